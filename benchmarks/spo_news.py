@@ -57,7 +57,7 @@ def work(job: Job) -> list[dict[str, Any]]:
     for method in METHODS:
         for depth in job.depths:
             model, row = _spo.fitted(
-                method, S, train, held, test, depth, min_weight_leaf=job.least, quantiles=20
+                method, S, train, held, test, depth, min_weight_leaf=job.least, n_bins=20
             )
             clicks = float(
                 test.weights @ -(test.C * model.decide(test.X)).sum(axis=1) / test.weights.sum()

@@ -18,7 +18,9 @@ from milp_trees.registering import labels
 
 FOLDER = Path(__file__).parent
 #: A table stands between these comments.
-PLACE = re.compile(r"(<!-- table of (\w+), written by docs/build_tables.py -->\n).*?(<!-- end -->)", re.S)  # fmt: skip
+PLACE = re.compile(
+    r"(<!-- table of (\w+), written by docs/build_tables.py -->\n).*?(<!-- end -->)", re.S
+)
 
 
 def page(text: str) -> str:

@@ -35,7 +35,7 @@ def add_errors(m: Any, view: CostMatrix) -> None:
         return sum(m.P[t, k] for k in m.actions) == 1
 
     @m.Constraint(
-        m.leaves, m.actions, doc="a leaf gives away the gains of the actions it does not predict"
+        m.leaves, m.actions, doc="a leaf loses the gains of the actions that it does not predict"
     )
     def given_away(m: Any, t: Any, k: Any) -> Any:
         return (

@@ -26,7 +26,7 @@ from . import _tree_structure as ts
 
 #: Constraints of both models that only tighten them.
 REDUNDANT = {
-    "leaf_role": "(1c) an unreached leaf may be silent, and a silent leaf that rows reach gains nothing",
+    "leaf_role": "(1c) a leaf without rows need not predict, and a leaf with rows that does not predict gains nothing",
     "one_node": "a row passes only one node that predicts; cuts fractional points",
 }
 

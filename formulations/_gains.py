@@ -40,7 +40,7 @@ def add_shares(m: Any, view: CostMatrix) -> None:
     """The rows whose actions differ in cost, and their shares r/rho as a parameter."""
     share, largest = shares(view)
     scored = np.flatnonzero(largest).tolist()
-    m.scored = pyo.Set(initialize=scored, doc="rows i that some action suits better than another")
+    m.scored = pyo.Set(initialize=scored, doc="rows i whose actions differ in cost")
     m.gains = pyo.Set(
         m.scored,
         initialize={i: np.flatnonzero(share[i]).tolist() for i in scored},

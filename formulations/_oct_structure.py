@@ -38,7 +38,7 @@ HIERARCHY = {
 def add_splits(m: Any, space: Trees) -> None:
     """Variable d, constraint (5), and the leaf limit."""
     m.d = pyo.Var(m.branch, domain=pyo.Binary, doc="d[v] = 1 iff node v splits")
-    m.below = pyo.Set(initialize=range(2, 2**space.depth), doc="branch nodes but the root")
+    m.below = pyo.Set(initialize=range(2, 2**space.depth), doc="branch nodes except the root")
     m.parent = pyo.Param(
         m.below, initialize=lambda m, v: v // 2, within=pyo.Any, doc="parent of a node"
     )

@@ -132,7 +132,7 @@ def add_purchases(m: Any, view: NodeGains, domain: Any = pyo.Binary) -> None:
     m.purchases = pyo.Set(
         initialize=pairs,
         dimen=2,
-        doc="what is bought: unit k (feature or group) for row i, or once for all rows (i = -1)",
+        doc="purchases: unit k (feature or group) for row i, or once for all rows (i = -1)",
     )
     m.W = pyo.Var(
         m.purchases, domain=domain, bounds=(0, 1), doc="W[k,i] = 1 iff unit k is acquired for row i"

@@ -83,7 +83,7 @@ def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
         A,
         lower,
         joint,
-        doc="rows that no action suits both can gain all only if a test tells them apart",
+        doc="two rows with different best actions gain all only if a test separates them",
     )
 
 

@@ -35,7 +35,7 @@ def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:
     """Index sets of rows, features, actions and nodes."""
     D = space.depth
     m.rows = pyo.RangeSet(0, view.n_rows - 1, doc="rows i (merged rows count once)")
-    m.features = pyo.RangeSet(0, view.n_features - 1, doc="tests f")
+    m.features = pyo.RangeSet(0, view.n_features - 1, doc="features f")
     m.actions = pyo.RangeSet(0, view.n_actions - 1, doc="actions k")
     m.nodes = pyo.RangeSet(1, 2 ** (D + 1) - 1, doc="nodes V")
     m.branch = pyo.RangeSet(1, 2**D - 1, doc="branch nodes B")
@@ -53,13 +53,13 @@ def add_tests_by_row(m: Any, view: CostMatrix) -> None:
         m.rows,
         initialize=lambda m, i: np.flatnonzero(view.X[i] == 0).tolist(),
         domain=pyo.Any,
-        doc="tests false on row i",
+        doc="features that are 0 on row i",
     )
     m.true = pyo.Set(
         m.rows,
         initialize=lambda m, i: np.flatnonzero(view.X[i] == 1).tolist(),
         domain=pyo.Any,
-        doc="tests true on row i",
+        doc="features that are 1 on row i",
     )
 
 

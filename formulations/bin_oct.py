@@ -124,7 +124,7 @@ class BinOCT(TreeFormulation):
             m.leaves,
             m.actions,
             domain=pyo.NonNegativeReals,
-            doc="e[t,k] gain of action k that leaf t gives away",
+            doc="e[t,k] gain of action k that leaf t loses",
         )
         if counts_leaves:
             m.s = pyo.Var(
@@ -280,7 +280,7 @@ def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
             m.up, initialize=dict(enumerate(h.bits for h in up)), doc="bits that must be 1"
         )
         m.up_size = pyo.Param(
-            m.up, initialize=dict(enumerate(len(h.rows) for h in up)), doc="|I_up|"
+            m.up, initialize=dict(enumerate(len(h.rows) for h in up)), doc="size of an I_up"
         )
 
         @m.Constraint(
@@ -305,7 +305,7 @@ def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
             m.low, initialize=dict(enumerate(h.bits for h in low)), doc="bits that must be 0"
         )
         m.low_size = pyo.Param(
-            m.low, initialize=dict(enumerate(len(h.rows) for h in low)), doc="|I_lo|"
+            m.low, initialize=dict(enumerate(len(h.rows) for h in low)), doc="size of an I_lo"
         )
 
         @m.Constraint(

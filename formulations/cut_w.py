@@ -51,7 +51,7 @@ class CutW(TreeFormulation):
             )
 
             @m.Constraint(
-                m.scored, m.path, doc="a row is right at v only if it passes every c on the way"
+                m.scored, m.path, doc="a row is right at v only if it passes every c above v"
             )
             def connect(m: Any, i: Any, c: Any, v: Any) -> Any:
                 return m.s[i, v] <= m.q[i, c]

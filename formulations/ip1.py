@@ -58,7 +58,7 @@ class IP1(pruning.PruningFormulation):
                 [*pruning.zs(m), *m.W.values()],
                 rows,
                 *pruning.below(len(node)),
-                doc="(IP1) z[h] ≤ W[k,i]: a leaf needs what is tested above it",
+                doc="(IP1) z[h] ≤ W[k,i]: a leaf needs the features tested above it",
             )
         pruning.add_budget(m, view)
         pruning.add_leaf_objective(m, view)

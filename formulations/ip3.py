@@ -88,14 +88,14 @@ class IP3(pruning.PruningFormulation):
                 [*w, *pruning.zs(m)],
                 ends,
                 *[np.ones(E)] * 2,
-                doc="(IP3) w[h,i] + z on the path to h = 1: used, unless the path ends by then",
+                doc="(IP3) w[h,i] + z on the path to h = 1: used, unless the path has ended",
             )
             links = pruning.differences(np.arange(E), E + purchase, E + view.n_purchases)
             m.buy = matrix_rows(
                 [*w, *m.W.values()],
                 links,
                 *pruning.below(E),
-                doc="(IP3) w[h,i] ≤ W[k,i]: what a tree uses is bought",
+                doc="(IP3) w[h,i] ≤ W[k,i]: a feature that a tree uses is bought",
             )
         pruning.add_budget(m, view)
         pruning.add_leaf_objective(m, view)

@@ -141,7 +141,7 @@ class IP3Closure(pruning.PruningFormulation):
             m.purchases = pyo.Set(
                 initialize=pairs,
                 dimen=2,
-                doc="what is bought: unit k (feature or group) for row i, or once for all rows (i = -1)",
+                doc="purchases: unit k (feature or group) for row i, or once for all rows (i = -1)",
             )
             m.W = pyo.Var(
                 m.purchases, bounds=(0, 1), doc="W[k,i] = 1 iff unit k is acquired for row i"

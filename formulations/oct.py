@@ -109,7 +109,7 @@ class OCT(TreeFormulation):
             return parts.HIERARCHY
         return {
             **parts.HIERARCHY,
-            "threshold_range": "(3) says which way rows pass on where nothing splits; decode reads it from b, whichever it is",
+            "threshold_range": "(3) states which way rows go at a node that does not split; decode reads either way from b",
         }
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
@@ -152,7 +152,7 @@ class OCT(TreeFormulation):
         m.shift = pyo.Param(
             m.columns,
             initialize=dict(enumerate(rule.shift.tolist())),
-            doc="what puts x[i,j] below a threshold",
+            doc="step that is added to x[i,j], so that x + step <= b means x < b",
         )
         arcs = [(t, v) for t in m.leaves for v in ts.ancestors(t)]
         m.left_arcs = pyo.Set(
@@ -167,7 +167,8 @@ class OCT(TreeFormulation):
         )
 
         @m.Constraint(
-            m.branch, doc="(3) the threshold of a node that does not split sends rows on one way"
+            m.branch,
+            doc="(3) the threshold of a node that does not split sends all rows to one side",
         )
         def threshold_range(m: Any, v: Any) -> Any:
             return m.b[v] >= 1 - m.d[v] if self.repair == "spo" else m.b[v] <= m.d[v]

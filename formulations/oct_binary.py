@@ -48,7 +48,7 @@ class OCTBinary(TreeFormulation):
             m.rows,
             initialize={i: (view.X[i] == 0).nonzero()[0].tolist() for i in m.rows},
             domain=pyo.Any,
-            doc="tests false on row i",
+            doc="features that are 0 on row i",
         )
         m.a = pyo.Var(m.features, m.branch, domain=pyo.Binary, doc="a[f,v] = 1 iff node v tests f")
         parts.add_splits(m, space)

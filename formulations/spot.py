@@ -200,9 +200,7 @@ class SPOT(Formulation):
         def one_column(m: Any, v: Any) -> Any:
             return sum(m.a[j, v] for j in m.columns) == m.d[v]
 
-        @m.Constraint(
-            m.branch, doc="(split) a node that does not split passes its rows on to the left"
-        )
+        @m.Constraint(m.branch, doc="(split) a node that does not split sends its rows to the left")
         def threshold_range(m: Any, v: Any) -> Any:
             return m.b[v] >= 1 - m.d[v]
 
@@ -292,7 +290,9 @@ class SPOT(Formulation):
 
             return
 
-        @m.Constraint(m.rows, m.leaves, doc="(cost 2) a row gains nothing where it is not")
+        @m.Constraint(
+            m.rows, m.leaves, doc="(cost 2) a row has no negative cost in a leaf where it is not"
+        )
         def cost_2(m: Any, i: Any, t: Any) -> Any:
             return m.y[i, t] >= -m.M2[i] * m.r[i, t]
 

@@ -7,8 +7,7 @@ whose cost is a sum of costs of rows (no subproblem is optimised):
 * *stop* with an action k;
 * *split* by a test f into two states with one level less;
 * with one level left, *last split*: the test and the actions of both leaves together, so that
-leaves
-  need no states.
+  leaves need no states.
 
 With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that leave state s and
 :math:`\operatorname{in}(s)` the splits that enter it,
@@ -117,7 +116,9 @@ class StateFlow(TreeFormulation):
         m.hypergraph = h
         m.stage_seconds = {"enumerate": view.memo["states-seconds"]}
         m.extra_sizes = {"states": int(h.n_states)}
-        m.states = pyo.RangeSet(0, h.n_states - 1, doc="states s: sets of rows with a depth left")
+        m.states = pyo.RangeSet(
+            0, h.n_states - 1, doc="states s: sets of rows with a remaining depth"
+        )
         m.columns = pyo.RangeSet(
             0, h.n_columns - 1, doc="columns c: stop, split or last split in a state"
         )
@@ -156,7 +157,7 @@ class StateFlow(TreeFormulation):
             expr=LinearExpression(
                 constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]
             ),
-            doc="cost of the columns above the cost no tree avoids",
+            doc="cost of the columns above the cost that no tree avoids",
         )
 
     def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:

@@ -81,7 +81,7 @@ def _side(value: float) -> float | None:
 
 
 def _sides(low: float, up: float) -> Iterator[tuple[str, int, float]]:
-    """Suffix of the name, PuLP's sense and right-hand side of each constraint that a row becomes."""
+    """Suffix of the name, PuLP's sense and right-hand side of each constraint for a row."""
     if low == up:
         yield "", 0, low
         return

@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,18 @@ import pytest
 # that: tests of interrupts need Python's own handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`, a file's tests stay in one process: it compiles the kernels that they need once, and
+    builds and solves the problems that they share once.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    # In the order of their names: those of tests/conformance, which take longest, come first.
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log) if config.option.dist == "load" else None
 
 
 @pytest.hookimpl(tryfirst=True)

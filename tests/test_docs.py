@@ -171,12 +171,12 @@ def test_every_convention_of_penalties_is_described():
     "page",
     [
         "README.md",
-        "docs/budget_forest.md",
         "docs/conventions.md",
-        "docs/near_best.md",
-        "docs/pruning.md",
-        "docs/spo.md",
         "docs/unimodularity.md",
+        *(
+            pytest.param(f"docs/{name}.md", marks=pytest.mark.slow)
+            for name in ("budget_forest", "near_best", "pruning", "spo")
+        ),
     ],
 )
 def test_python_examples_run(page, tmp_path):
@@ -191,9 +191,10 @@ def test_python_examples_run(page, tmp_path):
 
 
 def test_licence_and_version_agree():
-    """One version in code, metadata and changelog; the licence is the one the metadata names."""
+    """One version in code, metadata, citation and changelog; one licence."""
     import milp_trees as mt
 
     assert f'version = "{mt.__version__}"' in text("pyproject.toml")
     assert f"## {mt.__version__}" in text("CHANGELOG.md")
+    assert {f"version: {mt.__version__}", "license: MIT"} <= set(text("CITATION.cff").splitlines())
     assert text("LICENSE").startswith("MIT License")

@@ -63,6 +63,7 @@ def test_every_file_of_cells_is_a_notebook():
     assert sorted(script().CELLS) == [p.stem for p in NOTEBOOKS]
 
 
+@pytest.mark.slow
 @pytest.mark.notebook
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_the_notebook_runs_again_with_the_same_results(path):

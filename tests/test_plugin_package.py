@@ -71,9 +71,13 @@ def test_the_plug_ins_are_listed_and_described(environment):
 def test_the_plug_ins_solve_a_problem_stated_in_their_words(environment):
     """The task by its label, the formulation with the solver, the engine as the judge."""
     out = run(
-        environment, "-m", "milp_trees", "solve", "planted:rows=40,tests=4,depth=2,noise=0.2",
+        environment,
+        "-m",
+        "milp_trees",
+        "solve",
+        "planted:rows=40,tests=4,depth=2,noise=0.2",
         *("--task", "misses:price=5", "--depth", "1", "--method", "stumps@scipy-milp", "--json"),
-    )  # fmt: skip
+    )
     row = json.loads(out)
     assert (row["status"], row["agrees"], row["unit"]) == ("optimal", True, "cost")
     assert row["problem"]["task"] == {"name": "misses", "price": "5"}

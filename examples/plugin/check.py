@@ -44,7 +44,7 @@ def main():
 
     # What the classes declare is all that it takes to be asked.
     asked = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(1))
-    judged = mt.compare(asked, ["stumps@scipy-milp"]).oracle
+    judged = mt.compare(asked, ["stumps@scipy-milp"]).reference
     assert judged.method == "one-split", judged
     derived = mt.verify(mt.solve(asked, "stumps@scipy-milp").to_json())
     assert derived.derived_by == "one-split", derived

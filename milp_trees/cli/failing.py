@@ -103,10 +103,13 @@ def _warnings_said() -> Iterator[None]:
 
 
 def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse numbers of options that are not finite, or beyond 64 bits."""
+    """Refuse numbers of options that are not finite, or beyond 64 bits.
+
+    `Limits` checks its own numbers; a seed may belong to something else than a run.
+    """
     for name, number in options.items():
-        if name in OF_LIMITS:
-            continue  # `Limits` checks these
+        if name in OF_LIMITS and name != "seed":
+            continue
         flag = "--" + name.replace("_", "-")
         if isinstance(number, float) and not math.isfinite(number):
             raise DataError(f"{flag} must be a finite number; got {number}.")

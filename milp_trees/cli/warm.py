@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,9 +38,8 @@ def warm_up(
 
     names = list(engines or compiled_methods())
     if not engines and not everything:
-        by_default = {
-            n for n, c in plugins.classes("methods").items() if c.default_rank is not None
-        }  # type: ignore[attr-defined]
+        classes: dict[str, Any] = plugins.classes("methods")
+        by_default = {n for n, cls in classes.items() if cls.default_rank is not None}
         names = [name for name in names if name in by_default]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     done = []

@@ -32,7 +32,7 @@ from numba.extending import intrinsic
 from numba.np.numpy_support import from_dtype
 
 #: The versions of numba whose private modules were tested: at least the first, below the second.
-NUMBA = ("0.61", "0.69")
+NUMBA = ("0.66", "0.69")
 
 FunctionCompiler: Any = vars(dispatcher)["_FunctionCompiler"]
 

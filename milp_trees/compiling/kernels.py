@@ -173,7 +173,7 @@ def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True)
     Parameters
     ----------
     function : callable, optional
-        Python code that numba can compile.
+        What is compiled; None where the decorator is given options.
     nogil : bool, default=False
         Whether other threads of Python run while this function does.
     allocates : bool, default=True

@@ -1,4 +1,4 @@
-"""Rules for the parameters of estimators; a value that is not allowed gives a one-sentence error."""
+"""Rules for the parameters of estimators; a value that is not allowed gives one sentence."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ class Flag(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A text that is not empty; also None if `optional`. The user of the name checks that it exists."""
+    """A text that is not empty; also None if `optional`.
+
+    Whether the name exists is checked where it is used.
+    """
 
     optional: bool = False
 

@@ -80,7 +80,7 @@ class RankedTests:
 
 
 def gaps(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """The neighbours of thresholds among the values of a column, shape (m, 2); see `RankedTests`."""
+    """The neighbours of thresholds among a column's values, shape (m, 2); see `RankedTests`."""
     ordered = np.concatenate([[-np.inf], np.sort(values.astype(float)), [np.inf]])
     above = np.searchsorted(ordered, thresholds, side="right")
     return np.column_stack([ordered[above - 1], ordered[above]])

@@ -46,7 +46,7 @@ class LinearDecisions(DecisionSet):
     Examples
     --------
     >>> S = LinearDecisions.from_arrays(equal=([[1, 1, 1]], [1]), at_most=([[2, 1, 0]], [1]))
-    >>> S.solve([[-3.0, -2.0, -1.0]]).decisions
+    >>> S.solve([[-3.0, -2.5, -1.0]]).decisions
     array([[0., 1., 0.]])
     """
 

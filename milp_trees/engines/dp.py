@@ -97,7 +97,7 @@ class DynamicProgramme(Options, Method):
 
         For problems far from all three limits this takes no time.
         """
-        from milp_trees.engines.dynamic.arrays import INFINITY, MOST_BYTES, UNLIMITED
+        from milp_trees.engines.dynamic.arrays import MOST_BYTES, UNLIMITED, surely_fits
 
         space = problem.trees
         sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
@@ -105,8 +105,7 @@ class DynamicProgramme(Options, Method):
             view.ranked is not None and 2 * sums > MOST_BYTES
         ):  # all thresholds are different: presolve drops none, and would make them a matrix
             return f"dp keeps sums for all pairs of tests; {view.n_features} tests are too many. Use dp-sorted, or fewer thresholds."
-        costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
-        if 8 * sums < MOST_BYTES and costs < INFINITY and (space.max_depth or 0) < UNLIMITED:
+        if surely_fits(view) and (space.max_depth or 0) < UNLIMITED:
             return None
         try:
             instance, whole = (

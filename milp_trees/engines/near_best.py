@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.compiling import compiling
 from milp_trees.engines.near.tree_set import TreeSet
+from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
@@ -60,6 +61,18 @@ class NearBestTrees(Method):
             return "near-best takes penalties and test costs of at least 0; some are negative."
         if isinstance(problem.question, NearBest) and not view.exact:
             return "near-best counts trees by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
+        return self._too_large(problem, view)
+
+    def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
+        """The sentence that sums for all pairs of features or costs are too large, or None."""
+        from milp_trees.engines.dynamic.arrays import prepare, surely_fits
+
+        if surely_fits(view):
+            return None
+        try:
+            prepare(problem.presolved_view(), replace(problem.trees, max_depth=None))
+        except Unsupported as why:
+            return str(why)
         return None
 
     def warm_up(self) -> None:
@@ -75,8 +88,7 @@ class NearBestTrees(Method):
             from milp_trees.tasks.views import SideRow
 
             sets = RowSets(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2), None, 2**30)
-            sets.one(sets.all_rows)
-            sets.two(sets.all_rows)
+            sets.levels(sets.all_rows)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
@@ -236,7 +248,9 @@ class _Search:
         """The least regret of a tree of the space."""
         sets = self.sets
         if self.most_leaves is None:
-            return sets.value(sets.all_rows, self._depth(sets.one(sets.all_rows).leaf), 2**59)
+            return sets.value(
+                sets.all_rows, self._depth(sets.levels(sets.all_rows, two=False).leaf), 2**59
+            )
         from milp_trees.engines.dp import solve_view
 
         deepest = (

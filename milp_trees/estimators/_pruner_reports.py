@@ -84,7 +84,7 @@ class PrunedModel:
         return float(self.best_estimator_.score(X, y, sample_weight))
 
     def _checked(self, X: Any) -> Any:
-        """Rows for the inner estimator; a DataFrame stays a DataFrame if the estimator knows names."""
+        """Rows for the inner estimator; a DataFrame stays one if feature names are known."""
         rows = self._numbers(X)
         return (
             X if hasattr(X, "iloc") and hasattr(self.best_estimator_, "feature_names_in_") else rows

@@ -1,4 +1,4 @@
-"""Parts of `EnsemblePruner`: the estimator inside, the rows set aside, and the choice of a pruning."""
+"""Parts of `EnsemblePruner`: the inner estimator, held-out rows, and the choice of a pruning."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None
 def choose(
     frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str
 ) -> int | None:
-    """Choose the cheapest pruning whose validation error exceeds the reference by at most the slack.
+    """Choose the cheapest pruning whose validation error is within the slack of the reference.
 
     Parameters
     ----------

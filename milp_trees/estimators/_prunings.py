@@ -79,7 +79,7 @@ class Pruning:
 
 
 def totals(problem: Problem, keep: np.ndarray) -> tuple[Fraction, Fraction]:
-    """Mean error of the trees and mean cost of a row, for the pruning that keeps the given splits."""
+    """Mean error of the trees and mean cost of a row, for the pruning with the given splits."""
     view = problem.view(NodeGains)
     E, C = view.totals(keep)
     return E * view.error_unit, C * view.cost_unit + view.cost_offset
@@ -113,6 +113,11 @@ def of(
     Returns
     -------
     Pruning
+
+    Raises
+    ------
+    DataError
+        The rows of the problem are needed and were left out of a pickle.
     """
     ensemble: Ensemble = problem.space.ensemble  # type: ignore[attr-defined]
     return Pruning(ensemble.pruned(keep), lam, *(figures or totals(problem, keep)), status, **more)

@@ -1,4 +1,4 @@
-"""Base of `SPOTree` and `SPOForest`: checked rows, the decision set, and the regret of decisions."""
+"""Base of `SPOTree` and `SPOForest`: checked rows, decision set, and regret of decisions."""
 
 from __future__ import annotations
 

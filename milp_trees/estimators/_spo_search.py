@@ -1,4 +1,4 @@
-"""How `SPOTree` finds its tree: it grows the tree node by node, or calls a method of the registry."""
+"""How `SPOTree` finds its tree: grown node by node, or by a method of the registry."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class DecisionTreeSearch(DecisionEstimator):
         )
 
     def _solved(self, rows: CostRows, held: CostRows | None, decisions: DecisionSet) -> Result:
-        """Choose thresholds once, solve the problem, and prune the tree if there are validation rows."""
+        """Choose thresholds once, solve the problem, and prune if there are validation rows."""
         from milp_trees.engines.decision_trees.coder import Coder, dataset_of
         from milp_trees.engines.decision_trees.fitting import CostSample
         from milp_trees.engines.decision_trees.grow import grown_from

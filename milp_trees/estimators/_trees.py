@@ -1,4 +1,4 @@
-"""Base of the estimators that fit one tree or a forest: checked columns, a method, a fitted tree."""
+"""Base of the estimators of a tree or a forest: checked columns, a method, a fitted tree."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     # -- the fitted tree -----------------------------------------------------------------------------
 
     def apply(self, X: Any) -> np.ndarray:
-        """Number of the leaf that each row reaches; int array of shape (n,), leaves counted from the left."""
+        """Leaf of each row, counted from the left; int array of shape (n,)."""
         check_is_fitted(self)
         leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_, self._columns(X))).leaf
         return leaves

@@ -1,5 +1,4 @@
-"""BudgetRF: random forests that are cheap to evaluate when features cost something (Nan, Wang,
-Saligrama, ICML 2015).
+"""BudgetRF: random forests whose features are cheap (Nan, Wang, Saligrama, ICML 2015).
 
 Every tree is grown greedily: a split is chosen by its feature cost divided by the decrease of
 impurity in the worse of its two children. Trees are added as long as the mean cost of the features

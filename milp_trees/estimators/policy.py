@@ -154,7 +154,7 @@ class OptimalPolicyTree(OptimalTree):
         return actions
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean value of the chosen actions on rows with values `y` as in `fit`; larger is better."""
+        """Mean value of the chosen actions on rows with values `y`; larger is better."""
         chosen = self._chosen(X)
         values = action_values(check_array(y, ensure_2d=False, dtype=float))
         if values.shape[1] != len(self.actions_):

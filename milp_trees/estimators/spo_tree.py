@@ -232,7 +232,7 @@ class SPOTree(DecisionTreeSearch):
         return rows.take(np.sort(order[n:])), rows.take(np.sort(order[:n]))
 
     def _settle(self, result: Result, rows: CostRows, decisions: DecisionSet) -> None:
-        """Set the attributes of the fitted estimator, all at once, after everything has succeeded."""
+        """Set the attributes of the fitted estimator, after everything has succeeded."""
         if result.status is Status.ERROR:
             raise SolverFailure(result.message)
         tree = result.tree
@@ -254,7 +254,7 @@ class SPOTree(DecisionTreeSearch):
     # -- the fitted tree -----------------------------------------------------------------------------
 
     def apply(self, X: Any) -> np.ndarray:
-        """Number of the leaf that each row reaches; int array of shape (n,), leaves counted from the left."""
+        """Leaf of each row, counted from the left; int array of shape (n,)."""
         check_is_fitted(self)
         leaves: np.ndarray = self.tree_.routes(
             RawRows(self.tree_, self._table(self._columns(X)))

@@ -183,7 +183,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         *,
         max_leaf_nodes: int | None = None,
     ) -> SizePath:
-        """Find the optimal tree of every size, and the values of `ccp_alpha` for which each is best.
+        """Find the optimal tree of every size, and the values of `ccp_alpha` for each.
 
         This corresponds to scikit-learn's `cost_complexity_pruning_path`, but each tree is optimal
         for its size instead of pruned from a larger one. The estimator itself is not fitted, and
@@ -341,7 +341,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of each class among the weighted training rows in the leaf of the row, shape (n, K)."""
+        """Share of each class among the weighted training rows in a row's leaf, shape (n, K)."""
         leaf = self.apply(X)
         shares: np.ndarray = self._shares_[leaf]
         return shares

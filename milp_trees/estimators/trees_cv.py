@@ -112,7 +112,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalTreeClassifierCV:
-        """Find the size path on all rows and on every fold, and choose the penalty by its mean score.
+        """Find the size path on all rows and on each fold; choose the penalty by its mean score.
 
         Parameters
         ----------

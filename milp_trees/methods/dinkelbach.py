@@ -1,7 +1,6 @@
 r"""Exact maximisation of ratios of linear counts, by any method for cost matrices.
 
-The algorithm is that of Dinkelbach (1967, *On nonlinear fractional programming*), in exact
-rationals.
+See Dinkelbach (1967, *On nonlinear fractional programming*). All numbers are exact rationals.
 
 A tree has a ratio :math:`N/D>q` exactly if :math:`N-qD>0`. A *step* lets the method maximise
 :math:`N-qD`, a `CostMatrix` task, at the ratio q of the best tree so far. If the maximum is 0, that
@@ -57,14 +56,8 @@ class Stepper(Protocol):
 
         Parameters
         ----------
-        problem : Problem
-            Its task is a cost matrix.
-        limits : Limits
-            What is left of the limits of the whole run.
-        start : Tree or None
-            The best tree so far.
-        progress : callable or None
-            Called with every `TracePoint`.
+        problem, limits, start, progress
+            As for `Method.step`.
 
         Returns
         -------
@@ -85,9 +78,8 @@ def search(
     limits : Limits
         For all steps together.
     start : Tree or None
-        A feasible tree to begin with.
     progress : callable or None
-        Called with every `TracePoint`, in the task's units.
+        Called with every `TracePoint`.
 
     Returns
     -------
@@ -97,10 +89,7 @@ def search(
 
 
 class _Claim(NamedTuple):
-    """What a bound u on a step's maximum implies for the loss of every tree.
-
-    No loss is below level - max(u, 0) / least, and losses below `beyond` are impossible too.
-    """
+    """A bound u means: no loss is below level - max(u, 0) / least, or `beyond` if that is less."""
 
     level: Fraction
     least: int
@@ -112,10 +101,7 @@ class _Claim(NamedTuple):
 
 
 class _Run:
-    """State of one run: the best tree, its loss and a lower bound on all losses.
-
-    The loss is the leaf penalty times the number of leaves, less the ratio.
-    """
+    """One run: best tree, its loss (leaf penalty · leaves - ratio), lower bound on all losses."""
 
     def __init__(
         self, method: Stepper, problem: Problem, limits: Limits, progress: Progress | None
@@ -175,10 +161,7 @@ class _Run:
         return self._result(proven, start)
 
     def _begin(self, start: Tree | None) -> None:
-        """Collect trees to begin with: the given one, single leaves, and greedy trees.
-
-        The greedy trees are made for the ratio as it grows.
-        """
+        """Begin with the given tree, single leaves, and greedy trees for the growing ratio."""
         from milp_trees.methods.greedy_tree import greedy_tree
 
         for tree in ([start] if start is not None else []) + [
@@ -275,17 +258,8 @@ class _Run:
     ) -> tuple[bool, Fraction | None]:
         """Let the method maximise N - q·D - leaf_cost · leaves.
 
-        Parameters
-        ----------
-        claim : _Claim
-            What a bound on that maximum implies for all losses.
-
-        Returns
-        -------
-        better : bool
-            Whether the best tree changed.
-        u : Fraction or None
-            A proven bound on the maximum.
+        `claim` is what a bound on that maximum implies for all losses. Returns whether the best
+        tree changed, and a proven bound on the maximum or None.
         """
         deadline = self.deadline
         if deadline.passed:

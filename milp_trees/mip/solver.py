@@ -130,7 +130,7 @@ class Solver(ABC):
 
     @classmethod
     def check_class(cls) -> None:
-        """Refuse a class that declares a capability which does not exist.
+        """Refuse a class that declares a capability which is not in `CAPABILITIES`.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Solver(ABC):
         unknown = sorted(set(cls.capabilities) - set(CAPABILITIES))
         if unknown:
             raise TypeError(
-                f"The solver {cls.name} declares the capability {unknown[0]!r}, which nobody asks for; known are {', '.join(CAPABILITIES)}."
+                f"The solver {cls.name} declares the capability {unknown[0]!r}, which is not known; known are {', '.join(CAPABILITIES)}."
             )
 
     @abstractmethod

@@ -1,4 +1,6 @@
-"""Where plug-ins register: `@register` above a class of a formulation, a solver, a method or a task.
+"""Where plug-ins register: `@register` above a class of a plug-in.
+
+A plug-in is a formulation, a solver, a method or a task.
 
 The package's own plug-ins are the files of `milp_trees.formulations`, `milp_trees.solvers`,
 `milp_trees.engines` and `milp_trees.tasks`; third parties add entry points in the groups

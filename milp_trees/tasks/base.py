@@ -66,17 +66,17 @@ class Task(ABC):
     registry_group: ClassVar[str] = "tasks"
 
     name: ClassVar[str]
-    #: What it optimises, in a few words, for lists of tasks.
+    #: What the task optimises, in a few words, for lists of tasks.
     title: ClassVar[str] = ""
-    #: Whether it is about predicted classes, so that classifiers take it by name.
+    #: Whether actions are predicted classes, so that classifiers accept the task by its name.
     of_classes: ClassVar[bool] = False
-    #: Whether it weighs rows by the dataset's weights; else `weighted_by` may name the task that
-    #: does the same with weights.
+    #: Whether row weights of the dataset count; otherwise `weighted_by` may name the same task with
+    #: weights.
     weighs_rows: ClassVar[bool] = False
     weighted_by: ClassVar[str | None] = None
-    #: The command that states such problems, where that is not `solve`.
+    #: The command for such problems, if it is not `solve`.
     command: ClassVar[str | None] = None
-    #: For parameters whose text is not what the constructor takes: who reads it.
+    #: Parameters that the constructor does not accept as text → function that reads the text.
     readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
     view_makers: ClassVar[dict[type, str]] = {}
     #: Whether `extra_scores` returns something.

@@ -67,8 +67,8 @@ class LeafCounts(TwoClasses):
     With leaves sorted by their share of positives, the hull is the polygon through the cumulated
     (negatives, positives). In *units* the area up to the false positive rate θ = a/b is
 
-    .. math:: S = 2 b^2 m \int_0^{\theta N^-} \text{hull} \;-\; \text{leaf\_units} \cdot
-    \#\text{leaves},
+    .. math:: S = 2 b^2 m \int_0^{\theta N^-} \text{hull}
+       \;-\; \text{leaf\_units} \cdot \#\text{leaves},
 
     which is an integer except for the last segment, which may be cut; the multiplier m makes the
     penalty an integer too.

@@ -131,7 +131,7 @@ class PrunedError(Task):
         return Value(float(total), Fraction(total) if exact else None, self.unit, self.sense)
 
     def parts(self, routes: EnsembleRoutes, dataset: Dataset) -> tuple[Fraction, Fraction]:
-        """Mean error of the trees and mean cost of a row. A squared error is rounded to a double."""
+        """Mean error of the trees (a squared one is rounded to a double) and mean cost of a row."""
         ensemble = routes.ensemble
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
         total = total_weight(whole, ensemble.n_trees)

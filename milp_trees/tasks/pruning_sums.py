@@ -82,7 +82,21 @@ def targets(dataset: Dataset) -> np.ndarray:
 
 
 def per_node(ensemble: Ensemble, leaf: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
-    """Sums over the rows at every node, shape (len(weights), M)."""
+    """Sums over the rows at every node.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The unpruned ensemble.
+    leaf : int32 array of shape (n, T)
+        Leaves that the rows reach.
+    weights : list of arrays of shape (n, 1) or (n, T)
+        Numbers to be summed.
+
+    Returns
+    -------
+    array of shape (len(weights), M)
+    """
     at = leaf.ravel()
     sums = np.stack(
         [
@@ -99,7 +113,23 @@ def per_node(ensemble: Ensemble, leaf: np.ndarray, weights: list[np.ndarray]) ->
 def per_class(
     ensemble: Ensemble, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Weight of the rows at every node whose class is the node's label, shape (M,)."""
+    """Weight of the rows at every node whose class is the node's label.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The unpruned ensemble.
+    leaf : int32 array of shape (n, T)
+        Leaves that the rows reach.
+    y : int array of shape (n,)
+        Class of each row.
+    weights : array of shape (n, 1) or (n, T)
+        Weights of the rows.
+
+    Returns
+    -------
+    array of shape (M,)
+    """
     K = len(ensemble.classes or ())
     seen = y >= 0
     at = leaf[seen].astype(np.int64) * K + y[seen, None]

@@ -3,8 +3,8 @@ r"""`NodeGains`: the view of tasks on pruned ensembles.
 All trees are stored in one array of nodes, in which a parent comes before its children. With
 :math:`y_h = 1` if node :math:`h` stays a split,
 
-.. math:: \text{error} = \sum_h e_h z_h = e_0 - \sum_h g_h y_h, \qquad z_h = y_{parent(h)} - y_h,
-\quad g_h = e_h - e_{left(h)} - e_{right(h)},
+.. math:: \text{error} = \sum_h e_h z_h = e_0 - \sum_h g_h y_h,
+   \qquad z_h = y_{parent(h)} - y_h, \quad g_h = e_h - e_{left(h)} - e_{right(h)},
 
 and the cost is a sum over the *purchases* :math:`u` (feature :math:`k` for row :math:`i`, a group
 for a row, or a group once for all rows) that some kept split needs, plus prices of the kept splits

@@ -38,7 +38,19 @@ def demand(holds: Any, said: str) -> None:
 
 
 def near(a: float | None, b: float | None, slack: float = 1e-6) -> bool:
-    """Whether two numbers are equal up to rounding."""
+    """Whether two numbers are equal up to rounding.
+
+    Parameters
+    ----------
+    a, b : float or None
+        The numbers; None equals nothing.
+    slack : float
+        Largest difference, relative to the larger of 1 and |b|.
+
+    Returns
+    -------
+    bool
+    """
     return a is not None and b is not None and abs(a - b) <= slack * max(1.0, abs(b))
 
 

@@ -88,7 +88,8 @@ def check_task(
         )
     if level not in DRAWS:
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")
-    report, (draws, trees), weighed = Report(), DRAWS[level], False
+    report, (draws, trees) = Report(), DRAWS[level]
+    weighed = has_weights = False
     for name, dataset in (random_datasets(draws) if datasets is None else datasets).items():
         problem = Problem(dataset, asked, Trees(3))
         try:
@@ -106,6 +107,7 @@ def check_task(
         _senses(problem, sample, name)
         _says_why_not(problem, name)
         weighed |= _weights_are_duplicates(problem, sample, name)
+        has_weights |= dataset.weights is not None
         report.passed += [
             (claim, name)
             for claim in ("definition", "views", "order", "spec", "sense", "no view", "weights")
@@ -114,7 +116,7 @@ def check_task(
         raise AssertionError(
             f"The task {asked.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}"
         )
-    if asked.weighs_rows and not weighed:
+    if asked.weighs_rows and has_weights and not weighed:
         raise AssertionError(
             f"The task {asked.name} says that it weighs rows, but weights change no value."
         )
@@ -349,10 +351,10 @@ def _says_why_not(problem: Problem, name: str) -> None:
 
 
 def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> bool:
-    """If row weights change the value, the task says so, and a row of weight w counts as w rows of
-    weight 1.
+    """If row weights change the value, a row of weight w counts as w rows of weight 1.
 
-    This is not checked if constraints count rows. Returns whether weights may change the value.
+    The class of the task must then declare that it weighs rows. Nothing is checked if constraints
+    count rows. Returns whether weights may change the value.
     """
     data, task = problem.dataset, problem.task
     whole = data.row_weights * 4

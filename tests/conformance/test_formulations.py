@@ -16,6 +16,8 @@ from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     CHECKS,
     METAMORPHIC,
+    PROBLEMS,
+    RANDOM,
     check_solver_pair,
     default_problems,
     planted_problem,
@@ -54,18 +56,31 @@ def taken() -> Iterator[tuple[str, str]]:
     """Every formulation with every problem of the level that it takes; by default two of three wide
     problems are left to other formulations.
     """
-    wide = list(WIDE)
-    for k, label in enumerate(FORMULATIONS):
+    for label in FORMULATIONS:
         if LEVEL == "thorough":
             found = default_problems(LEVEL).items()
             yield from ((label, name) for name, p in found if not make(label).unsupported(p))
             continue
         for name in taken_problems("trees", label):
-            if EVERY_PROBLEM or not is_wide(name) or (wide.index(name) + k) % 3 == 0:
+            if EVERY_PROBLEM or not is_wide(name) or in_turn(label, name):
                 yield label, name
 
 
-@pytest.mark.parametrize("label, name", taken())
+def in_turn(label: str, name: str) -> bool:
+    """Whether it is the formulation's turn with a problem: so it is for a third of the formulations."""
+    number = list(WIDE if is_wide(name) else [*PROBLEMS, *RANDOM]).index(name)
+    return (number + FORMULATIONS.index(label)) % 3 == 0
+
+
+@pytest.mark.parametrize(
+    "label, name",
+    [
+        pytest.param(
+            *pair, marks=pytest.mark.slow if is_wide(pair[1]) or not in_turn(*pair) else ()
+        )
+        for pair in taken()
+    ],
+)
 def test_a_formulation_on_a_problem(label, name):
     """All checks: documented, sized, optimum and tree as the oracle says, every tree encodable,
     relaxation a bound, metamorphic.
@@ -110,6 +125,7 @@ def test_a_formulation_supports_most_tiny_problems(label):
     assert not plain & set(refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", VARIANTS)
 def test_a_variant_on_random_costs(label):
     """Options that change the model pass the checks on the random problems."""

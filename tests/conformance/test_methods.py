@@ -13,9 +13,17 @@ from milp_trees.testing.sets import default_problems, get, tiny_problems
 
 #: Methods that list all trees and take minutes where others take seconds.
 FOR_TINY_PROBLEMS = ("enumerate",)
+#: Methods of which the others and the formulations are judged; a plain run checks only these here.
+EVERY_TIME = ("dp", "enumerate", "enumerate-counts", "enumerate-prunings", "min-cut")
 
 
-@pytest.mark.parametrize("name", registry.classes("methods"))
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in EVERY_TIME else pytest.param(name, marks=pytest.mark.slow)
+        for name in registry.classes("methods")
+    ],
+)
 def test_a_method_on_all_tiny_problems(name):
     """An exact method proves the oracle's value on every problem it takes; a heuristic is feasible
     and never better.

@@ -219,6 +219,7 @@ def test_same_seed_same_search(solver):
     )
 
 
+@pytest.mark.slow
 def test_two_threads_give_the_same_optimum(solver):
     m = knapsacks(18, 3)
     answer = run(solver.name, Job(m, Limits(time=20, threads=2)))
@@ -227,6 +228,7 @@ def test_two_threads_give_the_same_optimum(solver):
     assert "threads" in solver.capabilities or "one thread" in answer.message
 
 
+@pytest.mark.slow
 def test_gap_allowed_is_no_more_than_claimed(solver):
     """With a wide gap the bound says how far the proof went."""
     m = knapsacks(18, 3)

@@ -3,11 +3,11 @@ starts, and what the paper says of it.
 """
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from solver_params import solver_params
+from spot_cases import SOME, SPOT, OneDecision
 
 import milp_trees as mt
 from milp_trees.by_name import registry
@@ -15,8 +15,7 @@ from milp_trees.decisions.generated import DecisionData
 from milp_trees.limits import Limits
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.study.spo import generated_problem
-from milp_trees.testing import METAMORPHIC_CHECKS, brute_force, check_formulation
-from milp_trees.testing.between import check_between_trees
+from milp_trees.testing import METAMORPHIC_CHECKS, brute_force
 from milp_trees.testing.checks import CHECKS, sample_trees
 from milp_trees.testing.decision_problems import (
     DECISION_PROBLEMS,
@@ -29,7 +28,8 @@ from milp_trees.testing.sets import get
 from milp_trees.testing.solve import built, minimise
 
 LIMITS = Limits(time=60.0)
-SPOT = type(registry.formulation("spot"))
+
+
 VARIANTS = [
     "spot:rows_m=off",
     "spot:lower_cut=off",
@@ -38,17 +38,6 @@ VARIANTS = [
     "spot:rows_m=off,lower_cut=off,merge_rows=off",
     "spot:rows_m=off,leaf_cut=on,merge_rows=off",
 ]
-#: Costs of both signs, ties, whole numbers, weights and leaf limits, in few problems.
-SOME = (
-    "grid-ties",
-    "listed-with-shares",
-    "hull-of-a-list",
-    "knapsack",
-    "equal-rows",
-    "min-weight",
-    "penalties",
-    "depth-1",
-)
 
 
 def make(label):
@@ -64,6 +53,7 @@ def relaxed(label, problem):
 # -- the suite ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECISION_PROBLEMS)
 def test_the_program_on_a_tiny_problem(name):
     """All checks: documented, sized, optimum and tree as all trees with the oracle's decisions say,
@@ -73,6 +63,7 @@ def test_the_program_on_a_tiny_problem(name):
         check(SPOT(), decision_problem(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
     """Rows and tests in another order, one more constant test, one more level, built twice."""
@@ -86,6 +77,7 @@ def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
         METAMORPHIC_CHECKS[claim](SPOT(), decision_problem(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", VARIANTS)
 def test_a_variant_has_the_same_optimum(label):
     for name in SOME:
@@ -93,6 +85,7 @@ def test_a_variant_has_the_same_optimum(label):
             check(make(label), decision_problem(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["spot", "spot:leaf_cut=on", "spot:lower_cut=off"])
 def test_no_constraint_can_be_deleted_unnoticed(label):
     """Deleting any named constraint makes a check fail, or the formulation declares it redundant."""
@@ -139,137 +132,10 @@ def test_a_tree_is_encoded_with_its_own_objective(name):
         assert b.matrix.objective(b.matrix.values()) == pytest.approx(view.objective(tree), abs=0.1)
 
 
-# -- wrong models are caught ----------------------------------------------------------------------------------------
-
-
-class SmallM(SPOT):
-    """M1 is half of what it must be."""
-
-    def _costs(self, view):
-        costs = super()._costs(view)
-        return costs._replace(most=costs.most / 2)
-
-
-class NoGain(SPOT):
-    """M2 is 0: negative costs are not paid out."""
-
-    def _costs(self, view):
-        costs = super()._costs(view)
-        return costs._replace(gain=0 * costs.gain)
-
-
-class OneDecision(SPOT):
-    """All leaves share the decision of the first."""
-
-    def declare(self, m, view, space):
-        super().declare(m, view, space)
-
-        @m.Constraint(m.entries, m.leaves, doc="one decision for all")
-        def same(m, e, t):
-            return m.w[e, t] == m.w[e, 2**space.depth]
-
-
-class ThresholdOffByOne(SPOT):
-    """The neighbouring threshold is encoded."""
-
-    def encode(self, tree, m):
-        super().encode(tree, m)
-        for v in m.branch:
-            m.b[v].set_value(max(0.0, m.b[v].value - 0.3), skip_validation=True)
-
-
-class WeightOneUnitShort(SPOT):
-    """A leaf may lack one unit of weight."""
-
-    def declare(self, m, view, space):
-        super().declare(
-            m,
-            view,
-            replace(space, min_weight_leaf=space.min_weight_leaf - Fraction(1, 10))
-            if space.min_weight_leaf
-            else space,
-        )
-
-
-class ThirdColumnIsFree(SPOT):
-    """Tests of the third column cost nothing."""
-
-    def declare(self, m, view, space):
-        free = {f for _, tests in view.columns[2:3] for f in tests}
-        prices = np.array(
-            [0.0 if f in free else c for f, c in enumerate(view.split_costs.tolist())]
-        )
-        super().declare(m, replace(view, split_costs=prices), space)
-
-
-class OpenThirdLevel(SPOT):
-    """On the third level rows go right whatever their value."""
-
-    def declare(self, m, view, space):
-        super().declare(m, view, space)
-        for (_, _, v), row in m.right.items() if len(m.right_arcs) else ():
-            if v >= 4:
-                row.deactivate()
-
-
-class NoSeventhThreshold(SPOT):
-    """A threshold from the seventh on is read as the sixth."""
-
-    def decode(self, m):
-        for v in m.branch:
-            j = max(m.columns, key=lambda j: m.a[j, v].value, default=None)
-            if j is not None and m.a[j, v].value > 0.5 and len(m.view.columns[j][1]) > 6:
-                m.b[v].set_value(
-                    min(m.b[v].value, 6 / len(m.view.columns[j][1])), skip_validation=True
-                )
-        return super().decode(m)
-
-
-@pytest.mark.parametrize(
-    "cls",
-    [WeightOneUnitShort, ThirdColumnIsFree, OpenThirdLevel, NoSeventhThreshold],
-    ids=lambda c: c.__name__,
-)
-def test_a_fault_that_only_wide_problems_show_is_rejected(cls):
-    names = (
-        "weight-one-unit-short",
-        "priced-columns",
-        "three-levels",
-        "three-levels-large-leaves",
-        "seven-thresholds",
-    )
-    with pytest.raises(AssertionError, match="spot"):
-        check_formulation(
-            cls(),
-            {name: decision_problem(name) for name in names},
-            {**CHECKS, "between": check_between_trees},
-            metamorphic=False,
-        )
-
-
-@pytest.mark.parametrize(
-    "name", ["seven-thresholds", "three-levels", "priced-columns", "weight-one-unit-short"]
-)
-def test_what_lies_between_two_trees_is_worth_a_tree(name):
-    check_between_trees(SPOT(), decision_problem(name))
-
-
-@pytest.mark.parametrize(
-    "cls", [SmallM, NoGain, OneDecision, ThresholdOffByOne], ids=lambda c: c.__name__
-)
-def test_a_wrong_program_is_rejected(cls):
-    few = {name: decision_problem(name) for name in SOME}
-    checks = {
-        claim: CHECKS[claim]
-        for claim in ("optimum_equals_oracle", "decoded_value", "every_tree_can_be_encoded")
-    }
-    with pytest.raises(AssertionError, match="spot"):
-        check_formulation(cls(), few, checks, metamorphic=False)
-
-
 # -- the relaxation -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["grid", "news", "grid-not-listed", "two-resources", "simplex-of-both-signs"]
 )
@@ -377,6 +243,7 @@ def test_weights_of_tenths_stay_tenths_when_rows_merge():
 LONG_PROOFS = ("cheapest", "three-levels-large-leaves", "three-levels-leaf-limit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in DECISION_PROBLEMS if n not in LONG_PROOFS])
 def test_highs_proves_the_optimum(name):
     problem = decision_problem(name)

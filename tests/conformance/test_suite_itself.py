@@ -31,6 +31,7 @@ VALUE_CHECKS = (
 SIZE_ONLY = {wrong.Undocumented, wrong.WrongSizes, wrong.UnrepeatableBuild, wrong.SupportsNothing}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", wrong.REJECTED, ids=lambda c: c.__name__)
 def test_a_wrong_formulation_is_rejected(cls):
     """Each deliberately wrong FlowOCT fails a check; those that are wrong in value fail one of the
@@ -60,6 +61,7 @@ def test_random_costs_alone_reject_subtle_mistakes(cls):
         )
 
 
+@pytest.mark.slow
 def test_a_valid_cut_is_accepted():
     """A redundant row changes nothing that the suite asserts."""
     report = check_formulation(wrong.DeclaredCut(), _few())
@@ -72,6 +74,7 @@ def test_a_declared_cut_passes_the_deletion_test():
     check_deletable_constraints(wrong.DeclaredCut(), _few())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", wrong.REJECTED_BY_DELETION, ids=lambda c: c.__name__)
 def test_declarations_of_redundancy_are_checked(cls):
     """An undeclared cut, a needed constraint called redundant and an unknown name are all refused."""
@@ -79,6 +82,7 @@ def test_declarations_of_redundancy_are_checked(cls):
         check_deletable_constraints(cls(), _few())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.formulations_for(problem("xor")))
 def test_no_constraint_can_be_deleted_unnoticed(name):
     """Deleting any named constraint of a formulation makes a check fail, or the file declares it

@@ -81,6 +81,7 @@ def test_a_task_is_what_its_definition_says(name):
         assert len(report.skipped) < 3, report.skipped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", default_pruning_problems())
 def test_a_pruned_error_is_what_its_definition_says(name):
     """Error, prices by feature, row and group, things bought once, nodes and leaves; and the

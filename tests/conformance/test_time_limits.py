@@ -92,6 +92,7 @@ class SlowCuts:
         spin()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cls",
     [SlowToSupport, SlowToCount, SlowToDeclare, SlowRule, SlowToEncode, SlowToSeparate],

@@ -63,6 +63,7 @@ def rejected(formulation, names):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", wrong.WIDE_FAULTS, ids=lambda cls: cls.__name__)
 def test_a_fault_that_tiny_problems_do_not_show_is_caught(cls):
     assert rejected(
@@ -195,6 +196,7 @@ def test_a_large_model_is_not_solved_and_the_report_says_so(monkeypatch):
     assert ("optimum_equals_oracle", name) not in report.passed
 
 
+@pytest.mark.slow
 def test_a_search_that_is_stopped_is_judged_by_its_bound_and_its_point():
     """As many nodes for everybody, however loaded the machine is."""
     from milp_trees.testing.checks import optimum_fault

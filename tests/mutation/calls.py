@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from . import fault
-from .mutants import ROOT, _function, module_of
+from .mutants import ROOT
+from .planting import _function, module_of
 
 
 @dataclass

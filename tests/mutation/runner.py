@@ -27,7 +27,8 @@ from milp_trees.testing.sets import is_wide
 
 from . import fault
 from .calls import Calls
-from .mutants import Mutant, Planted, plant
+from .mutants import Mutant
+from .planting import Planted, plant
 from .suite import (
     OF_FORM,
     SOLVING,

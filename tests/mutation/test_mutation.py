@@ -19,7 +19,8 @@ from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault, operators
 from .equivalent import table
-from .mutants import Mutant, find, module_of, mutants, plant
+from .mutants import Mutant, find, mutants
+from .planting import module_of, plant
 from .runner import fresh, in_child, sample
 from .suite import FILES, checks, problems
 from .task_tests import examples, first_breach
@@ -228,6 +229,7 @@ def test_a_planted_fault_is_caught(planted, row):
         in_child(work, 120)
 
 
+@pytest.mark.slow
 def test_tasks_mean_what_their_definitions_say_on_data_that_faults_asked_for():
     """Sixty rows, five classes, one class without rows, no weights, large costs."""
     assert not first_breach(

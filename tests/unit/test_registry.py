@@ -124,10 +124,12 @@ def test_a_capability_that_is_not_known_is_an_error_when_a_solver_registers():
         ("f1:positive=ill%2C well", {"positive": "ill, well"}),
         ("precision:min-recall=0.1", {"min_recall": "0.1"}),
         ("weighted:class_weight=a=b=5;c=1/2", {"class_weight": {"a=b": "5", "c": "1/2"}}),
-        ("count-ratio:numerator=TP=1,denominator=TP=1;FN=2",
-         {"numerator": {"TP": "1"}, "denominator": {"TP": "1", "FN": "2"}}),
+        (
+            "count-ratio:numerator=TP=1,denominator=TP=1;FN=2",
+            {"numerator": {"TP": "1"}, "denominator": {"TP": "1", "FN": "2"}},
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_task_is_named_with_its_parameters(label, parameters):
     """Numbers stay texts, which the task reads exactly."""
     kind, read = registry.written_task(label)

@@ -65,9 +65,12 @@ class ScipyMilp(Solver):
             value = float(found.fun) + m.offset
             whole = job.relax or not m.integer.any()
             return Answer(
-                Status.OPTIMAL, x=x, objective=value, bound=value if whole else bound,
+                Status.OPTIMAL,
+                x=x,
+                objective=value,
+                bound=value if whole else bound,
                 nodes=getattr(found, "mip_node_count", None),
-            )  # fmt: skip
+            )
         if found.status == 2:
             return Answer(Status.INFEASIBLE)
         if found.status == 1:

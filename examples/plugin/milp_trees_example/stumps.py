@@ -81,7 +81,7 @@ class Stumps(TreeFormulation):
         for s in m.x:
             m.x[s].set_value(int(s == chosen))
 
-    def sizes(self, view: CostMatrix, space: Trees) -> ModelSize:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         stumps = list(candidates(view, space))
         rows, nonzeros = 1, len(stumps) + 1
         for row in view.side:

@@ -31,8 +31,9 @@ In the order of reading, with what each file may touch:
 6. `runs.py`: threads, limits, deepening, incumbents and bounds; `buffers.py`: the memory of a run;
    `warm.py`: compiling it. What `dp` makes of it is in `engines/_dp_run.py`.
 7. `contexts.py`: how compiled code reads a record by name. `pair_layout.py`, `pair_sums_code.py`,
-   `pair_values_code.py`, `pair_counts.py`: the kernels as vector code; nothing else knows of LLVM.
+   `pair_values_code.py`, `pair_counts.py`: the kernels as vector code (`compiling/vectors.py`).
 
-Fronts by number of leaves (`engines/sizes/`) use 2, 4 and 7 with a search of their own. `switches.py`
+Fronts by number of leaves (`engines/sizes/`) and sets of near-optimal trees (`engines/near/`) use 2,
+4 and 7 with searches of their own. `switches.py`
 names the bounds that can be switched off; `benchmarks/switches.py` measures what each is worth.
 """

@@ -75,7 +75,16 @@ class Instance:
         return (int(value) - (n_leaves if self.unit > 1 else 0)) // self.unit + self.constant
 
 
-def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Instance:
+def surely_fits(view: CostMatrix) -> bool:
+    """Whether a view is far from what `prepare` refuses, which costs no time."""
+    sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
+    costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
+    return 8 * sums < MOST_BYTES and costs < INFINITY
+
+
+def prepare(
+    view: CostMatrix, space: Trees, fewest_leaves: bool = False, every_row: bool = False
+) -> Instance:
     """The arrays of a reduced view.
 
     Parameters
@@ -83,6 +92,8 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
     fewest_leaves : bool, default=False
         Among trees of equal cost prefer fewer leaves: a leaf costs one more than given, and costs
         are scaled so that this decides ties only.
+    every_row : bool, default=False
+        Keep also the rows that cost the same whatever the action, which no optimum depends on.
 
     Raises
     ------
@@ -96,7 +107,7 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
         else np.zeros((view.n_rows, 1), dtype=np.int64)
     )
     masses, least = _masses(view, space)
-    kept = np.arange(view.n_rows) if len(least) else np.flatnonzero(d.any(axis=1))
+    kept = np.flatnonzero(d.any(axis=1) | every_row | bool(least))
     n = len(kept)
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1

@@ -20,7 +20,8 @@ from milp_trees.engines.dynamic.arrays import (
     INFINITY,
 )
 from milp_trees.engines.dynamic.memory import look_up, store
-from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
+from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK
+from milp_trees.compiling.vectors import call
 from milp_trees.engines.dynamic.words import children, clear, copy, count, lowest, ones, subtract
 
 
@@ -56,6 +57,43 @@ def leaf_value(data, total):
     for v in range(V):
         best = min(best, total[v])
     return best + total[len(total) - 1] + data.leaf
+
+
+@kernel(allocates=False)
+def side_value(data, cost):
+    """What SIDES says of a side, INFINITY where a leaf is too small."""
+    return cost if cost < data.forbidden else np.int64(INFINITY)
+
+
+@kernel(allocates=False)
+def sums_by_test(data, bits, first, out):
+    """out[k, f]: sum of column `first` + k of values, masses and regret over the rows of a set on
+    which test f is true.
+    """
+    F = data.n_tests
+    for k in range(len(out)):
+        clear(out[k])
+    if data.by_row:
+        for w in range(len(bits)):
+            word = bits[w]
+            while word:
+                r = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                for k in range(len(out)):
+                    for f in range(F):
+                        out[k, f] += data.values[r, first + k] * data.X[r, f]
+        return
+    for g in range(data.n_groups):
+        some = False
+        for k in range(len(out)):
+            some = some or data.group_values[g, first + k] != 0
+        if some:
+            for f in range(F):
+                n = 0
+                for w in range(data.group_range[g, 0], data.group_range[g, 1]):
+                    n += ones(bits[w] & data.group_bits[g, w] & data.tests[f, w])
+                for k in range(len(out)):
+                    out[k, f] += n * data.group_values[g, first + k]
 
 
 @kernel(allocates=False)

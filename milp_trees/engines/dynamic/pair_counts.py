@@ -54,17 +54,6 @@ def _body(
     return types.int64(table, kernel, bits, has_split, has_mass, few), codegen
 
 
-@intrinsic
-def call(typingctx: Any, address: Any, table: Any) -> Any:
-    """Call the kernel at this address with the address of its table of arguments (both int64)."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kernel = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
-        return builder.call(builder.inttoptr(args[0], kernel.as_pointer()), [args[1]])
-
-    return types.int64(types.int64, types.int64), codegen
-
-
 @cache
 def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> Any:
     def pair_kernel(table):

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from milp_trees.compiling.inside import ir
+from milp_trees.compiling.vectors import I8, I32, I64, Code
 from milp_trees.engines.dynamic import pair_layout as at
-from milp_trees.engines.dynamic.pair_layout import I8, I32, I64, Code
 
 #: Slots whose eight rows each a byte can count.
 BLOCK = 31

@@ -19,8 +19,9 @@ explicitly.
 # mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
 
 from milp_trees.compiling.inside import ir
+from milp_trees.compiling.vectors import I64, Code, largest
 from milp_trees.engines.dynamic import pair_layout as at
-from milp_trees.engines.dynamic.pair_layout import I64, Code, forbidden, largest
+from milp_trees.engines.dynamic.pair_layout import forbidden
 from milp_trees.engines.dynamic.pair_sums_code import rounded
 
 

@@ -40,8 +40,10 @@ def tiny_view() -> CostMatrix:
 
 
 def compile_search(depth: int) -> None:
-    """The compiled functions for trees of a depth, once per process; kernels of other number types
-    follow with their first instance. Depths up to two need a small part of the search.
+    """Compile the functions for trees of a depth, once per process.
+
+    Depths up to two need a small part of the search. Kernels of other number types follow with
+    their first instance.
     """
     tried = 2 if depth <= 2 else 4
     if tried in _done:
@@ -51,9 +53,7 @@ def compile_search(depth: int) -> None:
 
 
 def warm_up(instance: Instance) -> float:
-    """Compile or load the kernels for an instance's kind, once per process; returns the seconds it
-    took.
-    """
+    """Compile or load the kernels for an instance's kind, once per process; the seconds it took."""
     began = time.perf_counter()
     kind = (instance.depth <= 2, *instance.kernel_kind)
     if kind not in _warm:

@@ -103,7 +103,7 @@ class Graph:
     def _grow(self, depth: int, allowance: int) -> list[State]:
         """States by falling number of rows: a state is opened after all its parents."""
         sets = self.sets
-        whole = sets.two(sets.all_rows)
+        whole = sets.levels(sets.all_rows)
         root = State(
             sets.all_rows,
             min(depth, max(0, sets.view.n_rows - 1)),
@@ -127,7 +127,7 @@ class Graph:
 
     def _open(self, state: State, known: dict[tuple[bytes, int], State]) -> list[State]:
         """Make the edges of a state; returns the new states."""
-        sets, two, allowance = self.sets, self.sets.two(state.rows), state.allowance
+        sets, two, allowance = self.sets, self.sets.levels(state.rows), state.allowance
         low, new = sets.low(two), []
         found: dict[int, tuple[State, State]] = {}
         value: dict[int, int] = {}
@@ -180,7 +180,7 @@ class Graph:
 
         They are position in `Splits`, value, and actions of both leaves.
         """
-        one, s = self.sets.one(state.rows), self.splits
+        one, s = self.sets.levels(state.rows, two=False), self.splits
         value = one.value.sum(axis=0)[s.kept] + s.cost
         left, right = np.where(s.flipped, one.actions[::-1, s.kept], one.actions[:, s.kept])
         fits = value <= state.allowance

@@ -7,12 +7,15 @@ regrets: costs minus the cheapest action of every (merged) row.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.engines.near.kernels import NONE, one_level, two_levels
-from milp_trees.engines.states.levels import pack
+from milp_trees.engines.dynamic.arrays import prepare
+from milp_trees.engines.dynamic.buffers import work_of
+from milp_trees.engines.dynamic.switches import Switches
+from milp_trees.engines.near.kernels import NONE, levels
 from milp_trees.limits import Stopped
 from milp_trees.methods.watch import Watch
 from milp_trees.results.result import Limit
@@ -23,23 +26,11 @@ from milp_trees.tasks.views import CostMatrix
 ENTRY = 250
 
 
-class One(NamedTuple):
+class Levels(NamedTuple):
     """A set of rows and its tests.
 
-    It holds the leaf (value, action), and for both sides of each test the leaf's value and action.
-    """
-
-    leaf: int
-    action: int
-    value: np.ndarray
-    actions: np.ndarray
-
-
-class Two(NamedTuple):
-    """A set of rows and its tests, with one more split.
-
-    It holds the leaf, and for both sides of each test the leaf, the best tree of one split, and the
-    number of rows.
+    It holds the leaf (value, action), and for both sides of each test the leaf (value, action), the
+    best tree of at most one split, and the number of rows.
     """
 
     leaf: int
@@ -65,35 +56,17 @@ class RowSets:
 
     def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
         self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
-        self.words = max(1, -(-view.n_rows // 64))
-        row_weight = (
-            np.zeros(view.n_rows, dtype=np.int64) if view.row_weight is None else view.row_weight
-        )
-        self.coef, group = np.unique(
-            np.column_stack([view.regret, view.counts, row_weight]).astype(np.int64),
-            axis=0,
-            return_inverse=True,
-        )
-        order = np.argsort(
-            group.ravel(), kind="stable"
-        )  # rows with equal values are adjacent: the kernels count them in bytes
-        self.group = group.ravel()[order].astype(np.int64)
-        self.X = np.ascontiguousarray(view.X[order])
-        self.truth = pack(self.X.T, self.words)
-        self.K, self.leaf_cost = view.n_actions, int(view.leaf_cost)
-        self.split = view.split_costs.astype(np.int64)
-        self.least = np.array(
-            [max(1, space.min_samples_leaf), view.min_weight_leaf], dtype=np.int64
-        )
+        instance = prepare(view, replace(space, max_depth=None), every_row=True)
+        self.data = instance.data
+        self.work = work_of(instance, Switches(), 2, sizes=1)
+        self.words, self.truth = self.data.n_words, self.data.tests
+        self.all_rows: np.ndarray = self.data.everything
+        self.leaf_cost, self.split = int(view.leaf_cost), view.split_costs.astype(np.int64)
+        self._by_test = np.zeros((self.data.values.shape[1], len(self.split)), dtype=np.int64)
         #: A lower bound on the cost of every set that is split.
         self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
         self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}
         self.calls = 0
-
-    @property
-    def all_rows(self) -> np.ndarray:
-        whole: np.ndarray = pack(np.ones((1, self.view.n_rows), dtype=np.uint8), self.words)[0]
-        return whole
 
     def tick(self, more_bytes: int = 0) -> None:
         """Check the limits of time and memory."""
@@ -104,39 +77,30 @@ class RowSets:
         if self.bytes > self.max_bytes:
             raise Stopped(Limit.MEMORY)
 
-    def one(self, rows: np.ndarray) -> One:
-        value, actions = (np.empty((2, len(self.split)), dtype=np.int64) for _ in range(2))
-        leaf, action = one_level(
-            rows, self.X, self.group, self.coef, self.K, self.leaf_cost, self.least, value, actions
-        )
-        return One(int(leaf), int(action), value, actions)
-
-    def two(self, rows: np.ndarray) -> Two:
+    def levels(self, rows: np.ndarray, two: bool = True) -> Levels:
+        """The last two levels of a set of rows, or the last one."""
         value, actions, stump, size = (
             np.empty((2, len(self.split)), dtype=np.int64) for _ in range(4)
         )
-        leaf, action = two_levels(
+        leaf, action = levels(
+            self.data.address,
+            self.work.address,
             rows,
-            self.X,
-            self.group,
-            self.coef,
-            self.K,
-            self.leaf_cost,
-            self.split,
-            self.least,
+            two,
+            self._by_test,
             value,
             actions,
             stump,
             size,
         )
-        return Two(int(leaf), int(action), value, actions, stump, size)
+        return Levels(int(leaf), int(action), value, actions, stump, size)
 
     def sides(self, rows: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows on which a test is false, and on which it is true."""
         right = rows & self.truth[f]
         return rows ^ right, right
 
-    def low(self, two: Two) -> np.ndarray:
+    def low(self, two: Levels) -> np.ndarray:
         """A lower bound for both sides of every test: a leaf, or a tree with a split."""
         return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
 
@@ -163,7 +127,7 @@ class RowSets:
         if exact or known > budget:
             return known
         self.tick(0 if key in self.memo else ENTRY + 8 * self.words)
-        two = self.two(rows)
+        two = self.levels(rows)
         best = two.leaf
         if depth == 1 and len(self.split):
             best = min(best, int((two.value.sum(axis=0) + self.split).min()))
@@ -180,7 +144,7 @@ class RowSets:
         return self.memo[key][0]
 
     def _deeper(
-        self, rows: np.ndarray, depth: int, budget: int, two: Two, best: int
+        self, rows: np.ndarray, depth: int, budget: int, two: Levels, best: int
     ) -> tuple[int, int]:
         """Best value within the budget, and a lower bound on what was left out."""
         excluded = NONE
@@ -208,12 +172,14 @@ class RowSets:
                 excluded = min(excluded, total)
         return best, excluded
 
-    def side(self, two: Two, rows: np.ndarray, depth: int, side: int, f: int, budget: int) -> int:
+    def side(
+        self, two: Levels, rows: np.ndarray, depth: int, side: int, f: int, budget: int
+    ) -> int:
         """Optimal value of a side of a test, from the last two levels where these are enough.
 
         Parameters
         ----------
-        two : Two
+        two : Levels
             The set that is split, with its tests.
         rows : array of words
             That set, as bits.
@@ -238,12 +204,12 @@ class RowSets:
         )
 
     @staticmethod
-    def depth_of(two: Two, depth: int, side: int, f: int) -> int:
+    def depth_of(two: Levels, depth: int, side: int, f: int) -> int:
         """Depth left on a side of a test; m rows cannot be split more than m - 1 times.
 
         Parameters
         ----------
-        two : Two
+        two : Levels
             The set that is split, with its tests.
         depth : int
             Levels of splits that are left for the set.

@@ -75,10 +75,7 @@ class Search:
         self.offer(self.value([self.parts.root]), None)
 
     def run(self, pause: Callable[[], None]) -> None:
-        """Expand the most promising partial tree until none is better than the incumbent.
-
-        `pause` is called between two expansions and may raise an error to stop.
-        """
+        """Expand partial trees until none is better than the incumbent; `pause` may raise."""
         assert self.current is not None
         self.current = self._with_bound(self.current)
         while self.current is not None:
@@ -237,10 +234,7 @@ class Search:
         return [] if limited is None else [limited]
 
     def _child(self, child: Node, top: tuple[int, float], limit: int | None) -> Node | None:
-        """The child with as many further leaves as can pay off.
-
-        None if it was met before, or has no open leaf.
-        """
+        """The child with as many further leaves as can pay off, if it is new and has an open leaf."""
         room = child.room
         if self.switches.leaf_limit and self.penalty:
             assert self.best is not None

@@ -8,7 +8,7 @@ import numpy as np
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.memory import look_up, store
-from milp_trees.engines.dynamic.nodes import leaf_value
+from milp_trees.engines.dynamic.nodes import leaf_value, side_value
 from milp_trees.engines.dynamic.words import fill
 
 
@@ -50,12 +50,6 @@ def combine(frame, f, cost, width):
                 frame.tests[k - 1],
                 frame.left[k - 1],
             )
-
-
-@kernel(allocates=False)
-def side_value(data, cost):
-    """What SIDES says of a side, INFINITY where a leaf is too small."""
-    return cost if cost < data.forbidden else np.int64(INFINITY)
 
 
 @kernel(allocates=False)

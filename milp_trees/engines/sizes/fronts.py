@@ -178,7 +178,7 @@ class FrontSearch:
         return Context(
             FRONTS,
             frames=self.frames.address,
-            regret=np.zeros(len(self.data.tests), dtype=np.int64),
+            regret=np.zeros((1, len(self.data.tests)), dtype=np.int64),
             goal=np.zeros(self.leaves + 5, dtype=np.int64),
             found=np.zeros((2, 5), dtype=np.int64),
         )

@@ -22,8 +22,6 @@ bytes each, and F L² for the bounds of L numbers of leaves.
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
 
-import numpy as np
-
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import (
     INFINITY,
@@ -35,10 +33,12 @@ from milp_trees.engines.dynamic.nodes import (
     hash_children,
     leaf_value,
     load,
+    side_value,
     split,
     sums,
+    sums_by_test,
 )
-from milp_trees.engines.dynamic.words import children, clear, copy, count, fill, lowest, ones
+from milp_trees.engines.dynamic.words import children, clear, copy, count, fill
 from milp_trees.engines.sizes.bounds import (
     combine,
     could_improve,
@@ -46,7 +46,6 @@ from milp_trees.engines.sizes.bounds import (
     raise_floor,
     recall,
     remember,
-    side_value,
 )
 from milp_trees.engines.sizes.records import FRAME, frame_at, fronts_at, memo_at
 
@@ -63,29 +62,6 @@ def _frame(fronts, level):
 
 
 @kernel(allocates=False)
-def _first_action(data, bits, out):
-    """Regret of the first action on the right side of every test."""
-    F, last = data.n_tests, data.values.shape[1] - 1
-    clear(out)
-    if data.by_row:
-        for w in range(len(bits)):
-            word = bits[w]
-            while word:
-                r = 64 * w + lowest(word)
-                word &= word - np.uint64(1)
-                for f in range(F):
-                    out[f] += data.values[r, last] * data.X[r, f]
-        return
-    for g in range(data.n_groups):
-        if data.group_values[g, last]:
-            for f in range(F):
-                n = 0
-                for w in range(data.group_range[g, 0], data.group_range[g, 1]):
-                    n += ones(bits[w] & data.group_bits[g, w] & data.tests[f, w])
-                out[f] += n * data.group_values[g, last]
-
-
-@kernel(allocates=False)
 def _enter(data, work, fronts, frame):
     """Bounds of both sides of every test of a new node, its best trees of depth two, and an order
     of its tests.
@@ -97,7 +73,7 @@ def _enter(data, work, fronts, frame):
         sums(data, frame.bits, work.total[0])
     else:
         load(data, work, frame.bits)
-        _first_action(data, frame.bits, fronts.regret)
+        sums_by_test(data, frame.bits, data.values.shape[1] - 1, fronts.regret)
     total = work.total[0]
     fill(frame.best, leaf_value(data, total))
     fill(frame.tests, -1)
@@ -110,7 +86,7 @@ def _enter(data, work, fronts, frame):
     for f in range(F):
         for side in range(2):
             lower, upper = frame.lower[f, side], frame.upper[f, side]
-            regret = fronts.regret[f]
+            regret = fronts.regret[0, f]
             if side == 0:
                 regret = total[len(total) - 1] - regret
             clear(lower)

@@ -26,11 +26,11 @@ FRAME = ContextType(
 )
 
 #: frames: address of the first one; level: of the frame at work; least_split: the cheapest test.
-#: regret (F,): of the first action on the right of every test; goal (by leaves): scratch;
+#: regret (1, F): of the first action on the right of every test; goal (by leaves): scratch;
 #: found (2, by leaves): depth-two trees of both sides of a test.
 FRONTS = ContextType(
     "Fronts",
-    fields("frames:fixed level regret:int64:1 goal:int64:1 found:int64:2"),
+    fields("frames:fixed level regret:int64:2 goal:int64:1 found:int64:2"),
 )
 
 #: entries (n, 4, by leaves): of a solved node the lower bounds, values, root tests and leaves on the

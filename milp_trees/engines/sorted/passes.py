@@ -16,17 +16,14 @@ minimum over the cuts is at the least or at the largest prefix sum.
 
 from __future__ import annotations
 
-import zlib
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from milp_trees.compiling.inside import intrinsic, types
 from milp_trees.compiling.kernels import c_function
-from milp_trees.engines.dynamic import pair_layout
-from milp_trees.engines.dynamic.pair_layout import I32, I64, Code, largest
+from milp_trees.compiling.vectors import I32, I64, Code, largest
 
 # Arguments of a pass: one table for all of them, addresses but for the numbers.
 POSITIONS = 0  #: position in the root's column of the k-th row in the order of this column
@@ -294,7 +291,7 @@ FORMS = {"two": _two, "two, least": _two_least, "many": _many, "labels": _labels
 
 
 @intrinsic(prefer_literal=True)
-def _body(typingctx: Any, table: Any, form: Any, bits: Any, version: Any) -> Any:
+def _body(typingctx: Any, table: Any, form: Any, bits: Any) -> Any:
     """The code of a pass; all but the table are compile-time constants."""
     write, width = list(FORMS.values())[form.literal_value], bits.literal_value
 
@@ -302,16 +299,15 @@ def _body(typingctx: Any, table: Any, form: Any, bits: Any, version: Any) -> Any
         write(Pass(builder, args[0], width))
         return Code.number(0)
 
-    return types.int64(table, form, bits, version), codegen
+    return types.int64(table, form, bits), codegen
 
 
 @cache
 def compiled(form: str, dtype: str) -> Any:
-    """One pass, compiled for a number type; `pair_counts.call` takes its `address`."""
+    """One pass, compiled for a number type; `vectors.call` takes its `address`."""
     number, bits = list(FORMS).index(form), 8 * np.dtype(dtype).itemsize
-    version = zlib.crc32(Path(str(pair_layout.__file__)).read_bytes())
 
     def column_pass(table):
-        return _body(table, number, bits, version)
+        return _body(table, number, bits)
 
     return c_function("int64(int64)", column_pass)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.dynamic.pair_counts import call
+from milp_trees.compiling.vectors import call
 from milp_trees.engines.sorted import passes
 from milp_trees.engines.sorted.nodes import INFINITY, leaf_value
 

@@ -21,7 +21,7 @@ NEEDS = {
     "solve": ["t.csv", *SOLVE],
     "compare": ["t.csv", "--methods", "cart", "--reference", "none"],
     "near-best": ["t.csv", "--slack", "0"],
-    "path": ["t.csv"],
+    "size-path": ["t.csv"],
     "export": ["t.csv", "--formulation", "state-flow", "--out", "m.mps", "--no-solution"],
     "prune": ["t.csv", "--trees", "2"],
     "spo": ["--rows", "9", "--test-rows", "3", "--methods", "cart", "--grid", "2x2"],
@@ -70,7 +70,7 @@ NUMBERS = {
     },
     "compare": {"--seeds": "0"},
     "near-best": {"--slack": "0 1.5 1e99", "--list": "0", "--sample": "0", "--seed": "0"},
-    "path": {"--leaves": ""},
+    "size-path": {"--leaves": ""},
     "export": {"--max-nonzeros": ""},
     "prune": {
         "--trees": "",
@@ -139,6 +139,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b,w,y\n" + rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "option"), CASES)
 def test_a_number_that_nobody_means_gets_one_sentence(folder, command, option):
     """What an option takes is listed; everything else is wrong input (1) or wrong usage (2), said

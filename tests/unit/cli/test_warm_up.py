@@ -8,6 +8,7 @@ from milp_trees.errors import UnknownName
 from milp_trees.testing.warm_up import compiled_methods, warm_up
 
 
+@pytest.mark.slow
 def test_what_was_compiled_ahead_is_only_read_afterwards(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     (first,) = warm_up(["pareto"])
@@ -26,6 +27,7 @@ def test_an_unknown_name_is_refused_before_anything_runs():
         next(warm_up(["flow-oct"]))
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_did():
     from typer.testing import CliRunner
 

@@ -139,6 +139,7 @@ def _process(folder, cache):
     )
 
 
+@pytest.mark.slow
 def test_another_installation_reads_the_files_and_a_changed_one_does_not(tmp_path):
     """What an installation is: the same files in another place."""
     for place, constant in (("one", 1), ("two", 1), ("three", 2)):
@@ -151,6 +152,7 @@ def test_another_installation_reads_the_files_and_a_changed_one_does_not(tmp_pat
     assert said == [["42", "0"], ["42", "1"], ["44", "0"]]
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_do_not_disturb_each_other(tmp_path):
     (tmp_path / "planted.py").write_text(PLANTED.format(constant=1))
     running = [_process(tmp_path, tmp_path / "cache") for _ in range(2)]

@@ -124,6 +124,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("mangled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_a_mangled_table_is_read_or_refused_in_one_sentence(folder, part):
     """Bytes flipped, cut off, doubled, other encodings and separators, quotes that never end, empty

@@ -13,6 +13,7 @@ from milp_trees.methods.greedy_tree import greedy_tree
 from milp_trees.results.result import Status
 
 
+@pytest.mark.slow
 def test_feasible_and_no_better_than_the_optimum():
     """On random problems; and often enough the optimum itself."""
     optimal = 0

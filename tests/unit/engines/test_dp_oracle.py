@@ -4,78 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
+from dp_oracle_cases import Hidden, find, instance, listed, problems, rows_of
 
 import milp_trees as mt
 from milp_trees.data.dataset import BinaryFeature as Question
-from milp_trees.decisions.base import Decided, DecisionSet
-from milp_trees.decisions.listed import UnitSimplex
 from milp_trees.engines.decision_search import one_split
-from milp_trees.engines.decision_search.instance import BASE, WORST, Pool, prepare
-from milp_trees.engines.decision_search.intervals import Intervals
-from milp_trees.engines.decision_search.search import Search
-from milp_trees.engines.decision_search.two_splits import leaf_sets, split_cost
+from milp_trees.engines.decision_search.two_splits import leaf_sets
 from milp_trees.engines.dp_oracle import OracleProgramme
 from milp_trees.errors import DataError, SolverFailure, Unsupported
 from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
-
-
-class Hidden(DecisionSet):
-    """The decisions of another set, known by their oracle only."""
-
-    def __init__(self, of, remembers=False):
-        super().__init__(of.components)
-        self.of, self.remembers = of, remembers
-
-    def _solve(self, costs):
-        return Decided(*self.of._solve(costs))
-
-    def spec(self):
-        return {"kind": "hidden"}
-
-
-def listed(rng, d):
-    """A few random decisions, with negative entries."""
-    return mt.decisions.ListedDecisions(
-        np.unique(rng.integers(-1, 3, (int(rng.integers(2, 7)), d)), axis=0),
-        [f"c{j}" for j in range(d)],
-    )
-
-
-def rows_of(rng, d, n, whole_costs, thresholds, weights):
-    """Random rows: yes/no tests, or thresholds of three columns."""
-    C = rng.integers(-3, 4, (n, d)) if whole_costs else rng.normal(size=(n, d))
-    more = {"weights": rng.integers(1, 4, n)} if weights else {}
-    if thresholds:
-        x = rng.integers(0, 6, (n, 3))
-        pairs = list(itertools.product(range(3), range(5)))
-        X = np.column_stack([x[:, j] <= t for j, t in pairs]).astype(np.uint8)
-        more["features"] = [Question(f"x{j}", "<=", float(t)) for j, t in pairs]
-    else:
-        X = rng.integers(0, 2, (n, 5))
-    return mt.Dataset(X, values=C, actions=[f"c{j}" for j in range(d)], **more)
-
-
-def problems(seed, rows=30, depth=None, weigh_leaves=True):
-    """A random problem with listed decisions, and its twin whose decisions are hidden."""
-    rng = np.random.default_rng(seed)
-    d = int(rng.integers(2, 5))
-    S = listed(rng, d)
-    draw = [bool(rng.random() < p) for p in (0.5, 0.6, 0.5, 0.3, 0.3, 0.3, 0.4, 0.3)]
-    data = rows_of(rng, d, int(rng.integers(5, rows)), *draw[:3])
-    task = {"normalised": draw[5]}
-    if draw[3]:
-        task["leaf_penalty"] = "1/20"
-    if draw[4]:
-        task["split_penalty"] = "1/50"
-    space = {
-        "min_samples_leaf": int(rng.integers(2, 5)) if draw[6] else 1,
-        "min_weight_leaf": int(rng.integers(2, 5)) if draw[7] and weigh_leaves else 0,
-    }
-    space = mt.Trees(int(rng.integers(0, 4)) if depth is None else depth, **space)
-    return tuple(
-        mt.Problem(data, mt.tasks.Decision(decisions=s, **task), space) for s in (S, Hidden(S))
-    )
 
 
 def same(a, b):
@@ -84,21 +22,10 @@ def same(a, b):
     )
 
 
-def instance(problem, pool=0):
-    inst = prepare(
-        problem.view(mt.plugins.LeafOracle), problem.dataset, problem.trees, pool, True, True
-    )
-    inst.eps = 1e-9
-    return inst
-
-
-def find(inst, rows, depth, upper=np.inf):
-    return Search(inst, lambda: None).solve(rows, depth, upper)
-
-
 # -- the optimum ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_the_optimum_is_that_of_the_cost_matrix_and_hiding_the_list_changes_nothing(seed):
     open_, hidden = problems(seed)
@@ -188,6 +115,7 @@ def by_pairs(problem):
     )
 
 
+@pytest.mark.slow
 def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
     problem = paths_problem(300, 8, 13, 2)
     assert problem.task.decisions.n_vertices == 2_704_156
@@ -230,111 +158,6 @@ def test_a_linear_programme_at_the_leaves():
         for s in (S, Hidden(S, remembers=True))
     )
     assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
-
-
-# -- bounds --------------------------------------------------------------------------------------------------
-
-SEEDS = [*range(400, 412), 1021]
-
-
-def halves(rng, n):
-    """Two disjoint sets of rows, neither empty."""
-    side = rng.integers(0, 3, n)
-    side[:2] = 0, 1
-    return np.flatnonzero(side == 0), np.flatnonzero(side == 1)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_losses_are_superadditive_and_a_pool_bounds_them_from_above(seed):
-    rng = np.random.default_rng(seed)
-    inst = instance(problems(seed)[1])
-    I, J = halves(rng, inst.n_rows)
-    sums = np.array(
-        [inst.sums[I].sum(axis=0), inst.sums[J].sum(axis=0), inst.sums[[*I, *J]].sum(axis=0)]
-    )
-    one, other, both = inst.losses(sums)
-    assert both >= one + other - 1e-9
-    assert min(one, other) >= 0
-    pool = Pool(3)
-    pool.add(inst.oracle.solve(rng.normal(size=(5, inst.dimension))).decisions)
-    assert len(pool) <= 3
-    low, high = pool.bounds(np.array([[sums[0, :-4], sums[2, :-4]]]))
-    assert low[0, 0] >= one + sums[0, BASE] - 1e-9
-    assert high[0, 0] >= other + sums[1, BASE] - 1e-9
-
-
-@pytest.mark.parametrize("depth", [0, 1, 2, 3])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_subset_loses_less_and_not_less_by_more_than_the_worst_regret(seed, depth):
-    rng = np.random.default_rng(seed)
-    inst = instance(problems(seed)[1])
-    I, R = halves(rng, inst.n_rows)
-    smaller, larger = find(inst, I, depth), find(inst, np.sort([*I, *R]), depth)
-    assert larger.own >= smaller.any_size - 1e-7
-    assert larger.own >= find(inst, I, depth, 0.7 * smaller.value).any_size - 1e-7
-    assert smaller.own >= larger.any_size - inst.sums[R, WORST].sum() - 1e-7
-
-
-@pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_bounds_are_below_what_is_found_with_any_limit(seed, depth):
-    inst = instance(problems(seed)[1])
-    rows = np.arange(inst.n_rows)
-    best = find(inst, rows, depth)
-    sums = np.array([inst.sums[part].sum(axis=0) for part in leaf_sets(inst, rows, best.shape)])
-    loss = inst.losses(sums).sum() + inst.leaf_cost * len(sums) + split_cost(inst, best.shape)
-    assert best.value == pytest.approx(loss, abs=1e-9)
-    assert best.own >= best.value - 1e-7
-    for share in (0.3, 0.9, 1.1):
-        other = find(inst, rows, depth, share * best.value)
-        assert other.any_size <= other.own + 1e-12
-        assert other.own <= best.value + 1e-9
-        assert other.own >= min(best.value, share * best.value) - 1e-7
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_split_inside_an_interval_is_below_its_bound(seed):
-    rng = np.random.default_rng(seed)
-    inst = instance(
-        mt.Problem(
-            rows_of(rng, 3, 25, True, True, False),
-            mt.tasks.Decision(decisions=Hidden(listed(rng, 3))),
-            mt.Trees(1),
-        )
-    )
-    for column in range(len(inst.first) - 1):
-        code = inst.codes[:, column]
-        size = int(inst.first[column + 1] - inst.first[column])
-        low = inst.losses(np.array([inst.sums[code <= t].sum(axis=0) for t in range(-1, size + 1)]))
-        high = inst.losses(np.array([inst.sums[code > t].sum(axis=0) for t in range(-1, size + 1)]))
-        every = np.array([inst.sums[code <= t, WORST].sum() for t in range(-1, size + 1)])
-        whole = Intervals(
-            *(np.array([v]) for v in (0, column, -1, size)),
-            np.zeros(1),
-            low[-1:],
-            low[-1:],
-            np.zeros(1),
-            every[-1:],
-        )
-        for middle in range(size):
-            k = middle + 1
-            halved = whole.halves(np.array([middle]), low[[k]], high[[k]], every[[k]])
-            for part, bound in zip(
-                (halved[[i]] for i in range(len(halved))), halved.bound(), strict=True
-            ):
-                inside = slice(int(part.lo[0]) + 2, int(part.hi[0]) + 1)
-                assert bound <= (low + high)[inside].min() + 1e-9
-
-
-def test_equal_rows_become_one_with_what_they_cannot_avoid():
-    data = mt.Dataset([[0], [0], [1]], values=[[0, 1], [1, 0], [0, 5]], actions=["a", "b"])
-    problem = mt.Problem(
-        data, mt.tasks.Decision(decisions=Hidden(UnitSimplex(["a", "b"]))), mt.Trees(1)
-    )
-    inst = instance(problem)
-    assert inst.n_rows == 2
-    assert inst.constant == 1.0
-    assert mt.solve(problem, "dp-oracle").objective == pytest.approx(1 / 3)
 
 
 # -- limits, starts, refusals --------------------------------------------------------------------------------

@@ -123,6 +123,7 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
         assert path.penalties == runs.penalties
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task",
     [mt.Accuracy(), mt.tasks.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")],
@@ -269,6 +270,7 @@ def test_bounds_from_similar_sets_save_work():
     assert on.counters["pairs"] < off.counters["pairs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "errors"),
     [

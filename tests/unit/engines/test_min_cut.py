@@ -44,6 +44,7 @@ def keep_of(view, closure, side):
     return keep
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(8))
 def test_every_cut_is_the_best_of_all_prunings(block):
     """Every implementation, merged or not, at prices with and without ties: the smallest of the
@@ -103,6 +104,7 @@ def random_closure(rng, n_splits, n_purchases, arcs, largest):
     )
 
 
+@pytest.mark.slow
 def test_large_random_closures_agree_with_or_tools():
     """Up to some ten thousand arcs: source sides and capacities are the same, and so are the
     curves.
@@ -164,6 +166,7 @@ def ancestors(view, h):
 # -- certificates -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_cut_has_a_flow_that_proves_it():
     """The check reads the view alone, whether purchases were merged or not."""
     for seed in SEEDS:
@@ -198,6 +201,7 @@ def tampered(certificate, rng):
     return out
 
 
+@pytest.mark.slow
 def test_a_tampered_certificate_is_refused():
     """Wherever the flow or the pruning is changed; what is still accepted (another flow of the same
     value, a tie) proves nothing but the truth.

@@ -105,6 +105,7 @@ def random_problem(rng):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
     """Per value, the number of trees; all of them, each once, best first; by number and from the
@@ -158,6 +159,7 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
     assert several > 15
 
 
+@pytest.mark.slow
 def test_the_optimum_is_that_of_the_other_engine():
     """Depths 3 to 5 and none, where sets of rows are bounded and remembered."""
     for seed in range(25):

@@ -14,14 +14,20 @@ PROBLEMS = 2000
 
 
 def small_problem(rng):
-    """A reduced view and a space: any costs and penalties, minima of rows and weight, any depth."""
-    rows, tests = int(rng.integers(1, 11)), int(rng.integers(1, 5))
-    X = rng.integers(0, 2, (rows, tests)).astype(np.uint8)
-    K = int(rng.integers(2, 5))
-    costs = rng.integers(0, 9, (rows, K)) if rng.random() < 0.5 else rng.integers(0, 2, (rows, K))
+    """A reduced view and a space: any costs and penalties, minima of rows and weight, any depth;
+    in a third of the problems every row is its own cell, so that many leaves pay.
+    """
+    rows, tests, K = int(rng.integers(1, 11)), int(rng.integers(1, 5)), int(rng.integers(2, 5))
+    if cells := rng.random() < 0.35:
+        rows, tests, K = 8, 3, 2
+        X = ((np.arange(8)[:, None] >> np.arange(3)) & 1).astype(np.uint8)
+    else:
+        X = rng.integers(0, 2, (rows, tests)).astype(np.uint8)
+    costs = rng.integers(0, 9 if rng.random() < 0.5 else 2, (rows, K))
     view = random_view(rng, X=X, costs=costs)
-    if rng.random() < 0.4:
-        view = replace(view, leaf_cost=0, split_costs=np.zeros(tests, dtype=np.int64))
+    if cells or rng.random() < 0.4:
+        leaf = int(rng.integers(1, 3)) if cells else 0
+        view = replace(view, leaf_cost=leaf, split_costs=np.zeros(tests, dtype=np.int64))
     if rng.random() < 0.3:
         weight = rng.integers(1, 5, view.n_rows)
         view = replace(view, row_weight=weight, min_weight_leaf=int(rng.integers(2, 8)))

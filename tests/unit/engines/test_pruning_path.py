@@ -20,6 +20,7 @@ from milp_trees.testing.random_prunings import random_problem
 SEEDS = range(400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_the_corners_are_the_hull_of_all_prunings(block):
     """Every breakpoint, error and cost as a rational; at every λ, tie or not, the smallest of the
@@ -212,6 +213,7 @@ def test_one_tree_that_pays_per_leaf_gives_the_weakest_links():
 # -- asking -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_budget_gets_a_hull_point_and_a_bound_that_holds():
     """The bound is below the best pruning within the budget and the point above; `proven` is said
     exactly where they meet.
@@ -281,12 +283,12 @@ def test_the_question_path_is_answered_by_min_cut_and_enumeration(name):
     mine, theirs = (registry.method(m).run(problem) for m in ("min-cut", "enumerate-prunings"))
     assert mine.optimal, mine.message
     assert theirs.optimal, theirs.message
-    assert mine.path.rows() == theirs.path.rows()
-    assert (mine.path.rank == theirs.path.rank).all()
+    assert mine.curve.rows() == theirs.curve.rows()
+    assert (mine.curve.rank == theirs.curve.rank).all()
     assert mine.objective == pytest.approx(theirs.objective, abs=1e-9)
-    for vertex in mine.path.vertices:
+    for vertex in mine.curve.vertices:
         error, cost = problem.task.parts(
-            mine.path.pruned(vertex.lambda_from).routes(problem.dataset), problem.dataset
+            mine.curve.pruned(vertex.lambda_from).routes(problem.dataset), problem.dataset
         )
         assert (float(error), float(cost)) == pytest.approx(
             (float(vertex.error), float(vertex.cost)), abs=1e-6
@@ -304,7 +306,7 @@ def test_random_ensembles_on_data_give_the_hull_of_the_scorer():
             curve.rows()
             == registry.method("enumerate-prunings")
             .run(replace(problem, question=mt.plugins.ByPrice()))
-            .path.rows()
+            .curve.rows()
         ), seed
         for vertex in curve.vertices:
             parts = problem.task.parts(

@@ -54,6 +54,7 @@ def test_equals_the_generic_engine(task, depth, least):
         assert result.certificate.bound_exact == result.value.exact
 
 
+@pytest.mark.slow
 def test_a_smallest_leaf_makes_supersets_cheaper():
     """opt(D') >= opt(D) for D' in D is false with a smallest leaf: rows may be what makes a leaf
     possible. Interval bounds must come from trees without.
@@ -99,6 +100,7 @@ def test_weights_per_leaf():
     assert mt.solve(asked, "dp-sorted").value.exact == mt.solve(asked, "dp").value.exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 997, 40_000_003])
 def test_number_types(factor):
     """Sums of 16, 32 and 64 bits give the same tree."""

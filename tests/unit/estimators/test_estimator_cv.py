@@ -21,6 +21,7 @@ CANCER = load_breast_cancer(as_frame=True)
 COLUMNS = ["mean texture", "worst radius", "worst texture", "worst concave points"]
 
 
+@pytest.mark.slow
 def test_the_whole_check_estimator_passes():
     """No check fails; only what needs an environment variable is skipped."""
     outcomes = check_estimator(

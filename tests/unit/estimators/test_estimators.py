@@ -77,6 +77,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
     assert asked == [threads]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [mt.OptimalTreeClassifier, mt.OptimalPolicyTree])
 def test_the_whole_check_estimator_passes(make):
     """No check fails; only what needs an environment variable is skipped."""
@@ -92,6 +93,7 @@ def test_the_whole_check_estimator_passes(make):
     assert len(outcomes) > 40
 
 
+@pytest.mark.slow
 def test_array_api_checks_pass_too():
     """The skipped check, in a process that has the variable it needs."""
     script = (

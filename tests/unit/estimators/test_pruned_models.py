@@ -41,6 +41,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model, text",
     [(m, text) for m in MODELS for text in (False, True) if not (text and is_regressor(m))],
@@ -115,6 +116,7 @@ def test_a_pruning_that_keeps_all_is_a_copy_of_the_model():
         assert old.tree_.max_depth == new.tree_.max_depth
 
 
+@pytest.mark.slow
 def test_a_pruned_forest_is_loaded_without_this_package(cancer, tmp_path):
     """What is deployed is plain scikit-learn, with what is known about it."""
     joblib.dump(cancer.best_estimator_, tmp_path / "pruned.joblib")

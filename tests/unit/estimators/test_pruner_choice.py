@@ -147,6 +147,7 @@ def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
 # -- pictures -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_with_their_labels(cancer):
     """Also for regression, for a path of one pruning, and on axes that are given."""
     matplotlib = pytest.importorskip("matplotlib")

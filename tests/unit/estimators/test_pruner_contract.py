@@ -34,6 +34,7 @@ import milp_trees as mt
 BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pruner, expected",
     [

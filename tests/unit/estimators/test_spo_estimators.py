@@ -25,6 +25,7 @@ BOOTSTRAP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make, expected",
     [
@@ -329,6 +330,7 @@ def test_more_errors():
             mt.SPOForest(**options).fit(X, C)
 
 
+@pytest.mark.slow
 def test_the_package_imports_none_of_this():
     """`import milp_trees` stays light: the estimators load scikit-learn and numba when they are
     asked for.

@@ -77,6 +77,7 @@ def random_problem(seed):
 # -- exactness ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", VARIANTS)
 def test_random_costs(label):
     for seed in range(100, 116):
@@ -98,6 +99,7 @@ def test_random_costs(label):
                 assert view.objective(f.decode(m)) == view.objective(tree), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", VARIANTS)
 def test_rows_that_are_not_merged(label):
     problem = labelled(3, n_rows=10, n_features=2, depth=1, n_classes=3)

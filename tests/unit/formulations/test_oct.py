@@ -89,6 +89,7 @@ def test_constraint_13_and_14_on_a_toy():
     assert (matrix.row_lower if side == 1 else -matrix.row_upper)[right] == -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_every_repair_passes_the_conformance_checks(repair):
     names = ("free_routing", "uneven_gaps", "adjacent_thresholds", "min_leaf", "feature_costs")

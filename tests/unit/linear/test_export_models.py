@@ -3,12 +3,12 @@ optimum into the natural value.
 """
 
 import gzip
-import json
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from export_models_cases import described
 from model_readers import INFEASIBLE, READERS, UNREADABLE, ortools, present, refuses
 
 import milp_trees as mt
@@ -32,13 +32,21 @@ TREES = (
     "depth_0",
     "no_tests",
 )
+
+
 DECISIONS = ("equal-rows", "depth-1", "penalties")
+
+
 PRUNINGS = ("groups", "knapsack", "regression", "single-node")
+
+
 MAKERS = {
     **dict.fromkeys(TREES, problem),
     **dict.fromkeys(DECISIONS, decision_problem),
     **dict.fromkeys(PRUNINGS, lambda name: EXAMPLES[name]()),
 }
+
+
 #: Problems that the quick run takes with one formulation each: a side row with two sides, an
 #: infeasible one, and models of little more than a constant.
 ALSO = (
@@ -102,10 +110,7 @@ def exported(tmp_path_factory):
     ortools.close()
 
 
-def described(written):
-    return json.loads(Path(written["description"]).read_text(encoding="utf-8"))
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "name"), pairs())
 def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name, exported):
     """And offset and scale turn it into the natural value; a solver that cannot read a format is
@@ -140,6 +145,7 @@ def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name
             assert float(natural) == pytest.approx(written["value"], rel=1e-6, abs=1e-6), where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "name"), pairs(quick_only=True))
 def test_the_solution_file_is_feasible_and_optimal_in_the_model_file(formulation, name, exported):
     """As read back by HiGHS, and every name of it is one of the file's."""
@@ -335,71 +341,7 @@ def test_splits_purchases_and_columns_of_states_are_said_in_words(tmp_path):
     assert any(text.startswith("state 0: test b, ") for text in columns)
 
 
-def test_the_solution_of_an_earlier_model_is_not_left_beside_a_new_one(tmp_path):
-    """A file of another kind with that name stays."""
-    mt.export_model(problem("xor"), "flow-oct", tmp_path / "m.mps")
-    mt.export_model(problem("xor"), "oct", tmp_path / "m.mps", solution=False)
-    assert not (tmp_path / "m.sol").exists()
-    assert described({"description": tmp_path / "m.json"})["solution"] is None
-    (tmp_path / "m.sol").write_text("mine")
-    mt.export_model(problem("cannot_hold"), "flow-oct", tmp_path / "m.mps", solution=False)
-    with pytest.raises(mt.DataError, match="exists already as another kind of file"):
-        mt.export_model(problem("cannot_hold"), "flow-oct", tmp_path / "m.mps")
-    assert (tmp_path / "m.sol").read_text() == "mine"
-
-
-def test_the_same_problem_gives_the_same_bytes(tmp_path):
-    """Of the model, its description and its solution."""
-    files = []
-    for folder in ("one", "other"):
-        (tmp_path / folder).mkdir()
-        mt.export_model(problem("feature_costs"), "flow-oct", tmp_path / folder / "m.mps.gz")
-        files.append({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()})
-    assert set(files[0]) == {"m.mps.gz", "m.json", "m.sol"}
-    assert files[0] == files[1]
-
-
-def test_a_json_of_another_kind_is_not_overwritten(tmp_path):
-    """`NAME.json` may be a result of the user's; an earlier description is replaced."""
-    (tmp_path / "m.json").write_text('{"method": "dp"}')
-    with pytest.raises(
-        mt.DataError, match="exists already as another kind of file; choose another name"
-    ):
-        mt.export_model(problem("xor"), "flow-oct", tmp_path / "m.mps")
-    assert (tmp_path / "m.json").read_text() == '{"method": "dp"}'
-    for _ in range(2):
-        mt.export_model(problem("xor"), "flow-oct", tmp_path / "n.mps", solution=False)
-
-
-def test_an_optimum_that_its_own_model_does_not_confirm_is_not_written(tmp_path, monkeypatch):
-    """A formulation whose encode leaves its objective above the value is an error, not a solution
-    file.
-    """
-    flow = type(named_formulation("flow-oct"))
-    encode = flow.encode
-
-    def wrong(self, tree, m):
-        encode(self, mt.Tree(mt.plugins.Leaf(0), tree.actions), m)
-
-    monkeypatch.setattr(flow, "encode", wrong)
-    with pytest.raises(mt.MilpTreesError, match="a bug in its encode"):
-        mt.export_model(problem("xor"), "flow-oct", tmp_path / "m.mps")
-    assert not (tmp_path / "m.sol").exists()
-
-
-def test_a_file_is_read_by_the_check_of_unimodularity(tmp_path):
-    """With the names of the model; the column of the constant changes nothing."""
-    from milp_trees.unimodular.files import read_model_file
-
-    for suffix in (".mps", ".mps.gz", ".lp"):
-        written = mt.export_model(
-            problem("xor"), "state-flow", tmp_path / f"m{suffix}", solution=False
-        )
-        matrix = read_model_file(Path(written["model"]))
-        assert set(matrix.column_names) == set(described(written)["variables"])
-        assert list(matrix.row_names) == list(described(written)["rows"])
-
-
+@pytest.mark.slow
 def test_unreadable_is_told_from_infeasible(tmp_path):
     """So that the tests above cannot pass because nothing was read."""
     (tmp_path / "m.mps").write_text("this is no model\n")

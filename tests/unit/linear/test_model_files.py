@@ -99,6 +99,7 @@ def agrees(reader, found, expected):
     return found == pytest.approx(expected, rel=CLOSE.get(reader, 1e-15), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".mps", ".lp"])
 @pytest.mark.parametrize("name", CASES)
 def test_every_reader_finds_the_same_optimum(name, suffix, tmp_path):

@@ -80,6 +80,7 @@ def solver(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_files_of_a_killed_process_are_removed_by_its_solver_process(tmp_path, solver):
     parent, worker = start(tmp_path, solver)
     family = [worker, *children(worker.pid)]
@@ -92,6 +93,7 @@ def test_files_of_a_killed_process_are_removed_by_its_solver_process(tmp_path, s
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_files_of_processes_that_were_all_killed_are_removed_by_the_next_start(tmp_path, solver):
     parent, worker = start(tmp_path, solver)
     family = [worker, *children(worker.pid)]
@@ -106,6 +108,7 @@ def test_files_of_processes_that_were_all_killed_are_removed_by_the_next_start(t
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_no_file_is_left_after_a_limit(tmp_path, solver):
     said, _ = launch(tmp_path, solver, 1).communicate(timeout=60)
     assert "TIME" in said

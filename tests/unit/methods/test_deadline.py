@@ -189,6 +189,7 @@ def test_a_finaliser_may_wake_the_timer_at_any_moment():
 
 # A thread that gets the exception as it starts ends with it; Python says so, and the timer fires
 # again.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_end_of_the_outer_one_does_not_leave_the_inner_one_running():
     """Whichever comes in the middle of the other's end."""
@@ -199,6 +200,7 @@ def test_the_end_of_the_outer_one_does_not_leave_the_inner_one_running():
     spin(0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pyomo.core.base.param", "pyomo.repn.linear_template"])
 def test_pyomo_is_silent_about_a_stop_also_where_it_makes_its_logger_as_it_speaks(name):
     program = f"""

@@ -40,6 +40,7 @@ def test_a_tree_with_a_changed_part_is_damaged(path, value):
         mt.Tree.from_json(changed)
 
 
+@pytest.mark.slow
 def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
     problem, path = mt.Problem(DATA, mt.Accuracy(), mt.Trees(1)), tmp_path / "tiny.mps"
     mt.export_model(problem, "flow-oct", path)

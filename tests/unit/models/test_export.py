@@ -122,6 +122,7 @@ def converted(theirs, X):
     return theirs.predict(pd.DataFrame(X, columns=names) if len(names) else X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

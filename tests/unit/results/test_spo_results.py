@@ -192,6 +192,7 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
     assert not result.optimal
 
 
+@pytest.mark.slow
 def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greedy_tree():
     problem, _ = generated_problem(DecisionData("news", rows=150, test_rows=0, thresholds=10), 3)
     greedy = mt.solve(problem, "greedy-spo")

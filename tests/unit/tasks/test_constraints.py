@@ -39,6 +39,7 @@ def fair_by_rates(name, data, predicted, delta):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())

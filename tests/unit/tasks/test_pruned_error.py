@@ -117,6 +117,7 @@ def problem_with(seed, n_rows=6, n_features=4):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(150))
 def test_task_view_and_a_count_by_hand_agree_and_the_cut_is_the_best_of_all(seed):
     rng, problem = problem_with(seed)

@@ -4,17 +4,15 @@ achievable counts, bounds, limits and the conundrum.
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
+from ratio_cases import front, random_problem
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score
 
 import milp_trees as mt
 from milp_trees.by_name import registry
-from milp_trees.engines.enumerate import Enumerator
-from milp_trees.results.result import Limit, Status
+from milp_trees.results.result import Status
 from milp_trees.tasks.stored import from_spec
 from milp_trees.testing import brute_force
 from milp_trees.testing.generate import random_tree
@@ -23,67 +21,6 @@ from milp_trees.testing.problems import problem
 #: F1 of the optimal tree of depth 3 on german-credit, class 1 positive (pystreed 1.4.0 finds the
 #: same).
 GERMAN = 0.8438287153652393
-
-
-def random_problem(seed, depth=None, **task):
-    """Few rows and tests; with weights, a minimum leaf size or a limit on leaves by turns."""
-    rng = np.random.default_rng(seed)
-    n, F = int(rng.integers(4, 13)), int(rng.integers(1, 5))
-    weights = rng.integers(0, 5, n) / 4 if seed % 2 else None
-    y = rng.integers(0, 2, n)
-    data = mt.Dataset(rng.integers(0, 2, (n, F)), y=y, classes=(0, 1), weights=weights)
-    depth = int(rng.integers(1, 4)) if depth is None else depth
-    leaves = [None, None, 3][seed % 3]
-    space = mt.Trees(depth, max_leaf_nodes=leaves, min_samples_leaf=int(rng.integers(1, 3)))
-    kind = task.pop("kind", [mt.tasks.F1, mt.tasks.FBeta, mt.tasks.Jaccard][seed % 3])
-    if kind is mt.tasks.FBeta:
-        task["beta"] = ["2", "1/2", "0.3"][seed // 3 % 3]
-    return mt.Problem(data, kind(positive=seed // 2 % 2, **task), space)
-
-
-def front(asked):
-    """The best value, from all (leaves, TP, FP) that trees of the problem achieve: no ratio before
-    the end, and no code of the package's methods.
-    """
-    data, space, task = asked.dataset, asked.space, asked.task
-    positive = data.y == task.positive_index(data)
-    weight = [Fraction(w) for w in data.row_weights.tolist()]
-
-    @cache
-    def achieved(rows, depth):
-        out = set()
-        if len(rows) >= space.min_samples_leaf:
-            p, n = (
-                sum(weight[i] for i in rows if positive[i]),
-                sum(weight[i] for i in rows if not positive[i]),
-            )
-            out = {(1, 0, 0), (1, p, n)}
-        for f in range(data.n_features if depth else 0):
-            sides = [tuple(i for i in rows if data.X[i, f] == side) for side in (0, 1)]
-            if all(sides):
-                out |= {
-                    tuple(a + b for a, b in zip(left, right, strict=True))
-                    for left, right in product(
-                        achieved(sides[0], depth - 1), achieved(sides[1], depth - 1)
-                    )
-                }
-        return out
-
-    total = sum(weight[i] for i in range(data.n_rows) if positive[i])
-    numerator, denominator = task.coefficients()
-    best = None
-    for leaves, tp, fp in achieved(tuple(range(data.n_rows)), space.max_depth):
-        if leaves > (space.max_leaf_nodes or 99):
-            continue
-        counts = {"TP": tp, "FP": fp, "FN": total - tp}
-        n, d = (
-            sum(c * counts[name] for name, c in coefs.items()) for coefs in (numerator, denominator)
-        )
-        ratio = Fraction(n) / d if d else Fraction(0)
-        value = 1 - ratio + task.leaf_penalty * leaves if task.leaf_penalty else ratio
-        if best is None or (value < best if task.leaf_penalty else value > best):
-            best = value
-    return best
 
 
 # -- the tasks ---------------------------------------------------------------------------------------------------
@@ -188,6 +125,7 @@ def test_wrong_data_are_named():
 # -- the methods -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["0", "1/40", "0.07", "1/3"])
 def test_dp_and_the_enumerator_equal_the_front(penalty):
     """The largest ratio, or least penalised loss, among all achievable counts; proven, with an
@@ -290,163 +228,6 @@ def test_results_agree_verify_and_survive_a_file(tmp_path):
     with pytest.raises(mt.errors.VerificationError):
         verify(worse)
     assert mt.estimate(asked, ["flow-oct"])["variables"].iloc[0] > 0
-
-
-# -- bounds and limits -------------------------------------------------------------------------------------------
-
-
-class Stopping(Enumerator):
-    """The enumerator, except that it stops: the bound it knows is weaker by `slack`, and step
-    number `last` hits a limit.
-    """
-
-    def __init__(self, slack, last=1, limit=Limit.TIME):
-        self.slack, self.last, self.limit, self.calls = slack, last, limit, 0
-
-    def search(self, problem, limits, start, progress):
-        self.calls += 1
-        if self.calls < self.last:
-            return super().search(problem, limits, start, progress)
-        if self.limit is Limit.INTERRUPTED:
-            raise KeyboardInterrupt
-        result = super().search(problem, limits, start, progress)
-        if result.bound is None:
-            return result
-        weaker = result.certificate.bound_exact - self.slack
-        certificate = replace(result.certificate, bound=float(weaker), bound_exact=weaker)
-        return replace(result, status=Status.FEASIBLE, limit=self.limit, certificate=certificate)
-
-
-@pytest.mark.parametrize("penalty", ["0", "1/40"])
-@pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 2), Fraction(3)])
-def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
-    """Whatever a step knew when it stopped is a bound on the ratio, and nothing is called optimal
-    that was not proven.
-    """
-    gaps = 0
-    for seed in range(25):
-        asked = random_problem(seed, leaf_penalty=penalty)
-        expected = front(asked)
-        for last in (1, 2, 3):
-            method = Stopping(slack, last)
-            result = method.run(asked)
-            if expected is None or method.calls < last:
-                continue
-            assert result.limit is Limit.TIME
-            exact, bound = result.value.exact, result.certificate.bound_exact
-            assert (
-                (expected <= exact and bound <= expected)
-                if penalty != "0"
-                else (exact <= expected <= bound)
-            ), f"seed {seed}"
-            assert result.optimal <= (exact == expected)
-            gaps += bound != expected
-    assert gaps or not slack
-
-
-def test_ctrl_c_keeps_the_best_tree():
-    """An interrupt in the second step: the tree of the first is the answer."""
-    stopped = 0
-    for seed in range(30):
-        method = Stopping(0, last=2, limit=Limit.INTERRUPTED)
-        result = method.run(random_problem(seed, depth=2))
-        if method.calls == 2:
-            stopped += 1
-            assert (result.status, result.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
-            assert result.tree is not None
-            assert result.bound >= result.objective
-    assert stopped
-
-
-def test_an_error_of_a_step_is_an_error():
-    """A method that claims a bound which its own tree crosses is not believed."""
-
-    class Wrong(Enumerator):
-        def search(self, problem, limits, start, progress):
-            return replace(
-                super().search(problem, limits, start, progress),
-                status=Status.ERROR,
-                message="broken",
-            )
-
-    result = Wrong().run(random_problem(4))
-    assert (result.status, result.message) == (Status.ERROR, "broken")
-
-
-def test_denominators_and_ceilings_bound_every_tree():
-    """No tree's ratio is above the ceiling, and none with a ratio above q has a denominator below
-    `least_denominator(q)`.
-    """
-    rng = np.random.default_rng(0)
-    tight = 0
-    for seed in range(30):
-        asked = random_problem(seed, depth=2)
-        ratio = asked.view(mt.plugins.Ratio)
-        for view in (ratio, ratio.reduce()):
-            for _ in range(15):
-                tree = random_tree(asked, rng)
-                if tree is None:
-                    continue
-                rho, action = ratio.of(tree), tree.routes(asked.dataset).action
-                d = int(ratio.denominator[np.arange(len(action)), action].sum())
-                assert rho <= view.ceiling
-                assert asked.value(tree).exact == rho
-                for q in (Fraction(0), Fraction(1, 3), rho * Fraction(9, 10)):
-                    if rho > q:
-                        assert view.least_denominator(q) <= d
-                        tight += view.least_denominator(q) == d
-    assert tight
-
-
-# -- the conundrum -----------------------------------------------------------------------------------------------
-
-
-def by_threshold(asked, price):
-    """The largest F1 of all trees whose leaves are labelled by `price · positives > negatives` (a
-    tie: whichever is better).
-    """
-    data, best = asked.dataset, Fraction(0)
-    seen = set()
-    from milp_trees.testing.generate import all_trees
-
-    for node in all_trees(tuple(data.features), 1, asked.space.max_depth):
-        routes = mt.Tree(node, (0, 1)).routes(data)
-        cells = tuple(
-            sorted(
-                (int(data.y[routes.leaf == v].sum()), int((1 - data.y[routes.leaf == v]).sum()))
-                for v in np.unique(routes.leaf)
-            )
-        )
-        if cells in seen:
-            continue
-        seen.add(cells)
-        for ties in (False, True):
-            said = [(p, n) for p, n in cells if price * p > n or (ties and price * p == n)]
-            tp, fp = sum(p for p, _ in said), sum(n for _, n in said)
-            best = max(best, Fraction(2 * tp, tp + fp + int(data.y.sum())))
-    return best
-
-
-def test_labels_by_one_threshold_miss_the_best_f_score():
-    """Majority and balanced labels lose on the named problem, and no price of a false negative
-    suits both problems; the steps are optimal on both.
-    """
-    first, second = problem("f_score_conundrum"), problem("f_score_conundrum_reversed")
-    assert by_threshold(first, Fraction(1)) == Fraction(1, 2)
-    assert by_threshold(first, Fraction(4, 3)) == Fraction(3, 5)
-    prices = [Fraction(k, 20) for k in range(1, 200)]
-    right = [
-        {w for w in prices if by_threshold(p, w) == brute_force(p)[1].exact}
-        for p in (first, second)
-    ]
-    assert right[0]
-    assert right[1]
-    assert right[0] & right[1] <= {Fraction(3, 2)}, "only a tie, broken in two ways, suits both"
-    for asked, best in ((first, Fraction(2, 3)), (second, Fraction(5, 6))):
-        for name in ("dp", "enumerate", "flow-oct@highs"):
-            result = mt.solve(asked, name)
-            assert result.optimal
-            assert result.value.exact == best == brute_force(asked)[1].exact
 
 
 # -- published values --------------------------------------------------------------------------------------------

@@ -94,6 +94,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_whatever_is_altered_is_noticed(stored, tmp_path, what):
     data = copy.deepcopy(stored)

@@ -321,6 +321,7 @@ SLOW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
 def test_whatever_is_changed_is_refused_or_named_as_not_verified(made, name):
     data = made(name)
@@ -334,6 +335,7 @@ def test_whatever_is_changed_is_refused_or_named_as_not_verified(made, name):
     assert tried > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["formulation", "curve"])
 def test_whatever_is_left_out_is_noticed(made, name):
     data = made(name)

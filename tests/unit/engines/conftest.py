@@ -1,0 +1,26 @@
+"""Fixtures of several files here."""
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.tasks.pruning_view import NodeGains
+
+
+@pytest.fixture(scope="module")
+def forest():
+    """A problem: twelve trees of scikit-learn on 150 rows, prices 1 to 3."""
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = make_classification(150, 12, n_informative=5, flip_y=0.1, random_state=0)
+    ensemble = mt.read_ensemble(RandomForestClassifier(12, random_state=0).fit(X, y))
+    dataset = mt.Dataset(np.zeros((150, 0)), y=y, numeric=X, columns=ensemble.columns)
+    costs = mt.tasks.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
+    return mt.Problem(dataset, mt.tasks.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
+
+
+@pytest.fixture(scope="module")
+def medium(forest):
+    """Its view."""
+    return forest.view(NodeGains)

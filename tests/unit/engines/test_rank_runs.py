@@ -1,0 +1,128 @@
+"""Runs of the engines for areas under curves: limits, traces, and questions that are wrong."""
+
+import numpy as np
+import pytest
+from rank_cases import RANKED, data
+
+import milp_trees as mt
+from milp_trees.engines.pareto import ParetoFront
+from milp_trees.engines.partial_trees import PartialTrees
+from milp_trees.limits import Limits
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.results.result import Limit, Status
+from milp_trees.tasks.stored import from_spec
+from milp_trees.testing import problem as named
+
+# -- runs ----------------------------------------------------------------------------------------------------
+
+
+def stopped(problem, method, **limits):
+    """A run that ends early: its bound holds and its gap is open."""
+    result = method.run(problem, Limits(**limits))
+    assert result.status is Status.FEASIBLE
+    assert result.bound != result.objective
+    better = [point.incumbent for point in result.trace]
+    assert better == sorted(better, reverse=problem.task.sense == "min")
+    assert [point.bound for point in result.trace] == sorted(
+        (point.bound for point in result.trace), reverse=problem.task.sense == "max"
+    )
+    return result
+
+
+@pytest.mark.parametrize(
+    "task", [mt.tasks.AUC(), mt.tasks.AUC(leaf_penalty="1/500"), mt.tasks.PartialAUC(theta="0.3")]
+)
+def test_a_limit_leaves_an_incumbent_and_a_bound(task):
+    problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
+    optimum = PartialTrees().run(problem).value
+    by_nodes = stopped(problem, PartialTrees(), nodes=2)
+    assert by_nodes.limit is Limit.NODES
+    assert not by_nodes.value.better_than(optimum)
+    assert (by_nodes.bound - optimum.number) * (1 if task.sense == "max" else -1) >= 0
+    assert stopped(problem, PartialTrees(), time=1e-4).limit is Limit.TIME
+    assert stopped(problem, PartialTrees(), memory_mb=0.001).limit is Limit.MEMORY
+
+
+def test_a_time_limit_leaves_a_front_unfinished():
+    assert (
+        stopped(
+            mt.Problem(data(2, 120, 12), mt.tasks.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4
+        ).limit
+        is Limit.TIME
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "method"),
+    [(mt.tasks.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.tasks.Matthews(), ParetoFront())],
+)
+def test_an_interrupt_keeps_what_was_found(task, method):
+    problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
+
+    def interrupt(point):
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+        seen.append(point)
+
+    seen = []
+    result = method.run(problem, progress=interrupt)
+    assert (result.status, result.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
+    assert not problem.violations(result.tree)
+
+
+@pytest.mark.parametrize("name", [*RANKED, "mcc", "mcc_leaf_penalty", "kappa"])
+def test_a_start_is_kept_unless_a_better_tree_is_found(name):
+    problem = named(name)
+    first = mt.solve(problem, reference=None)
+    assert mt.solve(problem, start=first.tree, reference=None).value == first.value
+    leaf = Tree(Leaf(0), problem.task.actions(problem.dataset))
+    assert mt.solve(problem, start=leaf, reference=None).value == first.value
+
+
+@pytest.mark.parametrize("name", [*RANKED, "mcc", "geometric_mean", "kappa"])
+def test_results_are_verified(name):
+    result = mt.solve(named(name), reference="dp")
+    assert result.agrees is True
+    found = mt.verify(result)
+    assert (found.verdict, found.derived_by) == (mt.plugins.Verdict.DERIVED, "enumerate-counts")
+
+
+# -- questions that are wrong ----------------------------------------------------------------------------------
+
+
+def test_sentences():
+    rows = data(0)
+    three = mt.Dataset(rows.X, y=np.arange(12) % 3)
+    with pytest.raises(mt.DataError, match="two classes"):
+        mt.solve(mt.Problem(three, mt.tasks.AUC(), mt.Trees(1)))
+    with pytest.raises(mt.DataError, match="no row is of class b"):
+        mt.solve(
+            mt.Problem(
+                mt.Dataset(rows.X, y=[0] * 12, classes=("a", "b")), mt.tasks.Matthews(), mt.Trees(1)
+            )
+        )
+    with pytest.raises(mt.DataError, match="theta"):
+        mt.tasks.PartialAUC(theta=0)
+    with pytest.raises(mt.DataError, match="none of the classes"):
+        mt.solve(mt.Problem(rows, mt.tasks.PartialAUC(theta="0.5", positive="x"), mt.Trees(1)))
+    with pytest.raises(mt.DataError, match="round it"):
+        mt.solve(
+            mt.Problem(rows, mt.tasks.AUC(leaf_penalty="0.0123456789012345678901"), mt.Trees(1))
+        )
+    with pytest.raises(mt.errors.Unsupported, match="LeafCounts"):
+        mt.solve(mt.Problem(rows, mt.tasks.AUC(), mt.Trees(1)), "pareto")
+    with pytest.raises(mt.errors.Unsupported, match="falls in"):
+        mt.solve(mt.Problem(rows, mt.tasks.Precision(), mt.Trees(1)), "pareto")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        mt.tasks.AUC(),
+        mt.tasks.PartialAUC(theta="0.2", positive=0, leaf_penalty="1/9"),
+        mt.tasks.Matthews(leaf_penalty="0.01"),
+    ],
+)
+def test_tasks_are_read_back(task):
+    assert from_spec(task.spec()) == task
