@@ -93,7 +93,7 @@ class DynamicProgramme(Options, Method):
         return self._too_large(problem, view)
 
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
-        """The sentence that pair sums, costs or the depth are too large for the arithmetic, or None.
+        """The sentence that pair sums, costs or the depth are too large, or None.
 
         For problems far from all three limits this takes no time.
         """

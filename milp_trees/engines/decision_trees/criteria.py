@@ -239,8 +239,9 @@ class OracleLoss(DecisionLoss):
 
 @dataclass(frozen=True, eq=False)
 class SquaredError(Criterion):
-    """Squared error of cost vectors around their mean: CART for regression (Breiman, Friedman,
-    Olshen, Stone 1984).
+    """Squared error of cost vectors around their mean: CART for regression.
+
+    See Breiman, Friedman, Olshen, Stone (1984).
 
     Parameters
     ----------
@@ -303,8 +304,9 @@ class SquaredError(Criterion):
 
 @dataclass(frozen=True, eq=False)
 class SmoothedLoss(Criterion):
-    """SPO loss, and squared error on its plateaus: where no split of a node changes what its sides
-    decide, none lowers the SPO loss.
+    """SPO loss, and squared error on its plateaus.
+
+    On a plateau no split of a node changes the decisions of its sides, so none lowers the SPO loss.
 
     The published rule takes the first of such equal splits, which peels off as few rows as a leaf
     may have; the split of least squared error makes rows with like costs neighbours, so that splits

@@ -304,7 +304,7 @@ class _Grower:
 
 
 def grown_from(tree: Tree, columns: Columns) -> GrownTree:
-    """A tree on tests of the columns as arrays, with the rows in its nodes; its losses are zeros."""
+    """A tree on tests of the columns as arrays, with rows in its nodes; losses are zeros."""
     place = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
     nodes: list[tuple[int, int, int]] = []
     links: list[list[int]] = []

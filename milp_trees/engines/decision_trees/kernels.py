@@ -28,8 +28,9 @@ def positions(
     where,
     cuts,
 ):
-    """Allowed cuts of one column: `where[q]` is the end of the true side in `order`, `cuts[q]` its
-    cut; returns how many there are.
+    """Write the allowed cuts of one column; return their number.
+
+    `where[q]` becomes the end of the true side in `order`, `cuts[q]` its cut.
 
     With `quantiles` = Q > 0 and m > Q distinct values u in the node, only the values u[ceil(k (m -
     1) / Q)], k = 1..Q-1, begin a false side, and the cut is just below that value; otherwise every

@@ -56,7 +56,7 @@ class PruningPath:
 
     @property
     def alphas(self) -> np.ndarray:
-        r"""Parameter of each subtree: :math:`\sqrt{\alpha_q\alpha_{q+1}}`, infinity for the last."""
+        r"""One parameter per subtree: :math:`\sqrt{\alpha_q\alpha_{q+1}}`; the last is infinite."""
         after = np.append(self.breakpoints[1:], np.inf)
         out: np.ndarray = np.sqrt(self.breakpoints * np.where(np.isinf(after), 1.0, after))
         out[-1] = np.inf

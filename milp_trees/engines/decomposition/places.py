@@ -188,7 +188,7 @@ def _connect(address: str) -> Any:
         ) from missing
     try:
         return Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
-    except (OSError, ValueError) as nobody:
+    except (OSError, ValueError) as error:
         raise SolverUnavailable(
-            f"No Dask scheduler answers at {address!r} ({type(nobody).__name__}); give the address that `dask scheduler` prints, such as tcp://host:8786."
-        ) from nobody
+            f"No Dask scheduler answers at {address!r} ({type(error).__name__}); give the address that `dask scheduler` prints, such as tcp://host:8786."
+        ) from error

@@ -333,7 +333,7 @@ class PruningCurve:
         return [row_of(p) for p in self.vertices]
 
     def frame(self) -> pd.DataFrame:
-        """`rows` as numbers: lambda_from, lambda_to (infinite for no limit), error, cost, splits."""
+        """`rows` as a table of numbers; lambda_to is infinite if there is no limit."""
         import pandas as pd
 
         rows = [

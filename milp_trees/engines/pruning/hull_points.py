@@ -57,7 +57,7 @@ class PointBelow:
 
     @property
     def proven(self) -> bool:
-        """Whether the bound is reached, so that no pruning within the budget has a smaller error."""
+        """Whether the bound is reached: no pruning within the budget has a smaller error."""
         return self.point.error == self.bound
 
     @property

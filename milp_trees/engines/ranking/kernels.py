@@ -185,7 +185,7 @@ def _add_points(curve, xs, ys, n):
 
 @kernel
 def hull_of_curves(steps, starts, p, q):
-    """The curve around several curves of the same set; curve i is steps[starts[i]:starts[i + 1]]."""
+    """The curve around curves of the same set; curve i is steps[starts[i]:starts[i + 1]]."""
     xs, ys = np.empty(len(steps), dtype=np.int64), np.empty(len(steps), dtype=np.int64)
     n = 0
     for i in range(len(starts) - 1):
@@ -220,7 +220,7 @@ def two_levels(pairs, p, q, least):
 
 @kernel
 def group_counts(rows, group, ups, n_groups):
-    """Positives and negatives of a set in every group of equal rows; `group` has an entry per bit."""
+    """Positives and negatives of a set per group of equal rows; `group` has an entry per bit."""
     out = np.zeros((n_groups, 2), dtype=np.int64)
     for w in range(len(rows)):
         word = rows[w]

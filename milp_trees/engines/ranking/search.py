@@ -234,7 +234,7 @@ class Search:
         return [] if limited is None else [limited]
 
     def _child(self, child: Node, top: tuple[int, float], limit: int | None) -> Node | None:
-        """The child with as many further leaves as can pay off, if it is new and has an open leaf."""
+        """The child with as many further leaves as can pay off, if it is new and open."""
         room = child.room
         if self.switches.leaf_limit and self.penalty:
             assert self.best is not None

@@ -43,7 +43,7 @@ def _copy(source, target):
 
 @kernel
 def _find(words, h, bits, hashes, table):
-    """Position of a set in the hash table: of its own entry, or of the free slot where it belongs."""
+    """Position of a set in the hash table: of its entry, or of the free slot for it."""
     last = len(table) - 1
     slot = np.int64(h & np.uint64(last))
     while table[slot] >= 0 and not (hashes[table[slot]] == h and _same(bits[table[slot]], words)):
