@@ -1,7 +1,7 @@
 """`milp-trees`, the script, and `python -m milp_trees`: the command line.
 
-Loading it takes a moment. A Ctrl-C in that moment ends the program with one sentence, and not with
-the traceback of whatever was being imported.
+Loading it takes a moment. A Ctrl-C in that moment ends the program with one sentence instead of
+the traceback of the import that was under way.
 """
 
 from milp_trees.cli.signals import leave_at_once

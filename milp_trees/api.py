@@ -57,8 +57,8 @@ def solve(
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble or str, optional
-        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`);
-        its time is not part of the run's.
+        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`).
+        The time for making it does not count as time of the run.
     reference : str, optional
         Another method that is run too, to fill in `result.agrees`; if it cannot take the problem,
         and for `"auto"`, the first by `judge_rank` that can.
@@ -67,10 +67,10 @@ def solve(
     max_nonzeros : int or None, default=20 million
         Larger models are not built.
     log_file : path, optional
-        Where the solver's log goes as it is written; it is in `result.log` in any case.
+        File to which the solver's log is written while it runs; `result.log` holds the log too.
     options : mapping, optional
         Options of the solver, by its own names.
-    test : Dataset, optional
+    test_data : Dataset, optional
         Rows left out of the problem, for `result.scores`.
     progress : callable, optional
         Called with every `TracePoint` (seconds, incumbent, bound).
@@ -142,31 +142,44 @@ def compare(
     ----------
     problem : Problem or sequence of Problems
     methods : names, optional
-        For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every
-        combination of `formulations` and `solvers`. Rows go by these labels, without options that
-        are the default; two labels of the same options are one row.
+        For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas. By default every
+        combination of `formulations` and `solvers`. Rows carry these labels, without options that
+        have their default; two labels with the same options give one row.
     formulations, solvers : names, "all", or "auto"
-        `"all"` solvers are those that are found, `"auto"` the one that comes with the package.
+        `"all"` solvers are those that are installed, `"auto"` is the one that comes with the
+        package.
     start : str, Tree or None, default="auto"
-        What formulations begin with; `"auto"` is the tree of the default method, if that needs no
-        solver.
+        What formulations begin with; `"auto"` is the tree of the default method, if that method
+        needs no solver.
     reference : str or None, default="auto"
-        Who judges the rows (`agrees`); if it cannot take the problem, and for `"auto"`, the first
-        by `judge_rank` that can.
-    store : path, optional
-        SQLite file the rows are kept in as each run ends; the same call resumes a killed study. A
-        row is served again only for the very same run: label, problem, start, limits, seed, options
-        of the solver, test rows, and versions of the software.
+        The method with which the answers are compared (column `agrees`). If it cannot take the
+        problem, and for `"auto"`, it is the first method by `judge_rank` that can.
+    time_limit : float or None, default=60
+        Seconds for each run.
     seeds : sequence of int, default=(0,)
-        Seeds of solvers; a row for each.
+        Seeds of solvers; every seed gives a row.
+    store : path, optional
+        SQLite file to which a row is written as each run ends; the same call resumes a study that
+        was killed. A stored row is used again only for exactly the same run: label, problem, start,
+        limits, seed, options of the solver, test rows, and versions of the software.
+    threads, memory_mb, node_limit, max_nonzeros, log_file, options, test_data
+        As for `solve`, the same for every run.
     progress : bool or callable, default=False
-        True shows a bar with the live incumbent and gap on standard error; a callable gets every
+        True shows a bar with the current incumbent and gap on standard error; a callable is called
+        with every `Moment`.
         `Moment`.
 
     Returns
     -------
     Study
         An unsupported, failed or timed-out run is a row with a reason.
+
+    Raises
+    ------
+    DataError
+        No problem was given, or an argument is not a Problem.
+    UnknownName
+        A method, formulation or solver is not registered.
 
     Examples
     --------
@@ -213,8 +226,14 @@ def compare(
 
 
 def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.DataFrame:
-    """Sizes and a time class of every formulation before anything is built; what is unsupported has
-    its reason.
+    """Sizes and a time class of every formulation, before anything is built.
+
+    An unsupported formulation has a row with the reason.
+
+    Parameters
+    ----------
+    problem : Problem
+    formulations : names or "all", default="all"
 
     Returns
     -------
@@ -243,15 +262,15 @@ def near_best(
     Parameters
     ----------
     problem : Problem
-        Any task that is a sum of exact action costs, without side constraints. Its own question is
-        not looked at.
+        Any task that is a sum of exact action costs, without side constraints. The question of the
+        problem is ignored.
     slack, relative, trivial, equal_tests
-        See `NearBest`, which also says what a tree is.
+        See `NearBest`, which also defines which trees count as different.
     time_limit : float or None, default=60
         Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a
         smaller slack and says so.
     memory_mb : int, optional
-        Megabytes for the search, as it estimates them; 2000 by default.
+        Estimated megabytes that the search may use; 2000 by default.
 
     Returns
     -------
@@ -300,19 +319,21 @@ def size_path(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves, and the penalties per leaf for which each is the
-    best.
+    """The best tree of every number of leaves, and for which penalties per leaf each is the best.
 
     Parameters
     ----------
     problem : Problem
-        Its own question is not looked at; its space bounds the sizes too. Without a depth limit the
-        leaves bound the depth.
+        The question of the problem is ignored; its space bounds the sizes too. Without a depth
+        limit, the number of leaves bounds the depth.
     max_leaves : int
+        Largest number of leaves.
     method : str or Method, optional
-        One that answers all sizes does so in one run; any other is run once per size, from the tree
-        before. By default the first that takes the problem, as for `solve`.
+        A method that answers all sizes is run once. Any other method is run once per size and
+        starts from the tree of the size before. By default the first method that takes the
+        problem, as for `solve`.
     time_limit : float or None, default=60
+        Seconds for each run. A size that is not proven by then is marked (`Point.proven`).
         Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed
         As for `solve`.

@@ -36,8 +36,9 @@ class Registry:
         return plugins.get("tasks", name)
 
     def written_task(self, label: str) -> tuple[type[Task], dict[str, Any]]:
-        """The class and the parameters of a task by its label, such as `f-beta:beta=2`; numbers
-        stay texts, which tasks read exactly.
+        """The class and the parameters of a task by its label, such as `f-beta:beta=2`.
+
+        Numbers stay texts, because tasks read them exactly.
         """
         name, _, given = label.partition(":")
         kind: Any = plugins.get("tasks", name)
@@ -71,8 +72,10 @@ class Registry:
         return self._configured(group, name, labels.options(given, plugins.get(group, name)))
 
     def formulations_for(self, asked: Any) -> list[str]:
-        """Names of the formulations that search such a space; given a Problem, those that also
-        model a view which its task offers.
+        """Names of the formulations for a space or a problem.
+
+        For a space: those that search such a space. For a Problem: of these, the ones that also
+        model a view which the problem's task offers.
         """
         from milp_trees.problem import Problem, offers_what
 
@@ -106,7 +109,7 @@ class Registry:
 
     @property
     def default_solver(self) -> str:
-        """The solver for formulations that nobody named one for."""
+        """The solver that formulations get when no solver is named."""
         classes: dict[str, Any] = plugins.classes("solvers")
         ranks = {n: c.default_rank for n, c in classes.items() if c.default_rank is not None}
         return min(ranks or classes, key=lambda name: (ranks.get(name, 0), name))
@@ -116,7 +119,9 @@ class Registry:
         return solver
 
     def method(self, name: str) -> Method:
-        """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`,
+        """A method by its full name.
+
+        Examples are `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs` and
         `flow-oct:merge_rows=off@highs`.
         """
         if not isinstance(name, str):
@@ -138,8 +143,9 @@ class Registry:
         return FormulationMethod(self.spelled("formulations", formulation), self.solver(solver))
 
     def is_engine(self, label: str) -> bool:
-        """Whether a label names a method that needs no solver; a formulation is named with one, as
-        `flow-oct@highs`.
+        """Whether a label names a method that needs no solver.
+
+        A formulation is named together with its solver, as in `flow-oct@highs`.
         """
         return label.partition(":")[0] in plugins.classes("methods")
 

@@ -1,5 +1,6 @@
-"""`milp-trees`: the command line. Every command has `--json`; exit codes are in `milp-trees
---help`.
+"""The command line `milp-trees`.
+
+Every command has `--json`; exit codes are listed by `milp-trees --help`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ Json = Annotated[
         "--json", help="Print JSON on standard output, everything else on standard error."
     ),
 ]
-#: Kinds of pictures that --plot writes.
+#: Kinds of pictures that --plot can write.
 PICTURES = (".png", ".svg", ".pdf")
 
 Out = Annotated[Path | None, typer.Option("--out", help="File to write the JSON to.")]
@@ -77,11 +78,20 @@ def callback(
         ),
     ] = False,
 ) -> None:
-    """What comes before every command."""
+    """Options that stand before every command."""
 
 
 def report(study: Study, out: Path | None, as_json: bool) -> None:
-    """Print the rows, who judged them, and the winning tree."""
+    """Print the rows, their reference, and the best tree.
+
+    Parameters
+    ----------
+    study : Study
+    out : Path or None
+        File for the rows as JSON.
+    as_json : bool
+        Print JSON instead of tables.
+    """
     rows = [{k: v for k, v in row.items() if k not in ("key", "problem_key")} for row in study.rows]
     if not as_json:
         show(rows, study.best, reference=study.reference)
@@ -92,7 +102,7 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
 
 
 def writable(*paths: str | Path | None) -> None:
-    """Refuse files that cannot be written before hours are spent on what is to go into them."""
+    """Refuse files that cannot be written, before a long computation begins."""
     for path in [Path(given) for given in paths if given]:
         if path.is_dir():
             raise DataError(f"{path} is a folder; name a file in it.")
@@ -105,17 +115,32 @@ def writable(*paths: str | Path | None) -> None:
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a kind of picture that cannot be drawn."""
+    """Refuse a file whose ending is not a kind of picture that can be drawn."""
     if path is not None and path.suffix.lower() not in PICTURES:
         raise DataError(f"A picture's name ends in {', '.join(PICTURES)}; got {path.name!r}.")
 
 
 def write(data: Any, out: Path | None, as_json: bool) -> None:
-    """JSON to a file and to standard output, where asked for."""
+    """Write JSON to a file and to standard output, where requested.
+
+    Parameters
+    ----------
+    data : object
+        Plain data.
+    out : Path or None
+        The file.
+    as_json : bool
+        Whether to print it.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written.
+    """
     text = json.dumps(data, indent=2, allow_nan=False)
     if as_json:
         typer.echo(text)
-    if out is not None:  # last: a full disk does not keep the answer from being seen
+    if out is not None:  # last, so that the answer is printed even if the disk is full
         try:
             out.write_text(text + "\n")
         except OSError as error:
@@ -125,7 +150,17 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
 
 
 def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | None = None) -> None:
-    """Tables (of a single result its summary) and the best tree, for people."""
+    """Print tables (of a single result its summary) and the best tree.
+
+    Parameters
+    ----------
+    rows : list of dict
+        The rows of a study.
+    best : Result or None
+        The result whose tree is drawn.
+    reference : Result or None
+        The result with which the rows were compared.
+    """
     from rich.console import Console
 
     from milp_trees.results.tables import reasons, rich_tables, summary
@@ -155,7 +190,7 @@ def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | No
 
 
 def finish(result: Result) -> None:
-    """Exit code (and, without a model, the reason) of one result."""
+    """Stop with the exit code of a result, and print the reason if it has no model."""
     from milp_trees.results.result import Limit, Status
 
     if result.agrees is False:
@@ -192,7 +227,7 @@ def no_model(result: Result) -> str:
 
 
 def finish_study(study: Study) -> None:
-    """Exit code of a comparison."""
+    """Stop with the exit code of a comparison."""
     statuses = [row["status"] for row in study.rows]
     if any(row["agrees"] is False for row in study.rows):
         typer.echo("Error: methods disagree; see the column 'agrees'.", err=True)

@@ -1,4 +1,4 @@
-"""What turns an error of a command into one sentence and an exit code."""
+"""Errors of a command become one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ from milp_trees.errors import (
 
 
 def explained(command: Callable[..., None]) -> Callable[..., None]:
-    """One clear sentence on standard error and an exit code, instead of a traceback, for everything
-    that is not a bug.
+    """A command whose errors become one sentence on standard error and an exit code.
+
+    Only an error in this package (a bug) still prints a traceback.
     """
 
     @functools.wraps(command)
@@ -77,15 +78,16 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             fail(
                 "Interrupted before there was an answer.", INTERRUPTED
-            )  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
+            )  # by Ctrl-C; for SIGTERM `signals` changes the code
 
     return called
 
 
 @contextmanager
 def _warnings_said() -> Iterator[None]:
-    """A line on standard error for what was left out (a plug-in, a row of a study); other warnings
-    stay as they are.
+    """Print a line on standard error for everything left out (a plug-in, a row of a study).
+
+    Other warnings are not changed.
     """
     with warnings.catch_warnings():
         usual = warnings.showwarning
@@ -101,8 +103,9 @@ def _warnings_said() -> Iterator[None]:
 
 
 def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse numbers that cannot be meant: not finite, or beyond 64 bits. What limits may be is
-    said by `Limits`; a seed may be that of something else than a run.
+    """Refuse numbers of options that are not finite, or beyond 64 bits.
+
+    `Limits` checks its own numbers; a seed may belong to something else than a run.
     """
     for name, number in options.items():
         if name in OF_LIMITS and name != "seed":
@@ -115,6 +118,6 @@ def check_numbers(options: dict[str, Any]) -> None:
 
 
 def fail(sentence: str, code: int) -> None:
-    """Say why and stop with an exit code."""
+    """Print the reason and stop with an exit code."""
     typer.echo(f"Error: {sentence}", err=True)
     raise typer.Exit(code)

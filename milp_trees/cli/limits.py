@@ -12,7 +12,7 @@ import typer
 
 from milp_trees.limits import MAX_NONZEROS, Limits
 
-#: The options by their parameters' names: what `Limits.asked` calls them, type and default.
+#: The options by the names that `Limits.asked` gives its parameters, with type and default.
 OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
     "time_limit": (
         "time_limit",
@@ -55,15 +55,16 @@ OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
 def takes_limits(
     *names: str, **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command options for these limits; it is called with one `Limits` as its argument
-    `limits`.
+    """Give a command options for these limits.
+
+    The command is called with one `Limits` as its argument `limits`.
 
     Parameters
     ----------
     names : str
         Keys of `OF_LIMITS`.
     defaults
-        Other defaults than those of `OF_LIMITS`.
+        Defaults that differ from those of `OF_LIMITS`.
     """
     shared = {name: (OF_LIMITS[name][1], defaults.get(name, OF_LIMITS[name][2])) for name in names}
 
@@ -79,17 +80,21 @@ def with_options(
     shared: Mapping[str, tuple[Any, Any]],
     make: Callable[..., Any],
 ) -> Callable[..., None]:
-    """A command with options in place of one of its parameters.
+    """A command with several options in place of one of its parameters.
 
     Parameters
     ----------
     command : callable
     parameter : str
-        The parameter; the command gets what `make` makes of the options.
+        The parameter that is replaced; its argument is what `make` returns for the options.
     shared : mapping
-        Name of an option's parameter → its annotation for typer and its default.
+        For each option's parameter, its annotation for typer and its default.
     make : callable
         Called with the options' values by name.
+
+    Returns
+    -------
+    callable
     """
     hints = get_type_hints(command, include_extras=True)
     out: list[inspect.Parameter] = []

@@ -1,6 +1,4 @@
-"""The commands beside `solve` and `compare`: what there is, what it would cost, and other
-questions.
-"""
+"""Commands besides `solve` and `compare`: lists of plug-ins, estimates, model files, a demo."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.limits import Limits
 
-#: What the demonstration lets compete: one formulation per idea.
+#: The formulations of the demonstration: one for each idea.
 DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
 
 
@@ -74,8 +72,9 @@ def export(
     limits: Limits,
     as_json: Json = False,
 ) -> None:
-    """Write any problem × formulation as a model file, with what it means as JSON, and the proven
-    optimum as a solution file.
+    """Write any problem × formulation as a model file.
+
+    Its meaning is written beside it as JSON, and the proven optimum as a solution file.
     """
     from milp_trees.study.export import export_model
 
@@ -119,15 +118,16 @@ def formulations(as_json: Json = False) -> None:
 @app.command(epilog=EXIT_CODES)
 @explained
 def methods(as_json: Json = False) -> None:
-    """List the methods that need no solver; formulations are methods with one, as
-    FORMULATION@SOLVER.
+    """List the methods that need no solver.
+
+    Formulations are methods together with a solver, as FORMULATION@SOLVER.
     """
     from milp_trees.by_name import registry
 
     found = [registry.method(name) for name in registry.classes("methods")]
     rows = [
         {"name": m.name, "title": m.title, "exact": m.exact} for m in found
-    ]  # whether it proves may depend on its options
+    ]  # whether it proves optima may depend on its options
     if as_json:
         write(rows, None, True)
     else:
@@ -167,7 +167,7 @@ def tasks(as_json: Json = False) -> None:
 @app.command(epilog=EXIT_CODES)
 @explained
 def solvers(as_json: Json = False) -> None:
-    """List the solvers: found, or why not and how to get them."""
+    """List the solvers: installed, or the reason why not and how to get them."""
     from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
 
@@ -212,9 +212,7 @@ def demo(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than
-    two minutes.
-    """
+    """Compare formulations on the breast cancer data of scikit-learn, in less than two minutes."""
     from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
     from milp_trees.study.attempt import default_method

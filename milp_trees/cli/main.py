@@ -19,7 +19,7 @@ def main() -> None:
     """Entry point of `milp-trees`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that cannot show a letter gets a question mark, and no error.
+            # A character that the terminal cannot show becomes a question mark instead of an error.
             stream.reconfigure(errors="replace")
     with interrupts() as code:
         app()

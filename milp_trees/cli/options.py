@@ -1,4 +1,4 @@
-"""The options that state a problem, which the commands share."""
+"""The options that describe a problem, which several commands share."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
-#: Options for parameters that many tasks have, of whatever module; all others are written into
-#: the task's label.
+#: Options for parameters that many tasks have, in any module; all other parameters are written
+#: into the task's label.
 OF_TASKS = {
     "leaf_penalty": "--leaf-penalty",
     "split_penalty": "--split-penalty",
@@ -36,7 +36,7 @@ def _option(text: str, panel: str, *names: str, **more: Any) -> Any:
 
 @dataclass
 class ProblemOptions:
-    """A problem as the command line states it; one attribute per option."""
+    """A problem as the options of a command describe it; one attribute per option."""
 
     data: Annotated[
         str,
@@ -124,8 +124,9 @@ class ProblemOptions:
     split_on_group: Annotated[bool, _option("Allow splits on the group column.", SPACE)] = False
 
     def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
-        """The problem and the test rows; says on standard output (standard error if `quiet`) which
-        columns were taken as what.
+        """The problem and the test rows.
+
+        The meaning of the columns is printed on standard output (on standard error if `quiet`).
         """
         from milp_trees.data.load import load_split
         from milp_trees.problem import Problem as TheProblem
@@ -162,8 +163,9 @@ class ProblemOptions:
         return problem, test
 
     def free_of_depth(self, problem: Problem, method: str | None) -> Problem:
-        """The same problem without a depth limit, if none was given, splits cost something, and the
-        method can do without.
+        """The same problem without a depth limit, if that is possible.
+
+        It is, if no depth was given, splits have a cost, and the method needs no depth limit.
         """
         from milp_trees.by_name import registry
         from milp_trees.study.attempt import first_that_takes
@@ -204,7 +206,7 @@ class ProblemOptions:
         return kind(**given)
 
     def _of_tasks(self) -> dict[str, Any]:
-        """The parameters that have options of their own (`OF_TASKS`)."""
+        """The parameters that have an option of their own (`OF_TASKS`)."""
         out: dict[str, Any] = {
             "leaf_penalty": self.leaf_penalty,
             "split_penalty": self.split_penalty,
@@ -245,7 +247,7 @@ class ProblemOptions:
 
 
 def _tasks(having: str) -> str:
-    """Names of the tasks that declare something, or have a parameter of that name."""
+    """Names of the tasks that declare a capability, or have a parameter of that name."""
     from milp_trees.by_name import registry
 
     return ", ".join(
@@ -256,7 +258,7 @@ def _tasks(having: str) -> str:
 
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `ProblemOptions`; it is called with one as its first argument."""
+    """Give a command the options of `ProblemOptions`, which becomes its first argument."""
     hints = get_type_hints(ProblemOptions, include_extras=True)
     shared = {
         f.name: (hints[f.name], inspect.Parameter.empty if f.name == "data" else f.default)
@@ -267,7 +269,7 @@ def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def describe(train: Dataset, test: Dataset | None) -> str:
-    """Which columns were taken as what."""
+    """Which columns were taken as what, in words."""
     source = train.source
     features = source.get("features") or [t.column for t in train.features]
     target = source.get("columns", {}).get("target")

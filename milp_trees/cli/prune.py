@@ -1,5 +1,6 @@
-"""`milp-trees prune`: prune an ensemble with feature costs, for one λ, under a budget, or for every
-λ at once.
+"""`milp-trees prune`: prune an ensemble with feature costs.
+
+The pruning is for one λ, under a budget, or for every λ at once.
 """
 
 from __future__ import annotations
@@ -161,8 +162,9 @@ def prune(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Prune an ensemble with feature costs: grow it, then find the pruning that is best for one λ,
-    for all λ, or within a budget.
+    """Grow an ensemble and prune it with feature costs.
+
+    The pruning is the best for one λ, for all λ, or within a budget.
     """
     from milp_trees.study.pruning import Growing, describe_ensemble, pruning_problem
 
@@ -216,9 +218,7 @@ def _one_question(
     method: str | None,
     methods: str | None,
 ) -> None:
-    """Refuse options that ask for different things, and numbers that are none, before an ensemble
-    is grown.
-    """
+    """Refuse options that contradict each other, and wrong numbers, before an ensemble is grown."""
     asked = [
         name
         for name, given in (
@@ -249,9 +249,7 @@ def _one_question(
 
 
 def _check_methods(names: list[str], whole_path: bool) -> None:
-    """Refuse names of methods that do not exist, or do not answer for all λ, before an ensemble is
-    grown.
-    """
+    """Refuse methods that do not exist, or cannot answer for all λ, before an ensemble is grown."""
     from milp_trees.by_name import registry
 
     for name in names:
@@ -273,7 +271,7 @@ def _used(
     held_out: float | None,
     errors: str,
 ) -> None:
-    """Refuse options that would not be looked at."""
+    """Refuse options that would have no effect."""
     if plot is not None and (lam is not None or exact):
         fail("--plot draws the path; leave out --lambda and --exact.", WRONG_INPUT)
     if store is not None and methods is None:
@@ -306,7 +304,7 @@ def _costs(
 
 
 def _groups(given: list[str] | None, flag: str, once: bool) -> list[Group]:
-    """`NAME=COST:FEATURE,FEATURE` options; a feature's name may hold = and :."""
+    """Read options `NAME=COST:FEATURE,FEATURE`; a feature's name may contain = and :."""
     from milp_trees.tasks.feature_costs import Group
 
     made = []

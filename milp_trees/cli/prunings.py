@@ -1,6 +1,4 @@
-"""The answers of `milp-trees prune`: for one λ, for all of them, within a budget, or by several
-methods.
-"""
+"""The answers of `milp-trees prune`: for one λ, for all, within a budget, or by several methods."""
 
 from __future__ import annotations
 
@@ -32,6 +30,24 @@ def whole_path(
     out: Path | None,
     as_json: bool,
 ) -> None:
+    """Print and write the best prunings for all λ.
+
+    Parameters
+    ----------
+    grown : Grown
+        The ensemble and its problem.
+    method : str or None
+        Name of the method; None: the default.
+    budget : str or None
+        A mean cost: the best pruning of the curve within it is shown too.
+    plot : Path or None
+        File for a picture.
+    limits : Limits
+    out : Path or None
+        File for the curve as JSON.
+    as_json : bool
+        Print JSON instead of tables.
+    """
     from milp_trees.questions import ByPrice
     from milp_trees.results.json import SCHEMA
     from milp_trees.study.solving import answer
@@ -88,7 +104,7 @@ def whole_path(
 
 
 def _affordable(curve: PruningCurve, budget: str) -> None:
-    """Stop where even the cheapest pruning costs more."""
+    """Stop the command if even the cheapest pruning costs more than the budget."""
     cheapest = curve.vertices[-1].cost
     if cheapest > fraction(budget):
         fail(
@@ -109,7 +125,22 @@ def within_budget(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """The exact program, begun from the hull point below the budget."""
+    """Solve the exact program for a budget, with the hull point below the budget as its start.
+
+    Parameters
+    ----------
+    grown : Grown
+        The ensemble and its problem.
+    budget : str
+        Largest mean cost.
+    method : str or None
+        Name of the method; None: the default.
+    limits : Limits
+    out : Path or None
+        File for the result as JSON.
+    as_json : bool
+        Print JSON instead of a summary.
+    """
     from milp_trees.study.solving import answer
 
     start = hull_start(grown.problem, budget)
@@ -123,8 +154,9 @@ def within_budget(
 
 
 def hull_start(problem: Problem, budget: str) -> Any:
-    """The best pruning on the hull that the budget allows; the command ends where even the cheapest
-    costs more.
+    """The best pruning on the hull that the budget allows.
+
+    The command stops if even the cheapest pruning costs more.
     """
     from milp_trees.engines.pruning.curve import prune_curve
 
@@ -134,7 +166,7 @@ def hull_start(problem: Problem, budget: str) -> Any:
 
 
 def _finish(result: Result) -> None:
-    """Exit code of one result; without a model, the reason in terms of prunings."""
+    """Stop with the exit code of a result; without a model the reason speaks of prunings."""
     from milp_trees.results.result import Status
 
     if result.status is Status.NO_SOLUTION:
@@ -154,6 +186,23 @@ def compared(
     out: Path | None,
     as_json: bool,
 ) -> None:
+    """Compare several methods for one λ or a budget.
+
+    Parameters
+    ----------
+    grown : Grown
+        The ensemble and its problem.
+    names : str
+        Labels of the methods, with commas.
+    limits : Limits
+        For each run.
+    store : Path or None
+        SQLite file for the rows.
+    out : Path or None
+        File for the rows as JSON.
+    as_json : bool
+        Print JSON instead of tables.
+    """
     from milp_trees.study.compare import compare_problems, method_names
     from milp_trees.study.live import Live
 
@@ -175,6 +224,20 @@ def compared(
 def at_one_price(
     grown: Grown, method: str | None, limits: Limits, out: Path | None, as_json: bool
 ) -> None:
+    """Find the best pruning for one λ.
+
+    Parameters
+    ----------
+    grown : Grown
+        The ensemble and its problem.
+    method : str or None
+        Name of the method; None: the default.
+    limits : Limits
+    out : Path or None
+        File for the result as JSON.
+    as_json : bool
+        Print JSON instead of a summary.
+    """
     from milp_trees.study.live import Live
     from milp_trees.study.solving import answer
 

@@ -1,6 +1,4 @@
-"""The commands that ask other questions than for the best tree: the best of every size, and all that
-are nearly as good.
-"""
+"""Commands with other questions than the best tree: the best of every size, and near-best trees."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from milp_trees.limits import Limit, Limits
 if TYPE_CHECKING:
     from milp_trees.engines.near.tree_set import TreeSet
 
-#: Near-optimal trees that a command writes at most; more would fill the memory.
+#: Largest number of near-optimal trees that a command writes, since more would fill the memory.
 MOST_SHOWN = 1_000_000
 
 
@@ -47,8 +45,9 @@ def by_size(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """The best tree of every number of leaves, each with its proof, and the penalties per leaf for
-    which it is the best.
+    """The best tree of every number of leaves, each with its proof.
+
+    The penalties per leaf for which each is the best are printed too.
     """
     from milp_trees.study.live import Live
     from milp_trees.study.solving import path_of_sizes
@@ -91,7 +90,7 @@ def by_size(
 
 
 def _between(row: dict[str, Any]) -> str:
-    """The penalties for which a size is the best, as fractions where these are short."""
+    """The penalties for which a size is the best; short fractions are written as such."""
     if not row["on_hull"]:
         return "none"
     low, high = (
@@ -146,8 +145,9 @@ def near_best(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Count all trees within a slack of the optimum (the Rashomon set); list the first, draw some,
-    and say which tests they use.
+    """Count all trees within a slack of the optimum (the Rashomon set).
+
+    The first are listed, some are drawn, and the use of tests is shown.
     """
     from milp_trees.questions import NearBest
     from milp_trees.study.solving import answer
@@ -189,7 +189,16 @@ def near_best(
 
 
 def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
-    """The counts, the use of tests and some trees, for people."""
+    """Print the counts, the use of tests and some trees.
+
+    Parameters
+    ----------
+    trees : TreeSet
+    tests : list of dict
+        How many trees use each test.
+    drawn : dict
+        The trees that are drawn.
+    """
     typer.echo(f"\n{trees!r}\n".replace("<", "", 1).replace(">\n", "\n"))
     print_table(
         [trees.optimum.unit, "trees"],

@@ -1,4 +1,4 @@
-"""Options of the command line and small files as what they stand for."""
+"""Read options of the command line, and small files, as the values that they mean."""
 
 from __future__ import annotations
 
@@ -11,12 +11,31 @@ from milp_trees.tasks.written import is_number, text_of
 
 
 def split(text: str) -> list[str]:
-    """`a, b` as a list."""
+    """Split `a, b` into a list."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def pairs(given: list[str] | None, flag: str, form: str) -> list[tuple[str, str]]:
-    """`name=value` options as pairs."""
+    """Read options `name=value` as pairs.
+
+    Parameters
+    ----------
+    given : list of str or None
+        The texts of the option.
+    flag : str
+        Name of the option, for the error.
+    form : str
+        How it must be written, for the error.
+
+    Returns
+    -------
+    list of (str, str)
+
+    Raises
+    ------
+    DataError
+        A text has no name or no equals sign.
+    """
     out = []
     for item in given or ():
         name, equals, value = item.rpartition("=")
@@ -33,7 +52,7 @@ def whole(text: str, flag: str) -> int:
 
 
 def read_feature_costs(path: Path) -> dict[str, str]:
-    """Lines `COLUMN COST`."""
+    """Read lines `COLUMN COST`."""
     out: dict[str, str] = {}
     for line in filter(str.strip, text_of(path).splitlines()):
         name, _, cost = line.strip().rpartition("," if "," in line else " ")
@@ -47,7 +66,7 @@ def read_feature_costs(path: Path) -> dict[str, str]:
 
 
 def solver_options(given: list[str] | None) -> dict[str, Any]:
-    """`NAME=VALUE` with numbers and on/off as what they are."""
+    """Read `NAME=VALUE`; values become numbers, true or false where they are written so."""
     return {name: _value(value) for name, value in pairs(given, "--option", "NAME=VALUE")}
 
 

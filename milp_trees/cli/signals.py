@@ -1,8 +1,10 @@
-"""Ctrl-C and SIGTERM on the command line: both end a run with what it has, and differ in the exit
-code alone.
+"""Ctrl-C and SIGTERM on the command line.
 
-Handlers belong to programs: the library installs none that is not taken back, and none outside the
-main thread. This module imports next to nothing, as it is what the program loads first.
+Both end a run with the best answer so far; they differ only in the exit code.
+
+
+Handlers belong to programs: the library removes every handler that it installs, and installs none
+outside the main thread. This module imports hardly anything, because the program loads it first.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ NO_ANSWER = "Error: Interrupted before there was an answer.\n"
 
 
 def leave_at_once() -> None:
-    """From now on both signals end the program, before it has begun with anything, until a command
-    `begins`. Signals that are ignored stay so.
+    """Let both signals end the program at once, until a command `begins`.
+
+    Signals that are ignored remain ignored.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -34,18 +37,17 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def begins() -> None:
-    """A command has begun: Ctrl-C is a KeyboardInterrupt, which it takes care of."""
+    """Make Ctrl-C a KeyboardInterrupt, since a command has begun and handles it."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
 def interrupts() -> Iterator[Callable[[], int]]:
-    """Within this block SIGTERM does what Ctrl-C does at that place: a KeyboardInterrupt, or a
-    count while a solver is followed.
+    """Within this block SIGTERM has the effect that Ctrl-C has there.
 
-    Yields a function for the exit code: that of the block's SystemExit, with 143 in place of 130 if
-    SIGTERM came.
+    That is a KeyboardInterrupt, or a count while a solver is running. The block gets a function for
+    the exit code: that of the block's SystemExit, with 143 in place of 130 if SIGTERM came.
     """
     terminated: list[int] = []
     codes: list[int] = []
@@ -55,7 +57,7 @@ def interrupts() -> Iterator[Callable[[], int]]:
         now = signal.getsignal(signal.SIGINT)
         if callable(now):
             now(number, frame)
-        else:  # Ctrl-C is ignored, as in a background job of some shells; SIGTERM is not
+        else:  # Ctrl-C is ignored, as in a background job of some shells, but SIGTERM is not
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, terminate)
@@ -65,14 +67,14 @@ def interrupts() -> Iterator[Callable[[], int]]:
         if ended.code is not None and not isinstance(ended.code, int):
             raise
         codes.append(ended.code or 0)
-    except KeyboardInterrupt:  # outside of what a command takes care of
+    except KeyboardInterrupt:  # came outside the code in which a command handles it
         sys.stderr.write(NO_ANSWER)
         codes.append(INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)
     if not codes:
         codes.append(0)
-    # CPython remembers a KeyboardInterrupt that left generated code (dataclasses make some), and
-    # would at its end kill the program by SIGINT in place of the exit code; the next generated code
-    # makes it forget.
+    # CPython keeps a KeyboardInterrupt that left generated code (that of dataclasses, for
+    # example), and would kill the program at its end by SIGINT instead of using the exit code.
+    # Running other generated code clears it.
     exec("")

@@ -134,9 +134,7 @@ def compare(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Let formulations and solvers compete on one problem; each answer is checked against an exact
-    dynamic programme.
-    """
+    """Compare formulations and solvers on one problem; an exact engine checks each answer."""
     from milp_trees.study import StoreError
     from milp_trees.study.compare import compare_problems, method_names
     from milp_trees.study.live import Live

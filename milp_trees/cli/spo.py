@@ -1,6 +1,4 @@
-"""`milp-trees spo`: trees for decisions on generated data; greedy, MILP and exact search side by
-side.
-"""
+"""`milp-trees spo`: trees for decisions on generated data, by greedy, MILP and exact search."""
 
 from __future__ import annotations
 
@@ -93,8 +91,9 @@ def spo(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Trees trained for decisions on generated data: training loss with proofs, and normalised
-    regret on test rows.
+    """Train trees for decisions on generated data.
+
+    Training losses come with proofs; test rows give the normalised regret.
     """
     from milp_trees.decisions.generated import DecisionData
     from milp_trees.study.compare import compare_problems, method_names
@@ -146,13 +145,13 @@ def spo(
 
 
 def _full(label: str) -> str:
-    """`greedy-spo:plateaus=…` for `greedy:plateaus=…`."""
+    """A method's full label: `greedy-spo:plateaus=…` for `greedy:plateaus=…`."""
     name, colon, options = label.partition(":")
     return SHORT.get(name, name) + colon + options
 
 
 def _own_options(context: typer.Context, data: str) -> None:
-    """Refuse options of another kind of data, which would not be looked at."""
+    """Refuse options of another kind of data, which would have no effect."""
     from milp_trees.decisions.generated import KINDS, OF_KIND
 
     for name, kinds in OF_KIND.items():

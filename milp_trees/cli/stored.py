@@ -47,8 +47,9 @@ def verify(
     limits: Limits,
     as_json: Json = False,
 ) -> None:
-    """Recompute a stored result, state its problem, and derive its optimum or bound again. Exit
-    codes 0, 6, 7 say how far; 4: it is wrong.
+    """Recompute a stored result, state its problem, and derive its optimum or bound again.
+
+    Exit codes 0, 6 and 7 show how far it was verified; with 4 it is wrong.
     """
     from milp_trees.verification import Verdict, verify_file
 
@@ -74,10 +75,10 @@ def verify(
 
 
 def verdict_code(found: list[Verification], require: str | None) -> int:
-    """Exit code for verdicts: 0 if all are as strong as required; else that of the weakest.
+    """Exit code for verdicts: 0 if all are as strong as required, else that of the weakest.
 
-    Where nothing is required, a result that claims nothing beyond its value is verified once that
-    is recomputed.
+    If nothing is required, a result that claims only its value is verified once the value is
+    recomputed.
     """
     from milp_trees.verification import Verdict
 

@@ -84,8 +84,9 @@ def unimodular(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Is a constraint matrix totally unimodular: yes with a proof, no with a violating submatrix,
-    or unknown.
+    """Test whether a constraint matrix is totally unimodular.
+
+    The answer is yes with a proof, no with a submatrix that violates it, or unknown.
     """
     from milp_trees.unimodular import NetworkCertificate, total_unimodularity
 
@@ -112,8 +113,33 @@ def unimodular(
 def read_model(
     model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool
 ) -> tuple[Any, Any, str]:
-    """The matrix of a file or formulation, the spanning tree if the formulation knows one, and what
-    the matrix lacks, if it does.
+    """The matrix of a file or formulation.
+
+    Parameters
+    ----------
+    model : str
+        A model file, or the name of a formulation.
+    example : str or None
+        Name of a small problem for the formulation.
+    data : str or None
+        A table for the formulation.
+    options : dict
+        Options for the problem on that table.
+    quiet : bool
+        Print the meaning of the columns on standard error.
+
+    Returns
+    -------
+    matrix : MatrixModel
+    tree : object or None
+        The spanning tree, if the formulation has one.
+    missing : str
+        What the matrix lacks; empty if nothing.
+
+    Raises
+    ------
+    DataError, Unsupported
+        The arguments contradict each other, or the formulation cannot take the problem.
     """
     from milp_trees.by_name import registry
     from milp_trees.linear.matrix import compile_model
@@ -124,7 +150,7 @@ def read_model(
         raise DataError(f"{_flag(next(iter(given)))} belongs to a formulation with --data TABLE.")
     if model not in known:
         if example is not None or data is not None:
-            registry.formulation(model)  # says which there are
+            registry.formulation(model)  # its error lists the names
         return read_file(Path(model)), None, ""
     if (example is None) == (data is None):
         raise DataError(
@@ -147,8 +173,28 @@ def read_model(
 
 
 def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool) -> Problem:
-    """A problem of the formulation's kind on a table: the best tree, or the pruning of a small
-    forest with unit costs.
+    """A problem of the formulation's kind on a table.
+
+    It is the best tree, or the pruning of a small forest with unit costs.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    data : str
+        A file or a built-in name.
+    given : dict
+        The options that were given, by name.
+    quiet : bool
+        Print the meaning of the columns on standard error.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    DataError
+        An option does not belong to this kind of problem.
     """
     from milp_trees.spaces.trees import Trees
 
@@ -178,7 +224,7 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
         f"{describe(grown.train, None)}\n{describe_ensemble(ensemble, growing, grown.train.n_rows)}",
         err=quiet,
     )
-    if formulation.unsupported(grown.problem):  # ip0 knows no prices
+    if formulation.unsupported(grown.problem):  # ip0 has no prices
         return replace(grown.problem, task=replace(grown.problem.task, lam=0))  # type: ignore[type-var]
     return grown.problem
 
@@ -217,7 +263,7 @@ def read_file(path: Path) -> Any:
 
 
 def show(answer: Unimodularity) -> None:
-    """The answer for people, with the submatrix or the tree if they are small."""
+    """Print the answer, with the submatrix or the tree if they are small."""
     from milp_trees.unimodular import NetworkCertificate
 
     typer.echo(str(answer))

@@ -28,7 +28,7 @@ def warm_up(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compile ahead, so that later runs need not; what is compiled already is only read."""
+    """Compile ahead, so that later runs need not compile; compiled code is only read."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

@@ -1,8 +1,8 @@
-"""Compiled functions: how they are compiled and kept, and what their user is told meanwhile.
+"""Compiled functions: how they are compiled and kept, and which message the user sees meanwhile.
 
-`kernels` has the decorator `kernel`, `store` the files in which compiled code is kept, `inside` all
-that is used of numba's private modules, `contexts` groups of arrays as one argument. These load
-numba; this module and `telling` do not.
+`kernels` has the decorator `kernel`; `store` has the files in which compiled code is kept; `inside`
+has everything that is used of numba's private modules; `contexts` has groups of arrays as one
+argument. These load numba; this module and `telling` do not.
 """
 
 from milp_trees.compiling.telling import compiling, interruptible, uncharged

@@ -1,4 +1,4 @@
-"""All that this package uses of numba's and llvmlite's private modules. Loads numba.
+"""Everything that this package uses of numba's and llvmlite's private modules. Loads numba.
 
 Private names may change with every minor version of numba, so `pyproject.toml` allows the versions
 that were tested and no others. To allow a new one, run the tests of this folder with it, then
@@ -31,7 +31,7 @@ from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic
 from numba.np.numpy_support import from_dtype
 
-#: The versions of numba whose private modules are known to be as expected: at least, and below.
+#: The versions of numba whose private modules were tested: at least the first, below the second.
 NUMBA = ("0.66", "0.69")
 
 FunctionCompiler: Any = vars(dispatcher)["_FunctionCompiler"]

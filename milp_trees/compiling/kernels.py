@@ -21,10 +21,10 @@ from milp_trees.compiling.telling import kernel_compiled
 
 
 class _Unit(inside.JITCodeLibrary):
-    """The code of a function; that of the functions below it comes in when the unit is finished."""
+    """The code of a function; code of the functions that it calls is added when it is finished."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """The whole is optimised at the end, so its parts need not be."""
+        """Do nothing: the whole unit is optimised at the end, so its parts need not be."""
         ll_module.data_layout = self._codegen._data_layout
 
     def add_linking_library(self, library: Any) -> None:
@@ -58,7 +58,7 @@ class _Unit(inside.JITCodeLibrary):
         if self._finalized:
             return super()._get_module_for_linking()
         if self._shared_module is None:
-            # A copy may be in several units: a definition that is allowed to be there twice.
+            # A copy may be in several units: such a definition may occur more than once.
             module = self._final_module.clone()
             for function in module.functions:
                 if (
@@ -72,7 +72,7 @@ class _Unit(inside.JITCodeLibrary):
 
 @inside.register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(inside.NativeLowering):
-    """Lower a function into a unit, which is finished here only if Python calls the function."""
+    """Lowers a function into a unit, which is finished only if Python calls the function."""
 
     _name = "kernel_lowering"
 
@@ -91,7 +91,7 @@ class _Lowering(inside.NativeLowering):
 
 
 class _Part:
-    """Stands where numba keeps a callable: code that only compiled code can call."""
+    """Stands where numba expects a callable: code that only compiled code can call."""
 
 
 class _Compiler(inside.CompilerBase):
@@ -110,7 +110,7 @@ class _Compiler(inside.CompilerBase):
 
 
 class _UnitCompiler(inside.FunctionCompiler):
-    """Compiles what is not found on disk; the user is told if that lasts."""
+    """Compiles what is not found on disk; if that lasts, the user gets a message."""
 
     def compile(self, args: Any, return_type: Any) -> Any:
         with kernel_compiled():
@@ -131,9 +131,9 @@ class Kernel(inside.CPUDispatcher):
         self._cache = Store(function, tuple(sorted(self.targetoptions.items())))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """What numba asks when compiled code calls this function.
+        """The template that numba requests when compiled code calls this function.
 
-        There is one version for numbers, and none for each constant that is passed.
+        There is one version for all numbers of a type, and none for each constant that is passed.
         """
         args = tuple(inside.types.unliteral(kind) for kind in args)
         kws = {name: inside.types.unliteral(kind) for name, kind in kws.items()}
@@ -175,15 +175,15 @@ def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True)
     function : callable, optional
         What is compiled; None where the decorator is given options.
     nogil : bool, default=False
-        Other threads of Python run while this function does.
+        Whether other threads of Python run while this function does.
     allocates : bool, default=True
-        False: the function makes no arrays and returns none, and calls only such functions. The
-        code then counts no references, which makes less to compile.
+        False: the function makes and returns no arrays, and calls only such functions. Its code
+        then counts no references, so there is less to compile.
 
     Returns
     -------
-    Kernel
-        The compiled function; with options the decorator that makes it.
+    Kernel or decorator
+        A decorator if no function is given.
     """
 
     def decorate(function: Any) -> Any:

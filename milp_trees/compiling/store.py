@@ -1,11 +1,11 @@
-"""Compiled code in files of the user, found again by what it was made from. Loads numba.
+"""Compiled code in files of the user, found again by a digest of its sources. Loads numba.
 
 The name of a file holds a digest of everything that can change the code in it: the byte code of the
 function and of all functions and constants that it reaches, the types of the arguments, the
-versions of Python and numba, the processor. So a file is right or is not found: nothing in it needs
-to be compared with the sources, another installation of the same version finds the same files, and
-different versions do not disturb each other. Files are written under another name and then renamed,
-so a reader never sees half of one.
+versions of Python and numba, and the processor. So a file that is found is valid: its content need
+not be compared with the sources, another installation of the same version finds the same files,
+and different versions do not disturb each other. Files are written under another name and then
+renamed, so a reader never sees an incomplete one.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -33,26 +33,26 @@ from milp_trees.compiling import inside
 
 log = logging.getLogger("milp_trees")
 
-#: Seconds after which a file that was not read may be deleted, and after which a read is noted.
+#: Seconds after which an unread file may be deleted, and after which a new read is recorded.
 _FORGOTTEN, _NOTED = 60 * 86400, 86400
 _DIGEST = 32
 
 
 def folder() -> Path:
-    """Where compiled code is kept: the folder that NUMBA_CACHE_DIR names, or one of the user's."""
+    """The folder for compiled code: the one that NUMBA_CACHE_DIR names, or one of the user's."""
     given = inside.config.CACHE_DIR
     return (Path(given) if given else platformdirs.user_cache_path("milp-trees")) / "kernels"
 
 
 class Store:
-    """The files of one function, as numba's dispatchers ask for a cache.
+    """The files of one function, with the interface of numba's caches.
 
     Parameters
     ----------
     function : callable
-        What is compiled.
+        The function that is compiled.
     options : tuple
-        How: two kernels of the same function with different options have different files.
+        How it is compiled: the same function with different options has different files.
     """
 
     def __init__(self, function: Callable[..., Any], options: tuple[Any, ...]) -> None:
@@ -85,7 +85,7 @@ class Store:
         return found
 
     def save_overload(self, sig: Any, compiled: Any) -> None:
-        """Keep a compiled function; where the folder cannot be written to, it is not kept."""
+        """Keep a compiled function; it is not kept if the folder cannot be written to."""
         payload = inside.dumps(compiled._reduce())
         path = self.path(sig, compiled.codegen)
         try:
@@ -119,7 +119,7 @@ class Store:
         return _digest(self._function)
 
     def _forget(self, kept: Path) -> None:
-        """Delete files of this function that were not read for long."""
+        """Delete files of this function that were not read for a long time."""
         for path in kept.parent.glob(f"{self._stem()}-*.code"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _FORGOTTEN:
@@ -128,7 +128,7 @@ class Store:
 
 @cache
 def _digest(function: Callable[..., Any]) -> str:
-    """Digest of a function and of all that it reaches."""
+    """Digest of a function and of everything that it reaches."""
     found = hashlib.sha256()
     for part in _parts(function):
         found.update(part.encode())
@@ -137,10 +137,10 @@ def _digest(function: Callable[..., Any]) -> str:
 
 
 def _parts(function: Callable[..., Any]) -> Iterator[str]:
-    """What code is made from, as text.
+    """The sources of compiled code as text.
 
-    That is byte code and constants of a function, of the functions whose names are in it, of those
-    whose names are in these, and so on.
+    They are byte code and constants of a function, of the functions that it names, of those that
+    these name, and so on.
     """
     seen: set[int] = set()
     waiting: list[Any] = [function]
@@ -188,7 +188,7 @@ def _parts(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    """Names that a function reads, also in functions inside of it."""
+    """Names that a function reads, also in functions inside it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -196,7 +196,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _ours(module: str | None) -> bool:
-    """Whether a module's functions are followed: those of numba and numpy have their versions."""
+    """Whether a module's functions are followed; numba and numpy only count with a version."""
     return (module or "").split(".")[0] not in ("numba", "numpy", "llvmlite", "builtins")
 
 

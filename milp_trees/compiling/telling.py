@@ -1,7 +1,7 @@
-"""What the user notices of compiled code.
+"""Messages while code is compiled, time that is not charged for it, and Ctrl-C in compiled code.
 
-A warning says that code is being compiled if that takes long enough to be noticed, no time limit is
-charged for it, and Ctrl-C interrupts compiled code.
+The user gets a message if compiling takes long enough to be noticed, no time limit includes it, and
+Ctrl-C interrupts compiled code.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ def _counted() -> Iterator[None]:
 
 _counting = threading.Lock()
 
-#: Seconds of compilation after which there is a message.
+#: Seconds of compilation after which a message is given.
 _NOTICED = 1.5
 #: Seconds that the largest kernels take on a machine with nothing else to do (measured: 8 to 14).
 _QUIET = 15
 
 
 def forecast() -> str:
-    """How long a compilation takes on an idle machine, and what the present load makes of that."""
+    """A text on how long a compilation takes.
+
+    It gives a range for an idle machine, and what the range becomes with the present load.
+    """
     idle = f"this takes 2 to {_QUIET} s where a core is free"
     cores = os.cpu_count() or 1
     busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0
@@ -59,7 +62,7 @@ def forecast() -> str:
 
 
 class _Told:
-    """What is being compiled, and since when; says so once per thing if it lasts."""
+    """What is being compiled, and since when; gives one message for each thing if it lasts."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -70,7 +73,7 @@ class _Told:
         self.timer: threading.Timer | None = None
 
     def begin(self) -> None:
-        """A kernel is being compiled: it was not found on disk."""
+        """Note that a kernel is being compiled because it was not found on disk."""
         with self.lock:
             self.running += 1
             what = self.what[-1] if self.what else "what this run needs"
@@ -109,7 +112,7 @@ def compile_seconds() -> float:
 
 @contextmanager
 def kernel_compiled() -> Iterator[None]:
-    """Within this block a kernel is compiled: it is not charged, and said if it lasts."""
+    """Within this block a kernel is compiled; its time is not charged."""
     _told.begin()
     try:
         with _counted():
@@ -125,8 +128,8 @@ def compiling(what: str) -> Iterator[None]:
     Parameters
     ----------
     what : str
-        Its name in the warning that is given where it is compiled and that takes more than a
-        moment, e.g. `the exact search`.
+        Its name in the message, which is given if compiling takes more than a moment: for example
+        `the exact search`.
     """
     began, before = time.perf_counter(), _told.spent
     _told.what.append(what)
@@ -143,8 +146,8 @@ def compiling(what: str) -> Iterator[None]:
 def interruptible() -> Iterator[None]:
     """Within this block compiled code runs, and Ctrl-C becomes a KeyboardInterrupt at its end.
 
-    Python notices the signal while the results are packed, and reports it as a SystemError (or as
-    several, each the cause of the next) that a function returned a result with an exception set.
+    Python notices the signal while the results are packed. It reports it as a SystemError (or as
+    several, each the cause of the next): a function returned a result with an exception set.
     """
     try:
         yield

@@ -19,8 +19,9 @@ I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
 class Code:
-    """Writer of code for one kernel: addresses are int64, `vec` is a vector of `lanes` integers of
-    `bits` bits.
+    """Writer of code for one kernel.
+
+    Addresses are int64; `vec` is a vector of `lanes` integers of `bits` bits.
     """
 
     def __init__(self, builder: Any, table: Any, bits: int, lanes: int) -> None:
@@ -55,9 +56,7 @@ class Code:
         self.builder.store(value, self.builder.inttoptr(address, kind.as_pointer()), align=align)
 
     def slot(self, entry: int) -> Any:
-        """An argument. No kernel reads what it writes to the table, so loops need not load it
-        again.
-        """
+        """An argument; it is loaded once, since no kernel reads what it writes to the table."""
         value = self.load(self.sum(self.table, 8 * entry), I64)
         value.set_metadata("invariant.load", self.builder.module.add_metadata([]))
         return value
@@ -82,6 +81,19 @@ class Code:
 
     @contextmanager
     def loop(self, start: Any, stop: Any, step: int = 1) -> Iterator[Any]:
+        """Within this block code is written for the body of a loop.
+
+        Parameters
+        ----------
+        start, stop : int or LLVM value
+            The first index, and the one at which the loop ends.
+        step : int, default=1
+
+        Yields
+        ------
+        LLVM value
+            The index.
+        """
         with cgutils.for_range_slice(
             self.builder, self.number(start), self.number(stop), self.number(step), I64
         ) as (index, _):
@@ -111,7 +123,21 @@ class Code:
         return self.splat(scalar if self.bits == 64 else self.builder.trunc(scalar, self.int))
 
     def call(self, name: str, *args: Any, result: Any = None) -> Any:
-        """An LLVM intrinsic of vectors, by its name without types."""
+        """Call an LLVM intrinsic of vectors.
+
+        Parameters
+        ----------
+        name : str
+            Without types.
+        *args : LLVM values
+            The first one determines the types in the intrinsic's full name.
+        result : LLVM type, optional
+            The type of the first argument by default.
+
+        Returns
+        -------
+        LLVM value
+        """
         kind = args[0].type
         text = (
             f"v{kind.count}i{kind.element.width}"
@@ -131,6 +157,19 @@ class Code:
         return self.call("smax", a, b)
 
     def shuffle(self, a: Any, b: Any, lanes: list[int]) -> Any:
+        """Lanes of two vectors as one vector.
+
+        Parameters
+        ----------
+        a, b : LLVM vectors
+            Of the same type.
+        lanes : list of int
+            Positions in a followed by b.
+
+        Returns
+        -------
+        LLVM vector
+        """
         return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(lanes)), lanes))
 
 

@@ -1,3 +1,4 @@
-"""Engines: exact and heuristic methods that need no mathematical-programming solver. One method per
-file.
+"""Engines: exact and heuristic methods that need no mathematical-programming solver.
+
+Every method is one file.
 """

@@ -44,33 +44,33 @@ class Run:
         self.start = None if start is None else view.canonical(start)
         self.tree: Tree | None = None
         self.value: int | None = None
-        # What no tree can avoid: the cheapest action of every row, and one leaf.
+        # The part of the cost that every tree has: the cheapest action of every row, and one leaf.
         self.bound = int(view.base.sum()) + view.leaf_cost
         self.limit: Limit | None = None
         self.sizes: dict[str, int] = {}
         self.trace = Trace(progress)
         self.began = time.perf_counter()
         self.whole: Instance | None = None
-        #: Seconds of compilation during the search, which it is not charged.
+        #: Seconds of compilation during the search, which are not charged to the run.
         self.compiling = 0.0
         self.penalised = bool(
             view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_features)
         )
 
     def load(self) -> float:
-        """Load numba; returns the seconds it took, which no run is charged."""
+        """Load numba; returns the seconds it took, which are not charged to a run."""
         began = time.perf_counter()
         if not self.space.limits_leaves:
             from milp_trees.engines.dynamic import runs  # noqa: F401
         return time.perf_counter() - began
 
     def prepare(self) -> None:
-        """The arrays of the search."""
+        """Make the arrays of the search."""
         if not self.space.limits_leaves and not self.method.lookahead:
             self.whole = self.instance(self.view, self.space)
 
     def compile(self) -> float:
-        """Compile what this run needs; returns the seconds it took, which no run is charged."""
+        """Compile what this run needs; returns the seconds it took, which are not charged."""
         if self.whole is None:
             return 0.0
         from milp_trees.engines.dynamic.warm import warm_up
@@ -88,7 +88,7 @@ class Run:
         )
 
     def begin(self, began: float, watch: Watch | None = None) -> None:
-        """Set the clock; the watch is asked several times a second whether a limit was reached."""
+        """Set the clock; the watch is asked several times a second whether a limit is reached."""
         self.began, self.watch = began, watch
 
     def go(self) -> None:
@@ -176,7 +176,7 @@ class Run:
             self.tree, self.value = last.tree, last.Z
 
     def look_ahead(self) -> None:
-        """Split by split, each the root of an optimal tree of limited depth."""
+        """Choose split by split; each is the root of an optimal tree of limited depth."""
         root = self._grown(self.view, self.space.max_depth)
         if root is None:
             return
@@ -185,7 +185,7 @@ class Run:
             self.keep(self.view.objective(tree), tree)
 
     def _grown(self, view: CostMatrix, depth: int | None) -> Node | None:
-        """The tree on some rows; None if they are too few for a leaf."""
+        """The tree on some rows; None if there are too few rows for a leaf."""
         ahead = self.method.lookahead if depth is None else min(self.method.lookahead, depth)
         inst = self.instance(view, replace(self.space, max_depth=ahead))
         outcome = self.search(inst, 2**62, None)
@@ -209,7 +209,7 @@ class Run:
         self.note()
 
     def note(self) -> None:
-        """A point of the trace."""
+        """Add a point to the trace."""
         if self.value is None:
             return
         self.trace.add(
@@ -220,7 +220,7 @@ class Run:
 
 
 def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
-    """Some rows of a view."""
+    """A view of some of the rows."""
     return replace(
         view,
         X=np.ascontiguousarray(view.X[kept]),
@@ -232,8 +232,9 @@ def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
 
 
 def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
-    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action, and
-    its objective; leaves of one action below a split are joined.
+    """The tree with these tests in preorder (-1: a leaf), and its objective.
+
+    Each leaf gets its cheapest action; two leaves with one action below a split are joined.
     """
     order: Iterator[int] = iter(tests.tolist())
 

@@ -1,6 +1,4 @@
-"""How much work an enumeration takes on: what enumerators say of problems that are too large, and
-nothing of how they enumerate.
-"""
+"""How much work an enumeration may take, and the sentence for problems that are too large."""
 
 from __future__ import annotations
 
@@ -12,9 +10,8 @@ if TYPE_CHECKING:
 
 
 def too_much_work(name: str, view: CostMatrix, depth: int, most: int) -> str | None:
-    """The sentence that rows · (2 · tests)^depth is more than an enumeration takes on, or None."""
-    # Far beyond what is taken on the exact power, which may have millions of digits, is of no
-    # interest.
+    """The sentence if rows · (2 · tests)^depth is more than an enumeration may take, or None."""
+    # Far above the limit, the exact power is of no interest; it may have millions of digits.
     work = view.n_rows * (2 * view.n_features) ** min(depth, 24)
     if work <= most:
         return None

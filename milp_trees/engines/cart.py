@@ -1,5 +1,4 @@
-"""`cart`: a greedy tree, grown from the root by impurity and pruned by exact cost. An incumbent,
-never a proof.
+"""`cart`: a greedy tree, grown by impurity and pruned by exact cost; it is never a proof.
 
 Growing follows Breiman, Friedman, Olshen, Stone (1984) with the Gini impurity of the rows' best
 actions, each row weighted by what a wrong action costs it on average; for misclassified weight this
@@ -46,7 +45,7 @@ class Cart(Method):
             limit = Limit.TIME if deadline.passed else None
             if start is not None and (tree is None or view.objective(start) < view.objective(tree)):
                 tree = view.canonical(start)
-        # That not even one leaf has enough rows is the only thing this heuristic knows for sure.
+        # The only thing that this heuristic can prove is that even one leaf has too few rows.
         infeasible = tree is None
         proved_by = self.name if infeasible else None
         return finish(

@@ -1,15 +1,17 @@
-r"""`dantzig-wolfe`: column generation over the prunings of single trees (Dantzig and Wolfe 1960;
-Nan, Wang, Saligrama, ICML 2016, for pruning with feature costs).
+r"""`dantzig-wolfe`: column generation over the prunings of single trees.
 
-The master programme chooses a convex combination of known prunings for every tree and buys what
-they need; its duals are prices at which each tree, by itself, names its best pruning. That pruning
-is a new column if it is better than those the tree has. Every round gives a Lagrangian bound, made
-of integers (`engines.decomposition.coupling`), and an incumbent: the best pruning that needs only
-what the master buys at least half of.
+The decomposition is that of Dantzig and Wolfe (1960), for pruning with feature costs by Nan, Wang,
+Saligrama (ICML 2016).
+
+The master programme chooses a convex combination of known prunings for every tree, and buys what
+they need. Its duals are prices, for which the best pruning of each tree is computed by itself. That
+pruning is a new column if it is better than those the tree has. Every round gives a Lagrangian
+bound in integers (`engines.decomposition.coupling`), and an incumbent: the best pruning that needs
+only what the master buys at least half of.
 
 The closure programme behind it is totally unimodular: at an optimum of the master with the value v,
-each level set of W is an optimal choice of purchases, so the incumbent is v too, and bound and
-incumbent meet. Nothing is called optimal before they have.
+each level set of W is an optimal choice of purchases. So the incumbent has the value v too, and
+bound and incumbent meet. Nothing is called optimal before that.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
     from milp_trees.engines.decomposition.run import Run
     from milp_trees.problem import Problem
 
-#: A tree's pruning is a new column if it is better by more than this many units, and this share of
-#: the largest objective.
+#: A tree's pruning becomes a new column if it is better by more than so many units and by more than
+#: this share of the largest objective.
 REDUCED_COST, RELATIVE = 1e-6, 1e-13
 
 #: Memory of a master programme per nonzero of its first columns, as measured on 100 trees with 4.8
@@ -46,7 +48,7 @@ BYTES = 1000
 
 
 class Decomposition(Method):
-    """What both decompositions have in common: the space, the view, and where trees are priced."""
+    """The common part of both decompositions: the space, the view, and where trees are priced."""
 
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
@@ -68,7 +70,7 @@ class Decomposition(Method):
         return None
 
     def warm_up(self) -> None:
-        """Compile the kernels, load HiGHS and joblib."""
+        """Compile the kernels; load HiGHS and joblib."""
         with compiling("the pricing of trees"):
             from milp_trees.engines.decomposition import coupling, master, pricing, run  # noqa: F401
 
@@ -109,7 +111,7 @@ class Decomposition(Method):
 
     @abstractmethod
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
-        """Do the rounds. Returns further fields of the Result."""
+        """Do the rounds, and return further fields of the Result."""
 
 
 @register
@@ -117,23 +119,22 @@ class Decomposition(Method):
 class DantzigWolfe(Decomposition):
     """Column generation over the prunings of single trees.
 
-    Parameters
-    ----------
-    jobs : int, default=1
-        Threads that price trees; more if the limits allow more.
+        Parameters
+        ----------
+        Threads that price trees; there are more if the limits allow more.
     merge : bool, default=True
-        Purchases that the same splits need are one, and what a single split needs is a cost of its
-        own: a far smaller master. Off: the master of the paper, with one row for every tree,
-        feature and row of data.
+        Purchases that the same splits need are joined, and what a single split needs becomes its
+        own cost; this makes the master far smaller. Off: the master of the paper, with one row for
+        every tree, feature and row of data.
     cluster : str or distributed.Client, default=""
-        A Dask cluster that prices trees instead: the address of its scheduler,
-        `dantzig-wolfe:cluster=tcp://host:8786`, or a client.
+        A Dask cluster that prices the trees instead: the address of its scheduler, as in
+            `dantzig-wolfe:cluster=tcp://host:8786`, or a client.
 
-    Examples
-    --------
-    >>> from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-    >>> DantzigWolfe(jobs=2).label
-    'dantzig-wolfe:jobs=2'
+        Examples
+        --------
+        >>> from milp_trees.engines.dantzig_wolfe import DantzigWolfe
+        >>> DantzigWolfe(jobs=2).label
+        'dantzig-wolfe:jobs=2'
     """
 
     name: ClassVar[str] = "dantzig-wolfe"  # type: ignore[misc]
@@ -152,7 +153,7 @@ class DantzigWolfe(Decomposition):
         masters: list[Master] = []
 
         def rounds() -> None:
-            run.check()  # a master of millions of rows takes seconds to build, and gigabytes
+            run.check()  # building a master of millions of rows takes seconds, and gigabytes
             if (
                 limits.memory_mb is not None
                 and run.problem.n_links * BYTES > limits.memory_mb * 2**20
@@ -185,8 +186,9 @@ class DantzigWolfe(Decomposition):
 
 
 def _rounds(run: Run, master: Master) -> None:
-    """Price, add columns, solve the master, until bound and incumbent meet or no tree has a better
-    pruning.
+    """Repeat: price, add columns, solve the master.
+
+    It ends when bound and incumbent meet, or no tree has a better pruning.
     """
     trees = np.arange(run.problem.n_trees)
     links, pairs = run.problem.fair_duals()

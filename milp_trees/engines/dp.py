@@ -1,15 +1,17 @@
-"""`dp`: exact search over sets of rows, for tasks that are sums of action costs, with or without a
-depth limit.
+"""`dp`: exact search over sets of rows, for tasks that are sums of action costs.
+
+A depth limit is possible but not needed.
 
 The best tree of depth d on a set of rows is the best leaf, or the best root test with the best
-trees of depth d - 1 on both sides. Sets are remembered under collision-safe keys; the last two
-levels are evaluated for all pairs of tests at once from counts over bit-packed rows, one child
+trees of depth d - 1 on both sides. Sets are remembered under keys that cannot collide. The last two
+levels are evaluated for all pairs of tests at once, from counts over bit-packed rows; one child is
 counted and the other one derived (Demirović et al. 2022, *MurTree*; Aglin, Nijssen, Schaus 2020,
 *DL8.5*; van der Linden, de Weerdt, Demirović 2023, *STreeD*). With a penalty per leaf or split no
-depth limit is needed (Lin et al. 2020, *GOSDT*). Any number of actions and any integer costs,
-smallest leaves by rows and by weight; limits on the number of leaves go to `sizes.fronts`.
+depth limit is needed (Lin et al. 2020, *GOSDT*). It takes any number of actions, any integer costs,
+and smallest leaves by rows and by weight; limits on the number of leaves are left to
+`sizes.fronts`.
 
-A run that is stopped keeps its tree and an honest bound. All arithmetic is in integers.
+A run that is stopped keeps its tree and a valid bound. All arithmetic is in integers.
 """
 
 from __future__ import annotations
@@ -44,23 +46,24 @@ class DynamicProgramme(Options, Method):
     Parameters
     ----------
     order : {"auto", "depth-first", "best-first", "limited-discrepancy"}
-        Order in which root tests are searched: by their first score to the end; always the one with
-        the lowest bound, in steps, so that the bound rises steadily; or first with few departures
-        from the best-scored tests. `auto` is best-first where splits or leaves cost something, else
+        Order in which root tests are searched. "depth-first": each is searched to its end, by its
+        first score. "best-first": the one with the lowest bound is searched next, in steps, so the
+        bound rises steadily. "limited-discrepancy": trees with few departures from the best-scored
+        tests come first. `auto` is best-first if splits or leaves have a cost, and otherwise
         depth-first.
     ties : {"auto", "fewest-leaves", "first"}
-        Which of several optimal trees: one with the fewest leaves, or the first found. `auto` is
-        `fewest-leaves` where leaves or splits cost something.
+        Which of several optimal trees is returned: one with the fewest leaves, or the first found.
+        `auto` is `fewest-leaves` if leaves or splits have a cost.
     lookahead : int, default=0
-        If positive a heuristic: every split is the root of an optimal tree of at most this depth on
-        the rows it sees. Never called optimal.
+        If positive, the method is a heuristic: every split is the root of an optimal tree of at
+        most this depth on its rows. The result is never called optimal.
     merge_rows, drop_tests : bool, default=True
-        Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal
-        and complementary tests go.
+        Presolve: equal rows are merged, which gives the equivalent-points bound; constant, equal
+        and complementary tests are dropped.
     cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, smaller_counted : bool, default=True
-        Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on
-        them. `larger_first` is the larger side first where splits are free and the smaller one
-        where they cost something; off, the other way round.
+        Techniques of the search (`engines.dynamic.switches.Switches`); the optimum does not depend
+        on them. With `larger_first` the larger side is searched first if splits have no cost, and
+        the smaller one if they have; off, it is the other way round.
 
     References
     ----------
@@ -90,8 +93,9 @@ class DynamicProgramme(Options, Method):
         return self._too_large(problem, view)
 
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
-        """The sentence that sums for all pairs of tests, costs or the depth are too large, or None.
-        Problems far from all three cost no time here.
+        """The sentence that pair sums, costs or the depth are too large, or None.
+
+        For problems far from all three limits this takes no time.
         """
         from milp_trees.engines.dynamic.arrays import MOST_BYTES, UNLIMITED, surely_fits
 
@@ -99,7 +103,7 @@ class DynamicProgramme(Options, Method):
         sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
         if (
             view.ranked is not None and 2 * sums > MOST_BYTES
-        ):  # thresholds that are all different: presolve drops none, and would make them a matrix
+        ):  # all thresholds are different: presolve drops none, and would make them a matrix
             return f"dp keeps sums for all pairs of tests; {view.n_features} tests are too many. Use dp-sorted, or fewer thresholds."
         if surely_fits(view) and (space.max_depth or 0) < UNLIMITED:
             return None
@@ -160,22 +164,23 @@ def solve_view(
     Parameters
     ----------
     view : CostMatrix
-        As the task gives it or reduced.
+        As the task gives it, or reduced.
+    space : Trees
     watch : Watch, optional
-        Says when to give up.
-    ties : str
+        Its limits end the search.
+    ties : str, default="auto"
         See `DynamicProgramme`.
 
     Returns
     -------
     Z : int
         Integer objective; None if no tree is feasible.
-    tree : Tree
+    tree : Tree or None
 
     Raises
     ------
     Stopped
-        The watch ended the search before the optimum was proven.
+        A limit ended the search before the optimum was proven.
     """
     if view.side:
         raise ValueError("The dynamic programme takes no side constraints; use state-flow.")

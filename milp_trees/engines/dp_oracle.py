@@ -1,5 +1,6 @@
-r"""`dp-oracle`: exact search for decision trees whose leaves ask an oracle for their decision (SPO
-trees), without listing the decisions.
+r"""`dp-oracle`: exact search for decision trees whose leaves get their decision from an oracle.
+
+These are the SPO trees; the decisions need not be listed.
 
 Rows i have cost vectors :math:`v_i` (times weights) and a leaf with rows I loses
 :math:`\varphi(I)=\zeta(I)-\sum_{i\in I}b_i` with :math:`\zeta(I)=z^*(\sum_{i\in I}v_i)`,
@@ -9,13 +10,12 @@ set of rows, additive over leaves. So the best tree of depth d on I is
 
 .. math:: T(I,d)=\min\{\varphi(I)+\lambda,\ \min_f\ c_f+T(I_f,d-1)+T(I\setminus I_f,d-1)\}
 
-with the penalties :math:`\lambda` per leaf and :math:`c_f` per split. What is used, and why it is
-true:
+with the penalties :math:`\lambda` per leaf and :math:`c_f` per split. The search uses these facts:
 
 (a) *Superadditivity*: :math:`\zeta(I\cup J)\ge\zeta(I)+\zeta(J)` for disjoint I, J, because one w
-for both is a choice that each has alone. Hence
+    for both is also a possible choice for each alone. Hence
     :math:`\varphi(I\cup J)\ge\varphi(I)+\varphi(J)`, :math:`\varphi\ge0`, and splitting never
-    loses.
+    increases the loss.
 (b) *Pool*: :math:`\zeta(I)\le w^\top\sum_{i\in I}v_i` for every w in S. The decisions of the best
 trees so far bound all splits of many sets from above by one
     product of matrices; the value is that of a tree, so it is a valid one to beat.
@@ -25,8 +25,8 @@ the smaller one and loses, by (a) in every leaf, no more there.
     every search returns two bounds, one for its own set, and one over trees with leaves of any
     size, and only the latter is used for other sets.
 (d) *Similarity*: :math:`T(I,d)\ge T(I\cup R,d)-\sum_{i\in R}r_i` with the worst regret
-:math:`r_i=\max_{w\in S}w^\top v_i-b_i`: the rows R, added to the best tree for I,
-    cost at most that much in whatever leaves they come to.
+    :math:`r_i=\max_{w\in S}w^\top v_i-b_i`: the rows R, added to the best tree for I,
+    cost at most that much, whichever leaves they reach.
 (e) *Intervals*: thresholds t of one column give nested sets. With L and H for the best losses of
 the two sides, all splits with lo < t < hi lose at least
     :math:`L(lo)+H(hi)` by (c), and at least :math:`L(hi)+H(lo)-\sum_{lo<i\le hi}r_i` by (d) for
@@ -40,11 +40,11 @@ The last level is searched for many sets at once: sums of cost vectors over all 
 sums over histograms that grow along a column (:math:`O(npd)` for all thresholds of the root,
 whatever their number), the open interval of every column of every set is halved, and the oracle is
 asked about all middles in one batch. The last two levels work on batches of root thresholds in the
-same way; deeper ones go best first, one threshold at a time, and remember what they know of sets of
-rows. A run that is stopped keeps its tree and the least bound of what is open.
+same way. Deeper levels go best first, one threshold at a time, and remember the bounds of sets of
+rows. A run that is stopped keeps its tree, and as bound the least bound of the open sets.
 
-Arithmetic is in floating point; nothing is called better, or proven, by less than the view's
-tolerance.
+Arithmetic is in floating point; differences below the view's tolerance count neither as an
+improvement nor as a proof.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-#: Searches of at least this depth begin with the greedy tree; shallower ones are over before it
-#: pays.
+#: Searches of at least this depth begin with the greedy tree; shallower searches end before it
+#: helps.
 GREEDY_FIRST = 3
 
 
@@ -88,10 +88,10 @@ class OracleProgramme(Method):
     Parameters
     ----------
     pool : int, default=-1
-        Decisions kept for bounds from above; -1 is 16 where the oracle's answers are worth
-        remembering (`DecisionSet.remembers`), else none.
+        Number of decisions that are kept for upper bounds; -1 is 16 if the oracle's answers are
+        worth remembering (`DecisionSet.remembers`), and otherwise 0.
     similarity, merge_rows : bool, default=True
-        Bounds from supersets; equal rows become one. The optimum does not depend on them.
+        Bounds from supersets; merging of equal rows. The optimum does not depend on them.
 
     References
     ----------
@@ -103,7 +103,7 @@ class OracleProgramme(Method):
     effort: ClassVar[int] = 10
     needs: ClassVar[type] = LeafOracle
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
-    # Decisions, even listed ones, are quicker found through their oracle.
+    # Even listed decisions are found faster through their oracle.
     default_rank: ClassVar[int | None] = 10
     judge_rank: ClassVar[int | None] = 20
     takes_min_weight: ClassVar[bool] = True
@@ -124,7 +124,7 @@ class OracleProgramme(Method):
         return None
 
     def warm_up(self) -> None:
-        """Compile the sums, and the greedy tree that deep searches begin with."""
+        """Compile the sums, and the greedy tree with which deep searches begin."""
         GreedySPO().warm_up()
         with compiling("the sums of cost vectors"):
             from milp_trees.engines.decision_search.tables import fill
@@ -207,10 +207,10 @@ class _Run:
         began: float,
     ) -> None:
         self.view, self.inst, self.began = view, inst, began
-        # No path has more tests of use than there are rows to part.
+        # A path has at most as many useful tests as are needed to separate all rows.
         self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
         self.watch = Watch(limits, began, problem)
-        # Every level may lose this much on each of its sides.
+        # Every level may lose this much on each of its sides by rounding.
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)
         self.best, self.lower, self.shape = np.inf, 0.0, None
         self.start: Tree | None = None
@@ -239,19 +239,19 @@ class _Run:
         except KeyboardInterrupt:
             return Limit.INTERRUPTED
         self.report(found.value, found.shape, found.own)
-        # Where nothing below `best` was found, nothing below it is left.
+        # Nothing below `best` was found, so no better tree is left.
         self.lower = min(self.best, found.own)
         return None
 
     def begin_with(self, start: Tree) -> None:
-        """A tree to beat, if it is better than what is known."""
+        """Make a tree the incumbent if it is better than the present one."""
         loss = self.view.loss(start) - self.inst.constant
         if loss < self.best:
             self.report(loss, None, None)
             self.start = start
 
     def greedy(self) -> Tree:
-        """The greedy tree, for at most a quarter of the time that is left."""
+        """The greedy tree, grown for at most a quarter of the time that is left."""
         left = self.watch.deadline.share(0.25).left
         before = self.view.decisions.calls
         found = GreedySPO().search(self.problem, Limits(time=left), None, None)
@@ -287,7 +287,7 @@ class _Run:
             if shape is None:
                 return Leaf(next(order))
             low, high = grow(shape[1]), grow(shape[2])
-            # Rows on which the test holds go right; leaves that decide the same are one.
+            # Rows for which the test is true go right; sibling leaves with one decision are joined.
             return (
                 low
                 if isinstance(low, Leaf) and low == high

@@ -1,5 +1,6 @@
-"""`dp-sizes`: the best trees of every number of leaves from one run of the exact dynamic programme
-(see `milp_trees.engines.sizes.fronts`).
+"""`dp-sizes`: the best trees of every number of leaves, from one run of the dynamic programme.
+
+The search is in `milp_trees.engines.sizes.fronts`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from milp_trees.tasks.views import CostMatrix
 
 @register
 class DynamicProgrammeBySize(Method):
-    """Exact search for trees with at most 1, 2, …, L leaves at once; asked for the best tree alone,
-    it gives that with L leaves.
+    """Exact search for trees with at most 1, 2, …, L leaves at once.
+
+    For a problem that asks for the best tree alone, the answer is the best tree with at most L
+    leaves.
     """
 
     name = "dp-sizes"
@@ -75,7 +78,7 @@ class DynamicProgrammeBySize(Method):
         last = fronts.sizes[-1]
         tree = last.tree
         if start is not None and (last.Z is None or view.objective(start) < last.Z):
-            tree = start  # better than what was found in time
+            tree = start  # the start is better than what was found in time
         if tree is None and fronts.limit is None:
             return finish(
                 problem,
@@ -119,7 +122,7 @@ class DynamicProgrammeBySize(Method):
 
 
 def limited(problem: Problem) -> Trees:
-    """The space with the number of leaves that the question asks about."""
+    """The space, with the number of leaves of the question as a limit."""
     question, space = problem.question, problem.trees
     if not isinstance(question, BySize):
         return space

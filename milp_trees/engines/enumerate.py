@@ -1,9 +1,10 @@
-"""`enumerate`: the oracle for tiny problems. It lists what every tree can achieve, as slowly and
-plainly as possible.
+"""`enumerate`: the oracle for tiny problems, which lists what every tree can achieve.
+
+It is as simple as possible, and slow.
 
 For a set of rows and a depth, `trees` holds the cheapest tree for every pair (number of leaves,
 totals of the side constraints) that some tree achieves. Nothing is bounded, merged or cut; limits
-and side constraints are looked at in the end. It works on the problem as the task gives it, without
+and side constraints are checked at the end. It works on the problem as the task gives it, without
 presolve, and shares no code with the dynamic programme.
 """
 
@@ -29,7 +30,7 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
+#: Largest n_rows · (2 · n_tests)^depth that is accepted: seconds, not minutes.
 MOST_WORK = 2_000_000
 
 #: (number of leaves, side totals) → (cost, tree).
@@ -113,8 +114,23 @@ def enumerate_trees(
     min_samples_leaf: int = 1,
     check: Callable[[], None] = lambda: None,
 ) -> Achieved:
-    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit
-    per row. `check` is called for every set and test, and may raise.
+    """What trees of at most a given depth achieve on all rows.
+
+    A set of rows is an integer with a bit per row.
+
+    Parameters
+    ----------
+    view : CostMatrix
+    max_depth : int
+    min_samples_leaf : int, default=1
+        Smallest number of rows in a leaf.
+    check : callable, optional
+        Called for every set and test; it may raise an error to stop.
+
+    Returns
+    -------
+    dict
+        (number of leaves, side totals) → (cost, tree).
     """
     costs, counts = view.costs.tolist(), view.counts.tolist()
     side = [row.coefs.tolist() for row in view.side]

@@ -1,5 +1,6 @@
-"""`enumerate-counts`: the oracle for tiny problems on two classes whose value is no sum: areas
-under ROC curves, metrics of FP and FN.
+"""`enumerate-counts`: the oracle for tiny problems on two classes whose value is no sum.
+
+Such values are areas under ROC curves, and metrics of FP and FN.
 
 For a set of rows and a depth it lists what every tree achieves: the counts of its leaves, or its
 leaves, false positives and false negatives. Nothing is bounded, merged or cut, no code is shared
@@ -27,11 +28,10 @@ from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 
-#: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
+#: Largest n_rows · (2 · n_tests)^depth that is accepted: seconds, not minutes.
 MOST_WORK = 100_000
 
-#: What trees achieve, each with a tree that does; the first entry of a kind is its number of
-#: leaves.
+#: What trees achieve, each with one such tree; the first entry of a key is the number of leaves.
 Achieved = dict[tuple[Any, ...], Node]
 
 
@@ -129,16 +129,26 @@ def enumerate_counts(
     leaves_apart: bool = True,
     check: Callable[[], None] = lambda: None,
 ) -> Achieved:
-    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit
-    per row.
+    """What trees of at most a given depth achieve on all rows.
+
+    A set of rows is an integer with a bit per row.
 
     Parameters
     ----------
-    leaves_apart : bool
-        List (leaves, counts of every leaf, sorted); otherwise (leaves, false positives, false
-        negatives).
-    check : callable
-        Called for every set and every tree of one of its sides; it may raise.
+    view : LeafCounts or PairCounts
+    max_depth : int
+    min_samples_leaf : int, default=1
+        Smallest number of rows in a leaf.
+    leaves_apart : bool, default=True
+        The keys are (leaves, counts of every leaf, sorted); otherwise (leaves, false positives,
+        false negatives).
+    check : callable, optional
+        Called for every set and for every tree of one of its sides; it may raise an error to stop.
+
+    Returns
+    -------
+    dict
+        Key → a tree with these counts.
     """
     errors, ones = view.errors, view.is_positive.tolist()
     true = [

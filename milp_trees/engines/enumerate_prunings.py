@@ -1,5 +1,6 @@
-"""`enumerate-prunings`: the oracle for tiny ensembles. It makes every pruning and asks the view
-what it is worth, as slowly and plainly as possible.
+"""`enumerate-prunings`: the oracle for tiny ensembles, which scores every pruning with the view.
+
+It is as simple as possible, and slow.
 
 No code is shared with the minimum cut that it checks: the path is the lower convex hull of the
 points (cost, error) of all prunings (Andrew 1979).
@@ -30,7 +31,7 @@ from milp_trees.tasks.pruning_view import NodeGains
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Number of prunings that are taken on: seconds, not minutes.
+#: Largest number of prunings that is accepted: seconds, not minutes.
 MOST = 200_000
 
 
@@ -123,8 +124,9 @@ def _curve(
     cheapest: tuple[int, int, int, np.ndarray],
     ensemble: Any,
 ) -> Any:
-    """Corners as a curve; the splits of the cheapest one, which cost nothing, are a piece of their
-    own if there are any.
+    """Corners as a curve.
+
+    The splits of the cheapest corner cost nothing; if there are any, they are a piece of their own.
     """
     from milp_trees.engines.pruning.curve import PruningCurve
 
@@ -165,8 +167,9 @@ def prunings(view: NodeGains) -> Iterator[np.ndarray]:
 
 
 def hull(points: list[tuple[int, int, int, np.ndarray]]) -> list[tuple[int, int, int, np.ndarray]]:
-    """Corners of the lower hull of (C, E) where E falls, by rising C; of prunings with equal
-    figures that of fewest splits.
+    """Corners of the lower hull of (C, E) as far as E falls, by rising C.
+
+    Of prunings with equal C and E, the one with the fewest splits is kept.
     """
     out: list[tuple[int, int, int, np.ndarray]] = []
     for point in sorted(points, key=lambda p: (p[1], p[0], p[2])):
@@ -179,5 +182,5 @@ def hull(points: list[tuple[int, int, int, np.ndarray]]) -> list[tuple[int, int,
 
 
 def _slope(p: tuple[int, int, int, np.ndarray], q: tuple[int, int, int, np.ndarray]) -> Fraction:
-    """Errors that each unit of cost from p to q saves."""
+    """Errors that each unit of cost between p and q saves."""
     return Fraction(p[0] - q[0], q[1] - p[1])

@@ -1,5 +1,6 @@
-"""`greedy-spo` and `cart-spo`: trees for decisions grown from the root, by the loss of the
-decisions or by squared error. Incumbents, never proofs.
+"""`greedy-spo` and `cart-spo`: greedy trees for decisions; they give incumbents and no proofs.
+
+Trees are grown from the root, by the loss of the decisions or by squared error.
 
 `greedy-spo` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the
 predict-then-optimize framework*, section 4.1) takes at every node the test whose two sides, each
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Greedy(Method):
-    """What both have in common: grow, prune, and let the leaves decide."""
+    """The common part of both: grow, prune, and give every leaf its best decision."""
 
     needs = LeafOracle
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
@@ -58,7 +59,7 @@ class Greedy(Method):
             vertices = listed(problem)
             row_weight, unit, _ = exact.integers(view.row_weight)
             least = math.ceil(problem.trees.min_weight_leaf / unit)
-        # That not even one leaf has enough rows is the only thing this heuristic knows for sure.
+        # The only thing that this heuristic can prove is that even one leaf has too few rows.
         if view.n_rows < problem.trees.min_samples_leaf or int(row_weight.sum()) < least:
             return finish(
                 problem,
@@ -96,7 +97,25 @@ class Greedy(Method):
         least: int,
         deadline: Deadline,
     ) -> Tree:
-        """Grow until the deadline, prune, and let the leaves decide."""
+        """Grow until the deadline, prune, and give every leaf its best decision.
+
+        Parameters
+        ----------
+        problem : Problem
+        view : LeafOracle
+        vertices : array of shape (K, m) or None
+            The decisions, if the task lists them.
+        row_weight : array of shape (n,)
+            Weights of the rows.
+        least : int
+            Smallest number of rows in a leaf.
+        deadline : Deadline
+            From this time on, nodes are no longer split.
+
+        Returns
+        -------
+        Tree
+        """
         from milp_trees.engines.decision_trees.columns import columns_of
         from milp_trees.engines.decision_trees.criteria import decision_loss
         from milp_trees.engines.decision_trees.grow import Rules, Sample, grow
@@ -131,7 +150,7 @@ class Greedy(Method):
 
     @abstractmethod
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
-        """What splits are chosen by."""
+        """The criterion by which splits are chosen."""
 
 
 @register
@@ -142,9 +161,9 @@ class GreedySPO(Greedy):
     Parameters
     ----------
     plateaus : {"first", "squared-error"}
-        What is split where no split lowers the loss: the first of equal tests (the published rule),
-        or the one of least squared error of the cost vectors, after which splits further down can
-        lower the loss.
+        The test that is used where no split lowers the loss: the first of equal tests (the
+        published rule), or the one with the least squared error of the cost vectors, after which
+        splits further down can lower the loss.
     """
 
     falls_back: ClassVar[bool] = True
@@ -186,6 +205,6 @@ class CartSPO(Greedy):
 
 
 def listed(problem: Problem) -> np.ndarray | None:
-    """The vertices of S where the task lists them, in the order of its actions."""
+    """The vertices of S in the order of the task's actions, if the task lists them."""
     labels = problem.task.actions(problem.dataset)
     return problem.view(LeafOracle).decisions.vertices(len(labels)) if labels else None

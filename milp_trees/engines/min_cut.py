@@ -1,5 +1,6 @@
-"""`min-cut`: prunings of an ensemble by minimum cuts, for one λ with a flow as certificate, or for
-all λ at once (see `milp_trees.engines.pruning`).
+"""`min-cut`: prunings of an ensemble by minimum cuts, for one λ or for all λ at once.
+
+For one λ a flow is the certificate (see `milp_trees.engines.pruning`).
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 _warm: set[str] = set()
 #: Memory of a curve per first use, with a margin (measured: 21).
 BYTES = 50
-#: Seconds per first use that reading a pruning and its value takes after the search; a search is
-#: stopped so much earlier.
+#: Seconds per first use for reading a pruning and its value after the search; the search is stopped
+#: earlier by this time.
 READING = 2e-7
 
 
@@ -43,9 +44,10 @@ class MinCut(Method):
     Parameters
     ----------
     cut : {"push-relabel", "ortools", "scipy", "networkx"}
-        Who solves the cuts: the compiled kernel, which gives a certificate too, or a library.
+        The program that solves the cuts: the compiled kernel, which gives a certificate too, or a
+        library.
     merge : bool, default=True
-        Purchases that the same splits need are one; the optimum is the same without.
+        Join purchases that the same splits need; the optimum does not depend on it.
 
     Examples
     --------
@@ -124,7 +126,7 @@ class MinCut(Method):
         return replace(result, certificate=replace(result.certificate, checked=checked))
 
     def _best(self, view: NodeGains, watch: Watch) -> tuple[np.ndarray, dict[str, int], str]:
-        """Splits to keep, sizes, and what was checked."""
+        """Splits to keep, sizes, and the name of the check."""
         from milp_trees.engines.pruning.certificate import certify, check_certificate
         from milp_trees.engines.pruning.closure import closure_of
         from milp_trees.engines.pruning.libraries import cut_by

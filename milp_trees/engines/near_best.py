@@ -1,9 +1,10 @@
-"""`near-best`: all trees within a slack of the optimum, counted exactly: the Rashomon set (Xin et
-al. 2022, *TreeFARMS*).
+"""`near-best`: all trees within a slack of the optimum, counted exactly: the Rashomon set.
 
-Optimal values of sets of rows bound what can be within the slack; the hypergraph of what is left
-holds every such tree, and numbers of trees per value at each of its states make the set countable,
-listable in order and a thing to draw from. The slack is raised in steps, so that a run that is
+The idea is that of Xin et al. (2022, *TreeFARMS*).
+
+Optimal values of sets of rows bound which trees can be within the slack; the hypergraph of the
+remaining states holds every such tree. With the numbers of trees per value at each state, the set
+can be counted, listed in order, and sampled. The slack is raised in steps, so that a run that is
 stopped keeps the complete set for a smaller slack.
 """
 
@@ -169,9 +170,7 @@ class NearBestTrees(Method):
 
 
 def _warm_up_dp() -> None:
-    """Compile what finds the optimum under a largest number of leaves, so that no run is charged
-    for it.
-    """
+    """Compile what finds the optimum under a limit on leaves; no run is charged for it."""
     if "dp" in _warm:
         return
     _warm.add("dp")
@@ -199,8 +198,8 @@ class _Search:
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
         self.optimum: int | None = None
-        #: Slack asked for, in natural units, and reached, in integer units; None when it is all
-        #: that was asked for.
+        #: The requested slack, in natural units, and the slack that was reached, in integer units;
+        #: the latter is None if all of the requested slack was reached.
         self.asked = Fraction(0)
         self.covered: int | None = 0
         self.graph: Graph | None = None
@@ -224,7 +223,7 @@ class _Search:
             )
             last = int(
                 self.asked / abs(self.view.scale)
-            )  # values between two integers are not taken by any tree
+            )  # no tree has a value between two integers
             depth = self._depth(self.optimum + last)
             for slack in sorted({0, last // 4, last // 2, last}):
                 self.graph = Graph(
@@ -246,7 +245,7 @@ class _Search:
         return None
 
     def _best(self) -> int:
-        """Least regret of a tree of the space."""
+        """The least regret of a tree of the space."""
         sets = self.sets
         if self.most_leaves is None:
             return sets.value(
@@ -264,8 +263,9 @@ class _Search:
         return Z - int(self.view.base.sum())
 
     def _depth(self, allowance: int) -> int:
-        """The depth limit, or where it forbids nothing the number of rows, which makes states of
-        equal rows one.
+        """The depth limit, or the number of rows if the limit forbids no tree.
+
+        In the latter case, states with equal rows become one state.
         """
         view, most = self.view, self.space.max_depth
         each = self.sets.leaf_cost + (int(self.sets.split.min()) if view.n_features else 0)

@@ -1,20 +1,21 @@
-"""`pareto`: the exact front of false positives and false negatives, for metrics that are no sums
-(van der Linden, de Weerdt, Demirović 2023, *STreeD*).
+"""`pareto`: the exact front of false positives and false negatives, for metrics that are no sums.
 
-Whatever metric falls in false positives and false negatives is best at a point of the Pareto front
-of the two. The front of a set of rows is the front of all sums of a point of the one side and a
-point of the other, over all tests; the last two levels are made from pair counts in one compiled
-call. A number of leaves, where a penalty or a limit makes it matter, is a third coordinate.
+The search is that of van der Linden, de Weerdt, Demirović (2023, *STreeD*).
 
-**Bounds.** Errors elsewhere only make a tree worse, so a point of a part is dropped if the metric
-with its errors alone is no better than the incumbent's (B.1 of Lin et al. 2020, for both kinds of
-errors apart); a table of the most false negatives worth having for every number of false positives
-and leaves says so without evaluating the metric. Until the search is done the bound is that of
-equal rows: they get one label, so at least E errors are made, and the metric is at most its best on
-FP + FN = E.
+A metric that falls in false positives and in false negatives is best at a point of the Pareto front
+of the two. The front of a set of rows consists of sums of a point for one side and a point for the
+other side, over all tests; the last two levels are made from pair counts in one compiled call. If a
+penalty or a limit makes the number of leaves matter, it is a third coordinate.
 
-Fronts of all metrics being the same, this also checks F1 and other ratios that are solved by
-sequences of linear problems.
+**Bounds.** Errors elsewhere can only make a tree worse. So a point of a part is dropped if the
+metric with its errors alone is no better than the incumbent's (B.1 of Lin et al. 2020, for each
+kind of errors). A table finds this without evaluating the metric: it holds the most useful false
+negatives for every number of false positives and leaves. Until the search ends, the bound is that
+of equal rows: they get one label, so at least E errors are made, and the metric is at most its best
+value with FP + FN = E.
+
+Since one front serves all these metrics, this engine also checks F1 and other ratios, which are
+solved by sequences of linear problems.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ class _Run:
         return None
 
     def deepen(self, depth: int) -> None:
-        """All trees of a depth, the incumbent improved after every root test."""
+        """Make all trees of a depth; the incumbent is improved after every root test."""
         from milp_trees.engines.pareto_fronts import kernels
 
         for _, left, right in self.fronts.splits(self.fronts.root):
@@ -180,8 +181,9 @@ class _Run:
             self.take(kernels.front_of(table, table.shape[1]), depth)
 
     def take(self, front: np.ndarray, depth: int) -> None:
-        """The best point of a front of all rows becomes the incumbent; all that is left in a front
-        is better than the last.
+        """Make the best point of a front of all rows the incumbent.
+
+        Every point that is left in a front is better than the last incumbent.
         """
         points: list[Point] = [tuple(row) for row in front.tolist()]
         if not points:
@@ -189,13 +191,13 @@ class _Run:
         best = max(points, key=lambda x: self.view.units(x[1], x[2], x[0]))
         nested = self.fronts.tree(
             self.fronts.root, depth, best
-        )  # before the fronts are cut by this very tree
+        )  # made before this tree becomes the bound by which fronts are cut
         self.keep(
             self.view.units(best[1], best[2], best[0]), Tree(self._node(nested), self.view.actions)
         )
 
     def offer_start(self, tree: Tree) -> None:
-        """A given tree is the incumbent if it is better than a leaf."""
+        """Make a given tree the incumbent if it is better than a leaf."""
         placed = self.view.errors.canonical(tree)
         said, ones = (
             placed.routes(self.view.errors).action == self.view.positive,
@@ -227,7 +229,7 @@ class _Run:
 
 
 def _unavoidable(view: PairCounts) -> Surd:
-    """The best metric on as many errors as equal rows of different classes force, in one leaf."""
+    """The best metric in one leaf with the errors that equal rows of different classes force."""
     merged = view.errors.reduce(drop_tests=False)
     errors, (positives, negatives) = int(merged.costs.min(axis=1).sum()), view.totals
     return max(

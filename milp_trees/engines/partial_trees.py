@@ -1,5 +1,7 @@
-r"""`partial-trees`: branch and bound over partial trees, for areas under the ROC curve (Lin, Zhong,
-Hu, Rudin, Seltzer 2020, *GOSDT*; for accuracy Hu, Rudin, Seltzer 2019, *OSDT*).
+r"""`partial-trees`: branch and bound over partial trees, for areas under the ROC curve.
+
+The method is that of Lin, Zhong, Hu, Rudin, Seltzer (2020, *GOSDT*), and for accuracy of Hu, Rudin,
+Seltzer (2019, *OSDT*).
 
 A partial tree is a set of leaves, of which some stay leaves and some may still be split. The most
 promising one is taken, one of its open leaves chosen, and a child made for the leaf that stays and
@@ -27,19 +29,20 @@ published bounds are of this kind, with bodies from weak to strong:
 With a penalty λ per leaf (`look_ahead`; B.2 and more): a tree with e further leaves splits no open
 leaf deeper than e levels, so its value is at most that of the hulls of depth min(d, e) less the
 penalty of H + e leaves; the bound is the best over all e ≥ 1, and e = 0 is a tree, whose value is
-known. `apart` (ours) tells apart which open leaves are split: of t that are, each takes one of the
-e, so none is deeper than e - t + 1, and the others stay leaves; the best set counts (see
-`ranking.apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent only if e · λ is below
-what the hulls leave; the printed form of B.5, H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the
-depth of every open leaf to e too, whence a depth where none is given.
+known. With `apart` (ours) the bound depends on which open leaves are split: if t of them are split,
+each takes one of the e, so none is deeper than e - t + 1, and the others stay leaves. The best such
+set gives the bound (see `ranking.apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent
+only if e · λ is below the gain that the hulls allow; the printed form of B.5,
+H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the depth of every open leaf to e too, which gives
+a depth where no depth limit is given.
 
-**Branching.** `dominance`: on the last level a split whose vector lies in the triangle of another's
-can be exchanged for it. `refinement`: without penalty and limit on leaves, splitting never lowers
-the area, so an open leaf that can be split need not stay. `permutations` (B.8): a tree is the set
-of its leaves; one that was met before is left. `plunge`: the best child is followed at once, for
-incumbents; otherwise best first.
+**Branching.** `dominance`: on the last level, a split whose vector lies in the triangle of another
+split's vector can be replaced by that split. `refinement`: without a penalty and a limit on leaves,
+splitting never lowers the area, so an open leaf that can be split need not stay. `permutations`
+(B.8): a tree is the set of its leaves; a set that was met before is dropped. `plunge`: the best
+child is expanded at once, to find incumbents; otherwise the search is best first.
 
-Bound B.3 (a subtree alone is worse than the incumbent) needs a sum over leaves and is no bound
+Bound B.3 (a subtree alone is worse than the incumbent) needs a sum over leaves and is not valid
 here.
 """
 
@@ -73,10 +76,10 @@ log = logging.getLogger("milp_trees")
 
 #: Seconds between points of the trace that only report a better bound.
 REPORT_EVERY = 0.05
-#: Trees of these depths are searched first, for an incumbent; with this share of the time and so
-#: many partial trees at most for each.
+#: Trees of these depths are searched first, for an incumbent; each search gets at most this share
+#: of the time and so many partial trees.
 SHALLOW, SHALLOW_SHARE, SHALLOW_NODES = (2, 3), 0.1, 1000
-#: Rough bytes of a partial tree, and of a part besides its rows.
+#: Estimated bytes of a partial tree, and of a part without its rows.
 NODE_BYTES, PART_BYTES = 900, 2500
 
 
@@ -88,7 +91,7 @@ class PartialTrees(Switches, Method):
     Parameters
     ----------
     hulls, equal_rows, look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge
-        See `milp_trees.engines.ranking.switches.Switches`; the optimum never depends on them.
+        See `milp_trees.engines.ranking.switches.Switches`; the optimum does not depend on them.
     """
 
     name: ClassVar[str] = "partial-trees"  # type: ignore[misc]
@@ -162,7 +165,7 @@ class PartialTrees(Switches, Method):
 
 
 class _Run:
-    """One run: limits, trace, and the tree in the end."""
+    """One run: limits, trace, and finally the tree."""
 
     def __init__(
         self,
@@ -179,7 +182,8 @@ class _Run:
         space = problem.trees
         self.view, self.limits, self.began = view, limits, began
         self.watch = Watch(limits, began, problem)
-        # No path has more useful tests than there are tests, or rows to part.
+        # A path has at most as many useful tests as there are tests, or as are needed to separate
+        # all rows.
         most = min(view.errors.n_features, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
         self.parts = Parts(
@@ -215,8 +219,9 @@ class _Run:
         return None
 
     def shallow(self, depth: int) -> None:
-        """An incumbent from trees of less depth, whose bounds are much closer: so that what follows
-        begins with a good tree.
+        """Find an incumbent among trees of less depth, whose bounds are much closer.
+
+        So the search that follows begins with a good tree.
         """
         from milp_trees.engines.ranking.search import Search
 
@@ -240,11 +245,11 @@ class _Run:
         try:
             first.run(pause)
         except Stopped:
-            self.check()  # where it is the run's own limit, the run is over
+            self.check()  # if it is the run's own limit, the run ends here
             log.debug("trees of depth %d were not finished", depth)
 
     def offer_start(self, tree: Tree) -> None:
-        """A given tree is the incumbent if it is better than a leaf."""
+        """Make a given tree the incumbent if it is better than a leaf."""
         placed = self.view.errors.canonical(tree)
         leaf, ones = placed.routes(self.view.errors).leaf, self.view.is_positive
         counts = [
@@ -263,7 +268,7 @@ class _Run:
         self.watch.check()
 
     def pause(self) -> None:
-        """Between two partial trees."""
+        """Check limits and report; called between two partial trees."""
         search = self.search
         if self.root_bound is None:
             self.root_bound = float(self.view.to_value(self.exact(search.bound)))
@@ -279,7 +284,7 @@ class _Run:
             self.report()
 
     def bytes(self) -> int:
-        """Roughly what the search holds."""
+        """Estimated bytes of everything that the search holds."""
         parts = len(self.parts.by_rows)
         return parts * (2 * self.parts.root.rows.nbytes + PART_BYTES) + NODE_BYTES * (
             len(self.search.heap) + len(self.search.seen)

@@ -1,15 +1,16 @@
-"""`dp-sorted`: an exact search for data whose tests are thresholds of few columns, all midpoints of
-continuous features above all.
+"""`dp-sorted`: exact search for data whose tests are thresholds of few columns.
+
+It is meant above all for continuous features with all midpoints as thresholds.
 
 Tests `column <= t` of one column are nested, so the rows of a node in the order of the column hold
-all its splits, and neighbouring splits differ in few rows. Depth two: one pass over the sorted rows
-of every column for many root cuts at once. Above: best-first search over spans of cuts with
-interval bounds, a cache of row sets and similarity bounds (Brița, van der Linden, Demirović 2025,
-*ConTree*; depth-two idea: Demirović et al. 2022, *MurTree*). Time and memory depend on rows and
-columns; no matrix of rows × tests is made.
+all its splits, and neighbouring splits differ in few rows. Depth two takes one pass over the sorted
+rows of every column, for many root cuts at once. Higher levels use best-first search over spans of
+cuts with interval bounds, a cache of row sets and similarity bounds (Brița, van der Linden,
+Demirović 2025, *ConTree*; the idea for depth two: Demirović et al. 2022, *MurTree*). Time and
+memory depend on rows and columns; no matrix of rows × tests is made.
 
-All arithmetic is in integers. The depth is deepened step by step, so a run that is stopped keeps a
-good tree and an honest bound.
+All arithmetic is in integers. The depth rises step by step, so a run that is stopped keeps a good
+tree and a valid bound.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("milp_trees")
 
-#: Seconds between two looks at a running search.
+#: Seconds between two checks of a running search.
 POLL = 0.02
 
 _warm: set[tuple[str, str]] = set()
@@ -56,7 +57,7 @@ class SortedColumnsSearch(Method):
     )
     effort: ClassVar[int] = 30
     takes_min_weight = True
-    # For what has too many tests for dp.
+    # It is for problems with too many tests for dp.
     default_rank = 30
 
     def unsupported_view(self, problem: Problem) -> str | None:
@@ -113,8 +114,9 @@ class SortedColumnsSearch(Method):
 
 
 class Found(NamedTuple):
-    """The root of a node's best tree: depth searched, column (-1: a leaf), cut, and the values of
-    its sides where they are known.
+    """The root of a node's best tree: searched depth, column (-1: leaf), cut, values of sides.
+
+    A value is only given if it is known.
     """
 
     depth: int
@@ -125,8 +127,9 @@ class Found(NamedTuple):
 
 
 class SortedRun:
-    """One run: deepening, incumbent, bound, trace. The compiled search runs in a thread of its own,
-    so that Ctrl-C and the deadline are heard.
+    """One run with rising depth, incumbent, bound and trace.
+
+    The compiled search runs in a thread of its own, so that Ctrl-C and the deadline take effect.
     """
 
     def __init__(
@@ -144,7 +147,7 @@ class SortedRun:
         self.depth = min(int(space.max_depth), view.n_rows - 1) if columns.tests else 0
         self.arrays = allocate(view, space, columns, self.depth, limits.memory_mb)
         self.limited = 1 if self.arrays.columns.least else 0
-        self.constant = int(view.base.sum())  # the search counts regrets
+        self.constant = int(view.base.sum())  # the search works with regrets
         self.bound = self.constant + view.leaf_cost
         self.root: Found | None = None
         self.start: tuple[int, Tree] | None = None
@@ -153,8 +156,9 @@ class SortedRun:
         self.began = time.perf_counter()
 
     def warm_up(self) -> float:
-        """Compile the kernels for this instance's number type, once per process; returns the
-        seconds it took, which no run is charged.
+        """Compile the kernels for this instance's number type, once per process.
+
+        Returns the seconds it took, which are not charged to a run.
         """
         began = time.perf_counter()
         from milp_trees.engines.sorted import passes
@@ -165,7 +169,7 @@ class SortedRun:
         if kind not in _warm:
             with compiling("dp-sorted"):
                 passes.compiled(a.form, kind[0])
-                a.state.stop[0] = 1  # compiled by a call that returns at once
+                a.state.stop[0] = 1  # the call that compiles then returns at once
                 sweep_search.solve(a.columns, a.lists, a.work, a.state)
                 a.state.stop[0] = 0
             _warm.add(kind)
@@ -184,7 +188,7 @@ class SortedRun:
         }
 
     def offer_start(self, tree: Tree | None) -> None:
-        """A given tree is the incumbent until a better one is found."""
+        """Make a given tree the incumbent until a better one is found."""
         if tree is not None:
             self.start = (self.view.objective(tree), self.view.canonical(tree))
             self.report(self.start[0])
@@ -192,7 +196,7 @@ class SortedRun:
     # -- solving ---------------------------------------------------------------------------------------------
 
     def solve(self, watch: Watch) -> Limit | None:
-        """Deepen until the depth is reached or a limit is hit."""
+        """Raise the depth until its limit or a limit of the run is reached."""
         best = None if self.start is None else self.start[0] - self.constant + 1
         for depth in [self.depth] if self.depth <= 2 else range(2, self.depth + 1):
             limit, value = self.run_depth(depth, best, watch, depth == self.depth)
@@ -209,8 +213,23 @@ class SortedRun:
     def run_depth(
         self, depth: int, best: int | None, watch: Watch, last: bool
     ) -> tuple[Limit | None, int]:
-        """Search one depth for a tree below `best`; the limit that was hit, and the value of the
-        best tree known.
+        """Search one depth for a tree with a value below `best`.
+
+        Parameters
+        ----------
+        depth : int
+        best : int or None
+            Value of the best known tree, in integer units.
+        watch : Watch
+        last : bool
+            Whether this is the largest depth.
+
+        Returns
+        -------
+        limit : Limit or None
+            The limit that ended the search.
+        value : int
+            Value of the best known tree.
         """
         from milp_trees.engines.sorted import search as s
         from milp_trees.engines.sorted.nodes import INFINITY
@@ -262,7 +281,7 @@ class SortedRun:
         def work() -> None:
             try:
                 s.solve(a.columns, a.lists, a.work, a.state)
-            except BaseException as error:  # handed to the caller below
+            except BaseException as error:  # raised again in the caller's thread below
                 failure.append(error)
             finally:
                 done.set()
@@ -288,7 +307,7 @@ class SortedRun:
         return limit
 
     def report(self, Z: int | None) -> None:
-        """A new incumbent or bound."""
+        """Report a new incumbent or bound."""
         if Z is not None and (self.value is None or self.value > Z):
             self.value = Z
         value = None if self.value is None else float(self.view.to_value(self.value))
@@ -298,7 +317,7 @@ class SortedRun:
     # -- the tree --------------------------------------------------------------------------------------------
 
     def best_tree(self) -> Tree | None:
-        """The better of the best tree found and the start."""
+        """The better one of the best tree found and the start."""
         if self.root is None:
             return self.start[1] if self.start else None
         lists = self.arrays.lists
@@ -306,8 +325,9 @@ class SortedRun:
         return Tree(self._node(rows, self.root), self.view.actions)
 
     def _node(self, rows: tuple[np.ndarray, np.ndarray], found: Found) -> Node:
-        """The tree of a node from what is known of its root; the children are solved again, now
-        with their values as budgets.
+        """The tree of a node, from its known root.
+
+        The children are solved again, now with their values as budgets.
         """
         order, ranks = rows
         m = order.shape[1]
@@ -315,10 +335,10 @@ class SortedRun:
             return Leaf(int(self.view.regret[order[0]].sum(axis=0).argmin()))
         begins = (
             np.flatnonzero(np.diff(ranks[found.column])) + 1
-        )  # where the runs after the first begin
+        )  # the positions at which all runs but the first begin
         k = int(begins[found.cut])
         low, high = int(ranks[found.column, k - 1]), int(ranks[found.column, k])
-        # Every threshold between the two runs divides these rows alike; the one in the middle is
+        # Every threshold between the two runs divides these rows in the same way; the middle one is
         # taken.
         test = self.view.features[int(self.columns.tests[found.column][(low + high - 1) // 2])]
         inside = np.zeros(self.view.n_rows, dtype=bool)

@@ -1,14 +1,15 @@
-r"""`subgradient`: projected subgradient steps on the duals of what couples the trees (Nan, Wang,
-Saligrama, NeurIPS 2016, *Pruning random forests for prediction on a budget*). A heuristic with a
-bound, to compare `dantzig-wolfe` and `min-cut` with.
+r"""`subgradient`: projected subgradient steps on the duals of the constraints that couple trees.
 
-At duals :math:`\pi` every tree names its best pruning y and every purchase with a negative rest of
-its price is made; the link (h, p) has the subgradient :math:`g = y_h - W_p`, and
+The method is that of Nan, Wang, Saligrama (NeurIPS 2016, *Pruning random forests for prediction on
+a budget*). It is a heuristic with a bound, for comparison with `dantzig-wolfe` and `min-cut`.
+
+At duals :math:`\pi` the best pruning y of every tree is computed, and every purchase is made whose
+reduced price is negative; the link (h, p) has the subgradient :math:`g = y_h - W_p`, and
 
 .. math:: \pi \leftarrow \Big[\pi + \frac{1 + m}{k + m} \cdot \frac{\text{best primal} - \text{dual}}{\lVert g\rVert^2} \, g\Big]_+
 
-at step k with m = 500. The prunings of a step, paid for with all they need, are an incumbent. The
-bound is `dantzig-wolfe`'s, in integers.
+at step k with m = 500. The prunings of a step, with the price of everything they need, are an
+incumbent. The bound is that of `dantzig-wolfe`, in integers.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Subgradient(Decomposition):
     Parameters
     ----------
     steps : int, default=50
-        Most steps.
+        Largest number of steps.
     damping : int, default=500
-        m of the step length: larger keeps steps long for longer.
+        The m of the step length; with a larger m, steps stay long for more iterations.
     jobs, merge, cluster
         As for `dantzig-wolfe`; `merge` is off as in the paper.
     """

@@ -1,4 +1,4 @@
-"""The best trees of every size by one run per size, and the tree of a path for a penalty per leaf."""
+"""The best trees of every size by one run per size, and the best tree for a penalty per leaf."""
 
 from __future__ import annotations
 
@@ -16,8 +16,27 @@ from milp_trees.results.size_path import Point, SizePath, exact_value
 
 
 def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizePath:
-    """The path from one run of `solve(problem, start)` per size, for methods that answer one size
-    at a time.
+    """The path of the best trees of every size, by one run per size.
+
+    Parameters
+    ----------
+    problem : Problem
+    max_leaves : int
+        Largest number of leaves.
+    solve : callable
+        `solve(problem, start)` gives the Result of one size; `start` is the tree of the size
+        before.
+    method : str
+        Name of the method, for the path.
+
+    Returns
+    -------
+    SizePath
+
+    Raises
+    ------
+    SolverFailure
+        A run ended with an error, or the method cannot take the problem.
     """
     points: list[Point] = []
     seconds, limit = 0.0, None
@@ -45,16 +64,20 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizeP
 
 
 def result_at(path: SizePath, penalty: Any) -> Result:
-    """The tree that is best for a penalty per leaf, as the result of the problem with that penalty
-    (within the sizes of the path).
+    """The tree that is best for a penalty per leaf, as the result of the problem with that penalty.
+
+    It is the best among the sizes of the path.
 
     Parameters
     ----------
     path : Path
     penalty : number
-        Per leaf, in the task's unit; read as written: 0.1 is 1/10.
+        Per leaf, in the task's unit; read as it is written: 0.1 is exactly 1/10.
 
-    Raises
+    Returns
+    -------
+    Result
+
     ------
     DataError
         The task has no penalty per leaf, or the penalty is negative or no number.

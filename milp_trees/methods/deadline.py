@@ -1,9 +1,9 @@
 """Stops Python code at a time limit: `within(seconds, work)`.
 
-Model building is Python code of Pyomo's, which knows no clock. A timer thread raises an exception
-in the thread that works, which CPython delivers between two instructions; it works in every thread
-and on every system, and takes no signal from anybody. Compiled code is not stopped in the middle
-but as it returns.
+Models are built by Python code of Pyomo, which does not look at a clock. A timer thread raises an
+exception in the working thread; CPython delivers it between two instructions. This works in every
+thread and on every system, and needs no signals. Compiled code is not stopped in the middle but
+when it returns.
 """
 
 from __future__ import annotations
@@ -23,26 +23,32 @@ from milp_trees.limits import Stopped
 
 T = TypeVar("T")
 
-#: Seconds until the exception is raised once more if nobody has seen it. It must not come into the
-#: clean-up after the first, which can take long.
+#: Seconds until the exception is raised once more if it was not noticed. The second one must not
+#: come during the clean-up after the first, which can take long.
 AGAIN = 3.0
 
 
 def within(seconds: float | None, work: Callable[[], T]) -> T:
-    """What `work()` returns, if that takes no longer than allowed.
+    """Return `work()`, or raise `Stopped` if it takes longer than allowed.
 
     Parameters
     ----------
     seconds : float or None
         None is no limit. Compilation (`milp_trees.compiling`) is not counted.
     work : callable
-        It is left by an exception, as by Ctrl-C: what it changes beyond its own objects it must
-        restore in `finally`.
+        It is ended by an exception, as by Ctrl-C. Whatever it changes outside its own objects it
+        must restore in `finally`.
+
+    Returns
+    -------
+    object
+        The value of `work()`.
+
 
     Raises
     ------
     Stopped
-        By the time limit: it takes longer.
+        By the time limit, because `work` takes longer.
     """
     if seconds is None:
         return work()
@@ -62,26 +68,27 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
         timer.end()
         if not timer.fired:
             raise
-        # What is left in the middle may say so in an error of its own: Pyomo does, and compiled
-        # code calls it a SystemError.
+        # Interrupted code may report the interruption as an error of its own: Pyomo does, and
+        # compiled code raises a SystemError.
         raise Stopped from error
-    except BaseException:  # of somebody else; it may have come in the middle of `end`
+    except BaseException:  # not raised by this timer; it may have come in the middle of `end`
         timer.end()
         raise
 
 
 class _Timer:
-    """Raises `overtime` in the thread that made it, until that thread says that it has ended."""
+    """Raises `overtime` in the thread that made it, until that thread has called `end`."""
 
     def __init__(self, seconds: float) -> None:
         self.until = time.perf_counter() + seconds - uncharged()
         self.worker = ctypes.c_ulong(threading.get_ident())
         # No Event: a finaliser may wake this thread while it, or the worker, holds an event's lock,
-        # and would wait for that for ever.
+        # and would then wait for that lock forever.
         self.wake: queue.SimpleQueue[None] = queue.SimpleQueue()
-        # Of its own, so that one call of `within` inside another knows whose time is up; no `except
-        # Exception` holds it up. Python prints and forgets an exception that is raised in a
-        # finaliser: one that vanishes before the end is raised again.
+        # Every timer has its own class of exception, so that nested calls of `within` can tell
+        # which time limit has passed; `except Exception` does not catch it. Python prints and drops
+        # an exception that is raised in a finaliser, so one that disappears before the end is
+        # raised again.
         self.overtime: type[BaseException] = type(
             "Overtime",
             (BaseException,),
@@ -90,12 +97,12 @@ class _Timer:
         self.lock = threading.Lock()
         self.ended = self.fired = False
         self.hook = sys.unraisablehook
-        self.quiet = self._quiet  # one object, which `end` knows again
+        self.quiet = self._quiet  # one object, so that `end` can compare by identity
 
     def start(self) -> None:
-        # No Thread, whose start waits until it runs: where another timer fires in that moment,
-        # CPython gives the exception to the new thread, which bears the number of its maker until
-        # it runs. It ends then, and the other timer fires again.
+        # No Thread, whose start waits until it runs: if another timer fires at that moment, CPython
+        # gives the exception to the new thread, which has the number of the thread that made it
+        # until it runs. The new thread then ends, and the other timer fires again.
         _thread.start_new_thread(self._run, ())
 
     def _run(self) -> None:
@@ -120,15 +127,15 @@ class _Timer:
             self.wake.get(timeout=seconds)
 
     def _quiet(self, lost: Any) -> None:
-        """Says nothing of an exception of this timer that a finaliser swallowed: it comes again."""
+        """Prints nothing for a dropped exception of this timer, as it is raised again."""
         if lost.exc_type is not self.overtime:
             self.hook(lost)
 
     def end(self) -> None:
-        """After this nothing is raised any more, and what was about to be has been.
+        """Stop the timer: no exception is raised after this call, and a pending one is delivered.
 
-        It is not taken back by raising None: Python would look for an exception in vain from then
-        on, slowly, and without end where code is traced.
+        A pending exception is not withdrawn by raising None: Python would then go on looking for an
+        exception that does not exist, which is slow, and endless where code is traced.
         """
         others: BaseException | None = None
         while True:
@@ -142,11 +149,11 @@ class _Timer:
                 break
             except self.overtime:
                 continue
-            except BaseException as error:  # Ctrl-C, or the end of a `within` around this one
+            except BaseException as error:  # Ctrl-C, or the end of an enclosing `within`
                 others = error
         if others is not None:
             raise others
 
 
 def _let_come() -> None:
-    """Python raises what is pending where functions are entered."""
+    """Let Python deliver a pending exception, which it does where a function is entered."""

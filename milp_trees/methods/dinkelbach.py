@@ -1,5 +1,6 @@
-r"""Ratios of linear counts by any method for cost matrices (Dinkelbach 1967, *On nonlinear
-fractional programming*), in exact rationals.
+r"""Exact maximisation of ratios of linear counts, by any method for cost matrices.
+
+See Dinkelbach (1967, *On nonlinear fractional programming*). All numbers are exact rationals.
 
 A tree has a ratio :math:`N/D>q` exactly if :math:`N-qD>0`. A *step* lets the method maximise
 :math:`N-qD`, a `CostMatrix` task, at the ratio q of the best tree so far. If the maximum is 0, that
@@ -40,7 +41,7 @@ from milp_trees.tasks.ratio_view import Ratio
 
 
 class Stepper(Protocol):
-    """What a method must offer to solve ratios in steps: `Method` does."""
+    """What a method must offer so that ratios can be solved in steps; `Method` offers it."""
 
     exact: bool
 
@@ -51,20 +52,44 @@ class Stepper(Protocol):
     def step(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        """Solve one of the linear problems."""
+        """Solve one of the linear problems.
+
+        Parameters
+        ----------
+        problem, limits, start, progress
+            As for `Method.step`.
+
+        Returns
+        -------
+        Result
+        """
 
 
 def search(
     method: Stepper, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
 ) -> Result:
-    """What `method.search` is for a problem whose task offers a `Ratio`."""
+    """Solve a problem whose task offers a `Ratio`, in steps; `Method.search` for such a problem.
+
+    Parameters
+    ----------
+    method : Stepper
+        Solves the linear problems.
+    problem : Problem
+    limits : Limits
+        For all steps together.
+    start : Tree or None
+    progress : callable or None
+        Called with every `TracePoint`.
+
+    Returns
+    -------
+    Result
+    """
     return _Run(method, problem, limits, progress).solve(start)
 
 
 class _Claim(NamedTuple):
-    """What a bound u on a step's maximum says: no loss is below level - max(u, 0) / least, nor need
-    one be below `beyond`.
-    """
+    """A bound u means: no loss is below level - max(u, 0) / least, or `beyond` if that is less."""
 
     level: Fraction
     least: int
@@ -76,9 +101,7 @@ class _Claim(NamedTuple):
 
 
 class _Run:
-    """State of one run: the best tree, its loss (leaf penalty times leaves, less the ratio) and a
-    bound on all losses.
-    """
+    """One run: best tree, its loss (leaf penalty · leaves - ratio), lower bound on all losses."""
 
     def __init__(
         self, method: Stepper, problem: Problem, limits: Limits, progress: Progress | None
@@ -106,7 +129,7 @@ class _Run:
 
     @property
     def deadline(self) -> Deadline:
-        """Compilation during a step moves the clock's beginning, and this with it."""
+        """When the run ends; compilation during a step moves it."""
         return Deadline.after(self.limits.time, self.clock.begin)
 
     @property
@@ -138,9 +161,7 @@ class _Run:
         return self._result(proven, start)
 
     def _begin(self, start: Tree | None) -> None:
-        """Trees to begin with: the given one, single leaves, and greedy trees for the ratio as it
-        grows.
-        """
+        """Begin with the given tree, single leaves, and greedy trees for the growing ratio."""
         from milp_trees.methods.greedy_tree import greedy_tree
 
         for tree in ([start] if start is not None else []) + [
@@ -160,7 +181,7 @@ class _Run:
         self._record()
 
     def _plain(self) -> bool:
-        """Steps until the ratio does not grow; True if it is proven that it cannot."""
+        """Take steps until the ratio does not grow; True if it is proven that it cannot grow."""
         while self.running:
             q = -self.loss
             better, u = self._step(q, _Claim(self.loss, self.small.least_denominator(q)))
@@ -173,7 +194,7 @@ class _Run:
         while self.running:
             q = self.penalty - self.loss
             if q < 0 and not self.small.least:
-                return False  # ratios 0/0 might be better, which no step sees
+                return False  # trees with the ratio 0/0 might be better; no step finds them
             least = self.small.least_denominator(q)
             better, u = self._step(
                 -self.loss, _Claim(self.loss, least), leaf_cost=self.penalty * least
@@ -183,7 +204,7 @@ class _Run:
         return False
 
     def _by_leaves(self) -> bool:
-        """Every number of leaves in turn; True if it is proven for each that no tree is better."""
+        """Try every number of leaves in turn; True if it is proven that no tree is better."""
         most = self._most_leaves()
         if self.problem.trees.max_depth is not None:
             self._lower_ceiling()
@@ -191,7 +212,7 @@ class _Run:
         while self.running and (most is None or leaves <= most):
             q = self.penalty * leaves - self.loss
             if q >= self.ceiling:
-                return True  # nor can a tree with more leaves be better
+                return True  # trees with more leaves cannot be better either
             if q < 0 and not self.small.least:
                 return False
             beyond = self.penalty * (leaves + 1) - self.ceiling
@@ -204,7 +225,7 @@ class _Run:
         return self.running
 
     def _lower_ceiling(self) -> None:
-        """The largest ratio of any tree of the space, without the penalty."""
+        """Lower the bound on the ratio of any tree of the space, without the penalty."""
         while self.running:
             q = self.highest
             least = self.small.least_denominator(q)
@@ -237,17 +258,8 @@ class _Run:
     ) -> tuple[bool, Fraction | None]:
         """Let the method maximise N - q·D - leaf_cost · leaves.
 
-        Parameters
-        ----------
-        claim : _Claim
-            What a bound on that maximum says about all losses.
-
-        Returns
-        -------
-        better : bool
-            Whether the best tree changed.
-        u : Fraction or None
-            A proven bound on the maximum.
+        `claim` is what a bound on that maximum implies for all losses. Returns whether the best
+        tree changed, and a proven bound on the maximum or None.
         """
         deadline = self.deadline
         if deadline.passed:
@@ -334,7 +346,7 @@ class _Run:
         return True
 
     def _record(self, bound: Fraction | None = None) -> None:
-        """A moment of the run, in natural units: to the trace and to whoever watches."""
+        """Add a moment of the run, in natural units, to the trace, and report it to `progress`."""
         low = self.bound if bound is None else max(self.bound, bound)
         if self.tree is not None:
             low = min(low, self.loss)
@@ -355,7 +367,7 @@ class _Run:
             more["start"] = {**self.results[0].start, "value": self.problem.value(start).number}
         nodes = [r.nodes for r in self.results if r.nodes is not None]
         bound = None
-        # Only the last step says that no tree divides by zero.
+        # Only the last step proves that no tree divides by zero.
         if (
             self.method.exact
             and not self.infeasible

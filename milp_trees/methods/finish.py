@@ -1,6 +1,4 @@
-"""The one way to a Result: the value is recomputed from the predictor, and a claim that contradicts it
-becomes an error.
-"""
+"""Results: the value is recomputed, and a claim that contradicts it becomes an error."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ class Clock:
     def __exit__(self, *_: Any) -> None:
         assert self._stage is not None
         stage, began, begin = self._stage
-        apart = self.begin - begin  # compilation during the stage, which a run is not charged
+        apart = self.begin - begin  # compilation during the stage, which is not charged to a run
         self.times[stage] = self.times.get(stage, 0.0) + max(
             0.0, time.perf_counter() - began - apart
         )
@@ -66,24 +64,39 @@ def finish(
     trace: Iterable[TracePoint] = (),
     **more: Any,
 ) -> Result:
-    """The one way to a Result: the value is recomputed from the tree, and claims that contradict it
-    become errors.
+    """Make a Result: the value is recomputed from the tree, and contradicting claims become errors.
 
     Parameters
     ----------
+    problem : Problem
+    method : str
+        Label of the method.
     tree : Tree or None
-        Incumbent in terms of the dataset's tests.
+        Incumbent, with tests of the problem's dataset.
     bound : number in natural units, or None
-        A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values
+        A float is a bound up to rounding. A Fraction is kept as an exact bound, if the task's
+        values are exact.
         are exact.
     claims_optimal, proved_by
-        Whether and by whom the tree is called optimal.
+        Whether the tree is claimed to be optimal, and the name of the method that claims it.
+    clock : Clock
+        Times of the stages, in seconds.
+    limit : Limit, optional
+        The limit that ended the run.
+    infeasible : bool, default=False
+        Whether it is claimed that no predictor is feasible.
     watch : Watch, optional
-        Of a run that was stopped: its greedy tree is the answer if the run has no better one.
+        The watch of a run that was stopped: its greedy tree is the answer if the run has no better
+        one.
     trace : iterable of TracePoint, optional
-        What the run had found and proved at which second.
+        Incumbents and bounds of the run, with the second at which each was found.
     more
         Further fields of Result (`sizes`, `nodes`, …).
+
+    Returns
+    -------
+    Result
+        With the status ERROR if a claim contradicts the recomputed value.
     """
     scale = problem.scale
     checked: list[str] = []
@@ -141,8 +154,9 @@ def finish(
 
 
 def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction | float:
-    """The bound, or the tree's own value where rounding has put the bound on its other side: no
-    tree is better than itself.
+    """The bound, or the tree's own value if rounding has put the bound on the wrong side of it.
+
+    No tree is better than itself, so the value is then a valid bound.
     """
     own = value.exact if value.exact is not None else Fraction(value.number)
     if scale.from_value(bound) <= scale.from_value(own):
@@ -151,7 +165,7 @@ def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction 
 
 
 def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:
-    """Whether a value is better than a bound says is possible, beyond rounding."""
+    """Whether a value is better than a bound allows, beyond rounding."""
     slack = float(scale.from_value(bound) - scale.from_value(value))
     return slack > max(scale.tolerance, 1e-6 * max(1.0, abs(float(scale.from_value(value)))))
 
@@ -163,7 +177,7 @@ def versions(**more: str) -> Mapping[str, str]:
 
 @cache
 def _version(distribution: str) -> str:
-    """Of an installed distribution; empty where it is absent."""
+    """The version of an installed distribution; empty if it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

@@ -1,5 +1,6 @@
-"""A greedy tree, grown from the root by impurity and pruned by exact cost: the engine `cart`, and
-what a stopped run falls back on.
+"""A greedy tree: grown from the root by impurity, then pruned by exact cost.
+
+It is the engine `cart`, and the answer of a run that is stopped before it has found a tree.
 
 Growing follows Breiman, Friedman, Olshen, Stone (1984) with the Gini impurity of the rows' best
 actions, each row weighted by what a wrong action costs it on average; for misclassified weight this
@@ -31,23 +32,29 @@ if TYPE_CHECKING:
 #: Cheapest prunings of a subtree: entry l is (cost, tree) with exactly l + 1 leaves, or None.
 Prunings = list[tuple[int, Node] | None]
 
-#: Levels of a greedy tree where the space has no limit, and at most.
+#: Levels of a greedy tree if the space has no depth limit, and the largest number in any case.
 ANY_DEPTH, DEEPEST = 8, 200
 #: Entries of the 0/1 matrix that are kept as doubles; larger ones are converted block by block.
 AS_DOUBLES = 4_000_000
 
-#: Sizes of greedy trees that are tried where errors alone do not say which is the best.
+#: Numbers of sizes of greedy trees that are tried where errors alone do not decide which is best.
 SIZES = 32
 
 
 def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Tree | None:
-    """A greedy tree for any problem on trees: of those that the task's views suggest the best that
-    is feasible; None if there is none.
+    """A greedy tree for any problem on trees, or None if no such tree is feasible.
+
+    It is the best of the feasible trees that the views of the task suggest.
 
     Parameters
     ----------
+    problem : Problem
     deadline : Deadline, optional
-        When nodes are no longer split.
+        From this time on, nodes are no longer split.
+
+    Returns
+    -------
+    Tree or None
     """
     found: list[tuple[Value, Tree]] = []
     for tree in _suggested(problem, deadline):
@@ -84,7 +91,7 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
 
 
 def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
-    """Trees of the heuristics that say they are quick enough (`Method.falls_back`)."""
+    """Trees of the heuristics that declare that they are quick enough (`Method.falls_back`)."""
     quick: list[Any] = list(plugins.classes("methods").values())
     for cls in quick:
         if cls.falls_back and cls().unsupported(problem) is None:
@@ -94,8 +101,10 @@ def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
 
 
 def _by_ratio(ratio: Ratio, space: Trees, deadline: Deadline) -> Iterator[Tree]:
-    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last
-    (see `milp_trees.methods.dinkelbach`).
+    """Greedy trees for a ratio as it grows.
+
+    Each is made for the linear problem at the ratio of the tree before (see
+    `milp_trees.methods.dinkelbach`).
     """
     loss: Fraction | None = None
     trees: list[Tree | None] = [
@@ -120,16 +129,30 @@ def _by_ratio(ratio: Ratio, space: Trees, deadline: Deadline) -> Iterator[Tree]:
 
 
 def reduced_view(problem: Problem) -> CostMatrix:
-    """After presolve; thresholds that are stored as ranks stay so, as the matrix is what takes long
-    there.
+    """The problem's cost matrix after presolve, which merges rows and drops tests.
+
+    Thresholds that are stored as ranks are left as they are, since making the 0/1 matrix is what
+    takes long for them.
     """
     whole = problem.view(CostMatrix)
     return whole if whole.ranked is not None else problem.presolved_view()
 
 
 def greedy_tree(view: CostMatrix, space: Trees, deadline: Deadline = NEVER) -> Tree | None:
-    """The pruned greedy tree of a view; None if even one leaf would have too few rows, or too
-    little weight.
+    """The pruned greedy tree of a view.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Reduced or not.
+    space : Trees
+    deadline : Deadline, optional
+        From this time on, nodes are no longer split.
+
+    Returns
+    -------
+    Tree or None
+        None if even a single leaf would have too few rows, or too little weight.
     """
     prunings = greedy_prunings(
         view, space, space.max_leaf_nodes if space.limits_leaves else 0, deadline
@@ -141,8 +164,22 @@ def greedy_tree(view: CostMatrix, space: Trees, deadline: Deadline = NEVER) -> T
 def greedy_prunings(
     view: CostMatrix, space: Trees, most: int | None, deadline: Deadline = NEVER
 ) -> Prunings:
-    """The cheapest prunings of the greedy tree with 1, 2, … leaves, at most so many; 0: only the
-    cheapest of all. Empty if there is no tree.
+    """The cheapest prunings of the greedy tree with 1, 2, … leaves.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Reduced or not.
+    space : Trees
+    most : int or None
+        The largest number of leaves. With 0 only the cheapest of all prunings is kept.
+    deadline : Deadline, optional
+        From this time on, nodes are no longer split.
+
+    Returns
+    -------
+    list of (cost, tree) or None
+        Entry l has exactly l + 1 leaves. Empty if there is no tree.
     """
     heavy = view.row_weight is None or int(view.row_weight.sum()) >= view.min_weight_leaf
     if view.total_rows < space.min_samples_leaf or not heavy:
@@ -156,8 +193,9 @@ def greedy_prunings(
 
 
 class _Grower:
-    """The arrays that growing needs. Sums are in doubles, exact for the whole numbers below 2^53
-    that costs are.
+    """The arrays that growing needs.
+
+    Sums are doubles; they are exact, because costs are whole numbers and sums are below 2^53.
     """
 
     def __init__(self, view: CostMatrix, least: int, most: int, deadline: Deadline) -> None:
@@ -166,7 +204,7 @@ class _Grower:
         self.X = view.X.astype(float) if small else None
         self.costs = view.regret.astype(float)
         weight = self.costs.sum(axis=1) / max(1, view.n_actions - 1)
-        # Rows with several best actions pull towards all of them alike.
+        # A row with several best actions adds the same weight to each of them.
         best = self.costs == 0
         self.pull = best * (weight / best.sum(axis=1))[:, None]
 
@@ -197,8 +235,9 @@ class _Grower:
         return out
 
     def best_test(self, rows: np.ndarray, depth: int) -> int | None:
-        """The test with the least cost (last level) or impurity after it, ties by the other; None
-        if no side would be large enough.
+        """The test with the least cost (on the last level) or impurity after it; ties by the other.
+
+        None if no test leaves enough rows on both sides.
         """
         view, K = self.view, self.view.n_actions
         needs = [(view.counts[rows], self.least)]
@@ -215,7 +254,7 @@ class _Grower:
         if not allowed.any():
             return None
         cost = right[:, :K].min(axis=1) + left[:, :K].min(axis=1) + view.split_costs
-        # Rounded: equal impurities must not be told apart by the last bit of a sum.
+        # Rounded, so that equal impurities do not differ in the last bit of a sum.
         gini = np.round(_gini(right[:, K : 2 * K]) + _gini(left[:, K : 2 * K]), 9)
         first, second = (cost, gini) if depth == 1 else (gini, cost)
         order = np.lexsort((second, first))

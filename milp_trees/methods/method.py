@@ -1,5 +1,6 @@
-"""`Method`: anything that turns a Problem into a Result. A formulation with a solver is one; so is
-an engine or a heuristic.
+"""`Method`: anything that turns a Problem into a Result.
+
+A formulation with a solver is a method, and so is an engine or a heuristic.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
 
-#: Rows times tests from which on a timer watches an engine that watches the clock itself.
+#: From this product of rows and tests on, a timer also stops an engine that watches the clock.
 LARGE = 200_000
-#: Seconds after the limit, at least and as a share of it, at which an engine is stopped from
-#: outside.
+#: Time after the limit at which an engine is stopped from outside: at least so many seconds, and
+#: at least this share of the limit.
 LATE, LATE_SHARE = 0.3, 0.07
-#: Seconds that the predictors which take no search may take, when there is nothing else.
+#: Seconds that trying the simplest predictors may take, when a run has no other answer.
 LOOKING = 0.05
 
 
@@ -46,50 +47,53 @@ class Method(ABC):
 
     name: str
     title: ClassVar[str] = ""
-    #: Space and view it takes (of several views the first that a task offers), and the questions it
-    #: answers.
+    #: The space and view it takes (of several views it takes the first that a task offers), and the
+    #: questions it answers.
     space: ClassVar[type] = Trees
     needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False
-    #: Whether it can do without a depth limit, and with a minimum weight in the leaves.
+    #: Whether it takes problems without a depth limit, and with a minimum weight in the leaves.
     takes_any_depth: ClassVar[bool] = False
     takes_min_weight: ClassVar[bool] = False
-    #: Place among the methods for problems that nobody named one for: the smallest number that
-    #: takes it is run. None: run only when named.
+    #: Rank among the methods that are run when no method is named: the smallest rank that takes the
+    #: problem is run. None: the method is run only when it is named.
     default_rank: ClassVar[int | None] = None
-    #: Place among those that judge the answers of others (`result.agrees`): the smallest number
-    #: that takes the problem does. None: it judges only when named.
+    #: Rank among the methods with which answers are compared (`result.agrees`): the smallest rank
+    #: that takes the problem is used. None: the method is used only when it is named.
     judge_rank: ClassVar[int | None] = None
-    #: Whether a run of another method that was stopped may use its answer: a quick heuristic for a
-    #: task without a cost matrix.
+    #: Whether its answer may replace that of a stopped run of another method; it is a quick
+    #: heuristic for a task without a cost matrix.
     falls_back: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
-    #: Distributions that it computes with: a run by another version of one is another run.
+    #: Distributions that it computes with: with another version of one, a run counts as another
+    #: run.
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba")
-    #: Names of the parts that it shares with other methods. Two methods can confirm each other if
-    #: they have none in common.
+    #: Names of the parts that it shares with other methods. Two methods can confirm each other only
+    #: if they have no part in common.
     shares: ClassVar[frozenset[str]] = frozenset()
-    #: Rank among exact methods, the cheapest first, in which they are asked to derive a result
+    #: Rank, the cheapest first, in which exact methods are used to derive the optimum of a result
     #: again.
     effort: ClassVar[int] = 50
 
     @property
     def label(self) -> str:
-        """The name with the options that differ from their defaults, `dp:order=best-first`: results
-        go by it, and `registry.method` reads it.
+        """The name with the options that differ from their defaults, such as `dp:order=best-first`.
+
+        Results are stored under the label, and `registry.method` reads it.
         """
         return labels.label(self)
 
     def software(self) -> dict[str, str]:
-        """Versions of everything that can change a run: this package, Python, the libraries, and
-        the package that a plug-in is from.
+        """Versions of everything that can change a run.
+
+        These are this package, Python, the libraries, and the package of a third party's plug-in.
         """
         return dict(versions(**_installed(self.libraries), **plugins.origin(type(self))))
 
     def unsupported(self, problem: Problem) -> str | None:
-        """The sentence why this method cannot take a problem, or None."""
+        """The sentence that explains why this method cannot take a problem, or None."""
 
         problem = problem.one_step() if problem.by_steps(self) else problem
         why = unsupported_reason(self, problem)
@@ -102,7 +106,7 @@ class Method(ABC):
         return self.unsupported_view(problem)
 
     def unsupported_view(self, problem: Problem) -> str | None:
-        """Further reasons of a method; None if there is none."""
+        """Further reasons of a method why it cannot take a problem; None if there are none."""
         return None
 
     def warm_up(self) -> None:
@@ -112,12 +116,44 @@ class Method(ABC):
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        """Solve a problem that is known to be supported."""
+        """Solve a supported problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            The method supports it.
+        limits : Limits
+            What is left of the limits after the preparation.
+        start : Tree, Ensemble or None
+            A feasible predictor to begin with.
+        progress : callable or None
+            Called with every `TracePoint`.
+
+        Returns
+        -------
+        Result
+        """
 
     def step(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        """Solve one of the linear problems that a ratio takes (`milp_trees.methods.dinkelbach`)."""
+        """Solve one of the linear problems of a ratio (`milp_trees.methods.dinkelbach`).
+
+        Parameters
+        ----------
+        problem : Problem
+            Its task is a cost matrix.
+        limits : Limits
+            What is left of the limits of the whole run.
+        start : Tree or None
+            The best tree so far.
+        progress : callable or None
+            Called with every `TracePoint`.
+
+        Returns
+        -------
+        Result
+        """
         return self.search(problem, limits, start, progress)
 
     # -- the one way to run a method -------------------------------------------------------------
@@ -130,12 +166,13 @@ class Method(ABC):
         progress: Progress | None = None,
         test: Dataset | None = None,
     ) -> Result:
-        """Solve a problem: the one way to run a method, whoever asks for it.
+        """Solve a problem; every run of a method goes through this function.
 
-        What has to be compiled is compiled, and then the clock starts. On a copy of the problem
-        whose views are not made yet, so that preparation is timed, the method is asked whether it
-        takes the problem; it searches under what is left of the limits; the result is signed and
-        scored.
+        First everything is compiled that has to be, and then the clock starts. The run uses a copy
+        of the problem whose views do not exist yet, so that their preparation is timed. The method
+        is asked whether it supports the problem, then it searches within what is left of the
+        limits, and the result gets the method's label and its scores.
+
 
         Parameters
         ----------
@@ -143,16 +180,21 @@ class Method(ABC):
         limits : Limits, optional
             Default: 60 seconds, one thread.
         start : Tree, Ensemble or Start, optional
-            What to begin with. One that is not feasible is left aside; `result.start` says why.
+            What to begin with. An infeasible one is not used; `result.start` holds the reason.
         progress : callable, optional
-            Called with every improvement.
+            Called with every `TracePoint`: the seconds, the incumbent and the bound.
         test : Dataset, optional
             Rows left out of the problem, for `result.scores`.
+
+        Returns
+        -------
+        Result
+            Its value is recomputed from the predictor on the data.
 
         Raises
         ------
         Unsupported
-            With the sentence why.
+            The method cannot take the problem; the sentence gives the reason.
         DataError
             The start is a tree for other data.
         """
@@ -178,12 +220,12 @@ class Method(ABC):
         progress: Progress | None,
         clock: Clock,
     ) -> Result:
-        """What the search returns, with the time that it took to get there.
+        """The result of the search, and of the preparation before it.
 
         Raises
         ------
         Stopped
-            A limit ended what the method does not watch over by itself.
+            A limit ended a part of the run that the method does not watch over itself.
         """
         why = self.unsupported_within(limits, problem)
         if why:
@@ -214,8 +256,9 @@ class Method(ABC):
         return replace(result, seconds=result.seconds + prepared, times=times)
 
     def _signed(self, result: Result) -> Result:
-        """The result under the method's label; engines need not know of it, and may sign with their
-        name alone.
+        """The result under the method's full label.
+
+        An engine need not know its label: its results may carry its name alone.
         """
         proof, label = result.certificate, self.label
         if proof.proved_by == self.name:
@@ -233,7 +276,7 @@ class Method(ABC):
         Raises
         ------
         Stopped
-            Longer than the time limit.
+            The answer takes longer than the time limit.
         """
         if limits.time is None or not _is_large(problem):
             return self.unsupported(problem)
@@ -242,22 +285,24 @@ class Method(ABC):
     def _search_within(
         self, limits: Limits, problem: Problem, search: Callable[[], Result]
     ) -> Result:
-        """What a search returns. An engine stops itself at the limit; its preparation and its
-        reading of the tree, which take long on large data only, are stopped from outside a little
-        later.
+        """The result of a search within the limits.
+
+        An engine stops itself at the limit. Its preparation and its reading of the tree take long
+        on large data only; they are stopped from outside a little later.
 
         Raises
         ------
         Stopped
-            It did not end in time.
+            The search did not end in time.
         """
         if limits.time is None or not _is_large(problem):
             return search()
         return within(limits.time + max(LATE, LATE_SHARE * limits.time), search)
 
     def _unprepared(self, problem: Problem, start: Any, clock: Clock, limit: Limit) -> Result:
-        """The answer of a run that had to be ended from outside: the start, if it is feasible, or
-        what takes no search.
+        """The answer of a run that was stopped from outside.
+
+        It is the start, if that is feasible, or otherwise the best predictor that needs no search.
         """
         refused = refusal(problem, start)
         known = None if refused else start
@@ -289,8 +334,9 @@ def _is_large(problem: Problem) -> bool:
 
 
 def _simplest(problem: Problem) -> Any:
-    """The best of the predictors that take no search, of those that a moment is enough to look at;
-    None if none is feasible.
+    """The best of the simplest predictors, which need no search; None if none is feasible.
+
+    Only those are looked at for which a moment is enough.
     """
     until, best = Deadline.after(LOOKING), None
     for predictor in problem.space.simplest(problem.task.actions(problem.dataset)):

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
 
 
 def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
-    """`train` and `test`: the task's value; `train_accuracy` and `test_accuracy`: the share of rows
-    classified correctly, where there are classes; `train_rows` and `test_rows`.
+    """Scores of a predictor on the training rows and on the test rows.
 
     Parameters
     ----------
@@ -20,6 +19,13 @@ def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
     predictor : Tree or Ensemble
     test : Dataset
         Rows that were left out.
+
+    Returns
+    -------
+    dict
+        `train` and `test`: the task's value. `train_accuracy` and `test_accuracy`: the share of
+        rows classified correctly, where there are classes. `train_rows` and `test_rows`: numbers of
+        rows.
     """
     out: dict[str, float] = {}
     for name, data in (("train", problem.dataset), ("test", test)):

@@ -1,4 +1,4 @@
-"""`Start`: a predictor to begin with, and where it is from."""
+"""`Start`: a predictor to begin with, and where it comes from."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Start:
-    """A tree to begin with and where it is from.
+    """A tree to begin with and where it comes from.
 
     Parameters
     ----------
     tree : Tree, Ensemble or None
     method : str
-        Who made it; `given` for a tree of the user's; empty if nothing is to be said of it.
+        The method that made it; `given` for a tree of the user; empty if there is nothing to
+        report.
     seconds : float
-        What it cost; not part of the run that begins with it.
+        Seconds that making it took; they are not part of the run that begins with it.
     reason : str
-        Why there is no tree although one was asked for.
+        Why there is no tree although one was requested.
     """
 
     tree: Any = None
@@ -33,7 +34,7 @@ class Start:
     reason: str = ""
 
     def describe(self, of_run: Mapping[str, Any]) -> dict[str, Any]:
-        """The `start` of a result: what the run says about acceptance, and this."""
+        """The field `start` of a result: what the run reports about acceptance, and this start."""
         if not self.method:
             return dict(of_run)
         out: dict[str, Any] = {
@@ -47,12 +48,12 @@ class Start:
 
 
 def refusal(problem: Problem, tree: Any) -> str | None:
-    """Why a run cannot begin with a tree, or None; None too if there is no tree.
+    """The reason why a run cannot begin with a tree; None if it can, or if there is no tree.
 
     Raises
     ------
     DataError
-        It is a tree for other data: its tests or actions are not the problem's.
+        The tree is for other data: its tests or actions are not those of the problem.
     """
     if tree is None:
         return None

@@ -1,4 +1,4 @@
-"""`Trace`: what a run had found and proved at which second, and the caller's function that is told."""
+"""`Trace`: when a run found which incumbent and bound; each point is also passed to `progress`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from milp_trees.results.result import TracePoint
 
-#: Called with every new (seconds, incumbent, bound) of a run, natural units.
+#: Called with every new (seconds, incumbent, bound) of a run, in natural units.
 Progress = Callable[[TracePoint], None]
 
 
@@ -24,7 +24,15 @@ class Trace:
         self.progress = progress
 
     def add(self, seconds: float, incumbent: float | None, bound: float | None) -> None:
-        """Keep what is known at a second of the run, unless the last point says the same."""
+        """Keep a point, unless its incumbent and bound equal those of the last point.
+
+        Parameters
+        ----------
+        seconds : float
+            Since the run began.
+        incumbent, bound : float or None
+            In natural units; None if there is none yet.
+        """
         if self.points and self.points[-1][1:] == (incumbent, bound):
             return
         self.points.append(TracePoint(seconds, incumbent, bound))

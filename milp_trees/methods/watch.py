@@ -1,10 +1,9 @@
-"""`Watch`: the limits of a run inside this process, looked at in one place, and the greedy tree
-that a stopped run falls back on.
+"""`Watch`: checks the limits of a run inside this process, and keeps a greedy tree as fallback.
 
 An engine asks its watch often (between two nodes, or every few hundredths of a second while
-compiled code runs in a thread of its own). A search that is not over after a moment gets a greedy
-tree made beside it. It plays no part in the search, whose steps and tree do not depend on the
-clock; it is the answer of a run that is stopped before it has found a better one.
+compiled code runs in a thread of its own). When a search takes longer than a moment, a greedy tree
+is made beside it. That tree is no input of the search, so the search's steps and its tree do not
+depend on the clock. It is the answer of a run that is stopped before it has found a better tree.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds after which a search is not called short, and gets a greedy tree.
+#: Seconds after which a greedy tree is made beside the search.
 SHORT = 0.05
-#: Seconds that a greedy tree may always take, and the share of the time left that it may take at
-#: most where that is more.
+#: Seconds that a greedy tree may always take, and the share of the time left that it may take if
+#: that is more.
 GREEDY, GREEDY_SHARE = 0.25, 0.25
-#: Share of the time limit that at most is kept back for what comes after the search.
+#: Largest share of the time limit that is kept back for the work after the search.
 RESERVED = 0.3
-#: Seconds between two looks at compiled code, and at memory.
+#: Seconds between two checks of compiled code, and between two checks of memory.
 POLL = 0.05
 MEMORY_POLL = 0.1
 
 
 class Fallback(NamedTuple):
-    """A greedy predictor, its value, and the second of the run at which it was there."""
+    """A greedy predictor, its value, and the second of the run at which it was ready."""
 
     predictor: Any
     value: Value
@@ -54,9 +53,9 @@ _heard = 0
 
 @contextmanager
 def hearing() -> Iterator[None]:
-    """Within this block Ctrl-C is counted besides being raised, and every watch looks at the count.
+    """Within this block Ctrl-C is raised and also counted; every watch looks at the count.
 
-    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a
+    An exception can be lost: Python prints and drops one that is raised in a finaliser or a
     callback of the garbage collector. Outside the main thread nothing changes, since signals only
     arrive there.
     """
@@ -83,12 +82,12 @@ class Watch:
     Parameters
     ----------
     limits : Limits
-        Time counts from `began`, less a reserve for reading the answer: as long as was taken from
-        `began` until now. Memory is what this process grows by from now on.
+        Time counts from `began`. A reserve for reading the answer is subtracted: as long as the
+        preparation took, from `began` until now. Memory is the growth of this process from now on.
     began : float, optional
         Reading of `time.perf_counter`; now by default.
     problem : Problem, optional
-        What a greedy tree is made for. None: there is none.
+        The problem for which a greedy tree is made. None: no tree is made.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class Watch:
         self.began = time.perf_counter() if began is None else began
         self.deadline = Deadline.after(limits.time, self.began)
         if limits.time is not None:
-            # What took long to prepare takes long to read off, to score and to check.
+            # After a long preparation, reading, scoring and checking the answer take long too.
             prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
             self.deadline = self.deadline.later(-prepared)
         self.problem = problem
@@ -111,13 +110,14 @@ class Watch:
             problem.watched_by(self)
 
     def postpone(self, seconds: float) -> None:
-        """Take seconds out of the run that it is not charged for."""
+        """Exclude seconds from the run, such as those of compilation."""
         self.began += seconds
         self.deadline = self.deadline.later(seconds)
 
     def over(self) -> Limit | None:
-        """The limit that the run has reached, or None. Costs less than a microsecond most of the
-        times.
+        """The limit that the run has reached, or None.
+
+        Most calls take less than a microsecond.
         """
         now = time.perf_counter()
         if not self._asked and self.problem is not None and now - self.began > SHORT:
@@ -139,7 +139,7 @@ class Watch:
             raise Stopped(limit)
 
     def until(self, work: Callable[[], T]) -> tuple[T | None, Limit | None]:
-        """What `work()` returns; or None, and the limit that ended it. It is to call `check`."""
+        """`work()` and None, or None and the limit that ended it; `work` must call `check`."""
         try:
             with interruptible():
                 return work(), None
@@ -151,14 +151,20 @@ class Watch:
             return None, Limit.INTERRUPTED
 
     def beside(self, work: Callable[[np.ndarray], T]) -> T:
-        """Run compiled code that releases Python's lock in a thread of its own, so that limits and
-        Ctrl-C are heard meanwhile.
+        """Run compiled code in a thread of its own, so that limits and Ctrl-C still work.
+
+        The code must release Python's lock.
 
         Parameters
         ----------
         work : callable
-            Gets an array of one byte; it is to end soon once that is not 0, and its answer is then
-            not used.
+            Called with an array of one byte. It must end soon once that byte is not 0; its value is
+            then not used.
+
+        Returns
+        -------
+        object
+            The value of `work`.
 
         Raises
         ------
@@ -217,9 +223,7 @@ class Watch:
         return self.fallback.predictor if worse else predictor
 
     def traced(self, trace: Sequence[TracePoint]) -> tuple[TracePoint, ...]:
-        """A trace with the greedy tree as the incumbent from when it was there until a better one
-        was.
-        """
+        """A trace in which the greedy tree is the incumbent until the run had a better one."""
         if self.fallback is None:
             return tuple(trace)
         at, number = self.fallback.seconds, self.fallback.value.number

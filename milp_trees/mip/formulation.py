@@ -34,7 +34,7 @@ class Formulation(ABC):
     """Base of all formulations; stateless apart from its options, which are fields.
 
     A subclass names itself, says which space and view it takes, declares the model, and translates
-    predictors to values and back. Formulations of trees are `TreeFormulation`s; see
+    predictors to values and back. Formulations of trees are subclasses of `TreeFormulation`; see
     `formulations/_template.py`.
     """
 
@@ -42,7 +42,7 @@ class Formulation(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
-    #: Paper or page the model is from.
+    #: Paper or page that the model comes from.
     reference: ClassVar[str] = ""
     #: Space and view it takes, and the questions it answers.
     space: ClassVar[type]
@@ -52,36 +52,45 @@ class Formulation(ABC):
     takes_side_rows: ClassVar[bool] = False
     takes_min_leaf: ClassVar[bool] = False
     takes_any_costs: ClassVar[bool] = True
-    #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
+    #: Whether the linear relaxation has an integral optimum if there are no side constraints and no
+    #: limits on leaves.
     integral_relaxation: ClassVar[bool] = False
-    #: With its integer variables at integers, some optimum has the others at integers too (flows,
-    #: routings). Read only where all coefficients are whole: gains are shares, and with general
-    #: costs their coefficients are not.
+    #: Whether, with the integer variables fixed at integers, some optimum has the other variables
+    #: at integers too (flows, routings). It is used only where all coefficients are whole numbers.
+    #: With general costs they are not, because gains are written as shares.
     implied_integer: ClassVar[bool] = False
-    #: Place among the methods for problems that nobody named one for, as `Method.default_rank`.
+    #: Rank among the methods that are run when no method is named, as `Method.default_rank`.
     #: Engines come first, since they need no solver.
     default_rank: ClassVar[int | None] = None
-    #: Place among those that judge the answers of others (`result.agrees`): the smallest number
-    #: that takes the problem does. None: it judges only when named.
+    #: Rank among the methods with which answers are compared (`result.agrees`): the smallest rank
+    #: that takes the problem is used. None: the formulation is used only when it is named.
     judge_rank: ClassVar[int | None] = None
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
-    #: As those of a method. Formulations of one space are taken to share what declares its rows,
-    #: unless they say otherwise.
+    #: As `Method.parts`. Formulations of one space are assumed to share the code that declares
+    #: their rows, unless this field states something else.
     shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
     effort: ClassVar[int] = 80
-    #: Constraints (by name) that may be left out without changing the optimum, and why they are
-    #: there.
+    #: Constraints (by name) that may be left out without changing the optimum, each with the reason
+    #: for which it is in the model.
     redundant: ClassVar[Mapping[str, str]] = {}
-    #: Options a solver does well with on this model: `{"highs": {"solver": "ipm"}}`.
+    #: Options with which a solver is fast on this model: `{"highs": {"solver": "ipm"}}`.
     suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     # -- what a subclass writes -------------------------------------------------------------------------------
 
     @abstractmethod
     def declare(self, m: Any, view: Any, space: Any) -> None:
-        """Add sets, variables, constraints and the (minimised, integer-unit) objective
-        `m.objective` to a Pyomo model.
+        """Add sets, variables, constraints and the objective to a Pyomo model.
+
+        Parameters
+        ----------
+        m : ConcreteModel
+            Gets all components. The objective `m.objective` is minimised, in integer units.
+        view : view of the task
+            The view that `presolved_view` returns, such as a CostMatrix.
+        space : Space
+            The models that are allowed.
         """
 
     @abstractmethod
@@ -98,34 +107,51 @@ class Formulation(ABC):
 
     @abstractmethod
     def presolved_view(self, problem: Problem) -> Any:
-        """The view that is modelled: after presolve, as far as the switches allow."""
+        """The view that is modelled; presolve is applied as far as its switches allow."""
 
     def unsupported_view(self, view: Any, space: Any) -> str | None:
-        """Why this formulation cannot express a view, beyond the declared switches; None if it can."""
+        """Why this formulation cannot express a view, beyond its switches; None if it can."""
         return None
 
     def separator(self, m: Any, matrix: MatrixModel) -> Separator | None:
-        """For models that are completed by cuts: who finds violated ones. None for a complete
-        model.
+        """The object that finds violated cuts, for models that are completed by cuts.
+
+        None for a model that is complete when it is built.
         """
         return None
 
     @property
     def complete(self) -> bool:
-        """Whether the built model holds all its rows. A formulation that has a separator does not:
-        rows are found while it is solved.
+        """Whether the built model holds all its rows.
+
+        A formulation with a separator is not complete: further rows are found while it is solved.
         """
         return type(self).separator is Formulation.separator
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
-        """For sets and blocks of rows of the model by name, a function that says in words what an
-        element is; the description of a model file lists them.
+        """For sets and blocks of rows of the model, functions that describe an element in words.
+
+        The keys are names of sets and blocks; the description of a model file lists these words.
         """
         return {}
 
     def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
-        """Solver options the formulation suggests for this view (the user's own options go before
-        them).
+        """Solver options that the formulation suggests for a view.
+
+        Options of the user have priority over these.
+
+        Parameters
+        ----------
+        solver : str
+            Name of the solver.
+        view : view of the task
+            The view that is modelled.
+        space : Space
+
+        Returns
+        -------
+        mapping
+            Options by the solver's own names.
         """
         return self.suggested_options.get(solver, {})
 
@@ -133,24 +159,24 @@ class Formulation(ABC):
         """Compile what needs compiling, before any clock starts."""
 
     def templates(self, view: Any, space: Any) -> bool:
-        """Whether constraints may be templates: Pyomo cannot make one over an empty index set."""
+        """Whether constraints may be templates: Pyomo makes none over an empty index set."""
         return True
 
     # -- what the package does with it ------------------------------------------------------------------------
 
     def unsupported(self, problem: Problem) -> str | None:
-        """The sentence why this formulation cannot take a problem, or None."""
+        """The sentence that explains why this formulation cannot take a problem, or None."""
         return unsupported_reason(self, problem) or self.unsupported_view(
             self.presolved_view(problem), problem.space
         )
 
     def build(self, problem: Problem) -> Any:
-        """The Pyomo model of a problem. Pure: no solving, no I/O; twice gives the same model.
+        """The Pyomo model of a problem: no solving, no I/O; every call gives the same model.
 
         Raises
         ------
         Unsupported
-            With the sentence why.
+            The formulation cannot take the problem; the sentence gives the reason.
         """
         why = self.unsupported(problem)
         if why:
@@ -173,7 +199,7 @@ class Formulation(ABC):
         return labels.label(self)
 
 
-#: Levels of a full tree that a model may be asked for; the number of nodes of deeper ones is not
+#: Largest number of levels of a full tree in a model; for deeper trees the number of nodes is not
 #: even computed.
 DEEPEST = 60
 
@@ -192,11 +218,11 @@ class TreeFormulation(Formulation):
     needs: ClassVar[type] = CostMatrix
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
-    #: Further sets whose elements are those of `rows`, `tests`, `nodes` or `actions`: `{"scored":
-    #: "rows"}`.
+    #: Further sets, with which of `rows`, `tests`, `nodes` or `actions` their elements are:
+    #: `{"scored": "rows"}`.
     sets_like: ClassVar[Mapping[str, str]] = {}
-    #: Whether the model has variables for every node of a full tree; its size doubles with every
-    #: level.
+    #: Whether the model has variables for every node of a full tree; then its size doubles with
+    #: each level.
     has_full_tree: ClassVar[bool] = True
 
     merge_rows: bool = True
@@ -234,10 +260,10 @@ class TreeFormulation(Formulation):
 
 @contextlib.contextmanager
 def repaired() -> Iterator[None]:
-    """Puts back what Pyomo exchanges while it works (`sum`, the iteration of sets, the garbage
-    collector), if an exception comes out of this block.
+    """Restore what Pyomo exchanges while it works, if an exception leaves this block.
 
-    Pyomo puts it back itself, unless an interrupt or the end of a time limit hits it just there.
+    Pyomo exchanges `sum`, the iteration of sets, and the garbage collector. It restores them
+    itself, unless an interrupt or the end of a time limit comes at exactly that place.
     """
     from pyomo.common.gc_manager import PauseGCCompanion
     from pyomo.core.base import constraint
@@ -259,8 +285,9 @@ def repaired() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _fast_building(templates: bool) -> Iterator[None]:
-    """Template constraints on (three times faster to build and hand over), the garbage collector
-    off.
+    """Within this block constraints may be templates, and the garbage collector is off.
+
+    Templates are three times faster to build and to hand over.
     """
     from pyomo.core.base import constraint
 

@@ -17,8 +17,10 @@ Words = Callable[[Any], str]
 
 
 def tree_words(view: Any, problem: Problem) -> Mapping[str, Words]:
-    """Words for the sets `rows`, `tests`, `nodes`, `branch`, `leaves` of a formulation of trees,
-    and for `actions` and the rows of the constraint `side`.
+    """Words for the index sets of a formulation of trees.
+
+    These are `rows`, `tests`, `nodes`, `branch`, `leaves`, `actions`, and the rows of the
+    constraint `side`.
     """
     words: dict[str, Words] = {
         "rows": row_words(view, problem),
@@ -31,7 +33,7 @@ def tree_words(view: Any, problem: Problem) -> Mapping[str, Words]:
 
 
 def heap_words(v: int) -> str:
-    """The way from the root to a node of a complete tree with root 1 and children 2v and 2v + 1."""
+    """The path from the root to a node of a complete tree with root 1, children 2v and 2v + 1."""
     way = ["root"] + ["right" if bit == "1" else "left" for bit in f"{v:b}"[1:]]
     return ", ".join(way)
 
@@ -40,7 +42,7 @@ def row_words(view: Any, problem: Problem) -> Words:
     """For a row of a view, the rows of the data (counted from 0) that it stands for."""
     whole = problem.view(type(view))
     known = np.asarray(getattr(whole, "rows", np.arange(whole.n_rows)))
-    # Rows are merged by equal tests and keep the order in which they first occur.
+    # Rows with equal tests are merged, and keep the order in which they first occur.
     group = (
         np.arange(whole.n_rows) if view.n_rows == whole.n_rows else equal_rows(packed(whole.X))[1]
     )

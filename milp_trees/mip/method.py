@@ -1,5 +1,6 @@
-"""A formulation with a solver as one `Method`: view → build → matrix → start → solve → decode →
-value. Each arrow is one function.
+"""A formulation with a solver as one `Method`.
+
+Its stages are view → build → matrix → start → solve → decode → value; each arrow is one function.
 """
 
 from __future__ import annotations
@@ -28,22 +29,23 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
     from milp_trees.problem import Problem
 
-#: A point whose integers were rounded may violate the other rows by this much before it is refused.
+#: A point with rounded integers is refused if it violates the other rows by more than this.
 FEASIBILITY = 1e-4
-#: Nonzeros that no machine builds and hands over in a second (a million was measured): a larger
-#: model is refused at once, others are stopped at the limit.
+#: More nonzeros than any machine builds and hands over in a second (a million was measured). A
+#: model with more nonzeros per second of the limit is refused at once; others are stopped at the
+#: limit.
 BUILD_RATE = 5_000_000
 
 
 class FormulationMethod(Method):
-    """`flow-oct@highs` and its like.
+    """A formulation together with a solver, such as `flow-oct@highs`.
 
     Parameters
     ----------
     formulation : Formulation
     solver : Solver
     options : mapping, optional
-        Solver options; they go before those the formulation suggests.
+        Solver options; they have priority over those that the formulation suggests.
     """
 
     libraries = ("numpy", "scipy", "numba", "pyomo")
@@ -75,7 +77,7 @@ class FormulationMethod(Method):
         )
 
     def unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
-        # Some formulations enumerate to know their size.
+        # Some formulations must enumerate to find out their size.
         return within(limits.time, lambda: self.unsupported(problem))
 
     def _search_within(
@@ -88,7 +90,7 @@ class FormulationMethod(Method):
 
         found = availability_of(self.solver).found
         if found:
-            runner.warm_up(self.solver.name)  # it loads while the rest does
+            runner.warm_up(self.solver.name)  # loads in its own process during the rest of this
         self.formulation.warm_up()
         import pyomo.environ  # noqa: F401
 
@@ -128,7 +130,7 @@ class FormulationMethod(Method):
     def step(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        """A step has costs of its own: whether they can be modelled is asked again."""
+        """Solve a linear problem; it has costs of its own, so support is checked again."""
         why = within(limits.time, lambda: self.formulation.unsupported(problem))
         if why:
             raise Unsupported(why)
@@ -143,14 +145,15 @@ class FormulationMethod(Method):
     # -- stages ----------------------------------------------------------------------------------------------
 
     def _prepare(self, run: Run, start: Tree | None, watch: Watch) -> str | None:
-        """View, start, model and matrix; the sentence why the solver cannot take the model, or
-        None. The watch looks at memory after each of them.
+        """Make view, start, model and matrix; the watch checks memory after each of them.
+
+        The answer is the sentence why the solver cannot take the model, or None.
         """
         problem, clock = run.problem, run.clock
         run.view = self.formulation.presolved_view(problem)
         run.bound = float(run.view.unavoidable)
         if start is not None:
-            # Before the model is built: it is what a run has that is stopped there.
+            # Before the model is built, because a run that is stopped there has only the start.
             run.take(start)
             run.record(None, None)
             run.start_info = {"accepted": None, "value": problem.value(start).number}
@@ -177,7 +180,7 @@ class FormulationMethod(Method):
         return why
 
     def _encode(self, run: Run, start: Tree) -> None:
-        """The start as a point; it is checked here before the solver sees it."""
+        """Turn the start into a point, which is checked before the solver gets it."""
         self.formulation.encode(run.problem.space.simplify(start, run.view), run.m)
         point = run.matrix.values()
         violation = run.matrix.violation(point)
@@ -198,7 +201,7 @@ class FormulationMethod(Method):
                 self._cut_loop(run, separator)
 
     def _solve_once(self, run: Run, **job: Any) -> Answer | None:
-        """One call of the solver; its incumbent is decoded and its bound is kept."""
+        """Call the solver once; decode its incumbent and keep its bound."""
         from milp_trees.mip import runner
 
         deadline = run.deadline
@@ -236,8 +239,10 @@ class FormulationMethod(Method):
         return listen
 
     def _decode(self, run: Run, answer: Answer) -> None:
-        """The tree of a solver's point is kept, unless it shows that the model or its reading is
-        wrong.
+        """Keep the tree of a solver's point.
+
+        If the tree contradicts the model, the model or its decoding is wrong, and the run is
+        refuted.
         """
         assert answer.x is not None
         x = run.matrix.rounded(answer.x)
@@ -263,15 +268,14 @@ class FormulationMethod(Method):
         run.take(tree)
 
     def _complete(self, run: Run, x: np.ndarray) -> bool:
-        """Whether a point satisfies the whole model, and not only the cuts that are written down so
-        far.
-        """
+        """Whether a point satisfies the whole model, also the cuts that were not added yet."""
         separator = self.formulation.separator(run.m, run.matrix)
         return separator is None or not len(separator.separate(run.matrix.rounded(x), True)[1])
 
     def _cut_loop(self, run: Run, separator: Any) -> None:
-        """Cuts at fractional points of the relaxation, then one tree search with a constraint
-        handler, or re-solves until no cut is violated.
+        """Solve by cuts: first at fractional points of the relaxation, then in a tree search.
+
+        The tree search uses a constraint handler, or solves again until no cut is violated.
         """
         while (
             (answer := self._solve_once(run, relax=True)) is not None
@@ -299,7 +303,7 @@ class FormulationMethod(Method):
                 run.start = run.matrix.values()
 
     def _cut(self, run: Run, separator: Any, x: np.ndarray, integral: bool) -> bool:
-        """Add the cuts that a point violates; whether there are any, and time to go on."""
+        """Add the cuts that a point violates; True if there are any, and time is left."""
         try:
             A, lower, upper = within(run.deadline.left, lambda: separator.separate(x, integral))
         except Stopped:
@@ -312,14 +316,15 @@ class FormulationMethod(Method):
 
 
 def _look_at_memory(watch: Watch) -> None:
-    """Raise where memory has run out. Time is the timer's affair, and Ctrl-C an exception."""
+    """Raise an error if memory has run out; a timer and an exception handle time and Ctrl-C."""
     if watch.over() is Limit.MEMORY:
         raise Stopped(Limit.MEMORY)
 
 
 def too_large(nonzeros: int, limits: Limits) -> str | None:
-    """Why a model of that size is not worth building: it is too large, or the time limit would end
-    long before it is built.
+    """Why a model of that size is not built, or None.
+
+    It is too large, or the time limit would end long before it is built.
     """
     size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
     if limits.nonzeros is not None and nonzeros > limits.nonzeros:
@@ -332,8 +337,9 @@ def too_large(nonzeros: int, limits: Limits) -> str | None:
 
 
 def _nothing_to_choose(matrix: MatrixModel) -> Answer:
-    """A model without variables is solved by looking at it; solvers disagree about what to say of
-    one.
+    """The answer for a model without variables.
+
+    It is found without a solver, since solvers report different things for such a model.
     """
     if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
         return Answer(Status.INFEASIBLE)

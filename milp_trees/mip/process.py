@@ -1,6 +1,4 @@
-"""Solver processes from the parent's side: `Worker` is one of them, `Pool` keeps those that are
-idle.
-"""
+"""Solver processes, seen from the parent: `Worker` is one process, `Pool` keeps idle ones."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from milp_trees.registering import plugins
 
 
 class Worker:
-    """One solver process, from the parent's side."""
+    """One solver process, seen from the parent."""
 
     def __init__(self, solver_name: str) -> None:
         cls = plugins.classes("solvers")[solver_name]
@@ -32,15 +30,15 @@ class Worker:
         self.ready = False
         self.number = 0
         self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
-        # All temporary files of a solver go here, whoever writes them; the folder outlives a
-        # process that is killed, and is then removed.
+        # All temporary files of a solver go into this folder. It still exists after the process is
+        # killed, and is removed then.
         self.folder = scratch.make()
         environment = {
             "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
             **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder)),
         }
-        # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the
-        # incumbent.
+        # A session of its own: Ctrl-C in a terminal reaches the parent only, and the parent then
+        # asks the solver for its incumbent.
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "milp_trees.mip.worker", str(self.folder)],
             stdin=subprocess.PIPE,
@@ -64,13 +62,14 @@ class Worker:
 
     def _send(self, *message: Any) -> None:
         assert self.process.stdin is not None
-        # A process that has just died is noticed by the end of its frames.
+        # A process that has just died is noticed later, when its stream of messages ends.
         with contextlib.suppress(BrokenPipeError, OSError):
             write_frame(self.process.stdin, message)
 
     def begin(self, job: Job, began: float) -> None:
-        """Hand over a job whose clock runs since `began`; that clock is the system's, the same in
-        both processes.
+        """Hand over a job whose time counts from `began`.
+
+        `began` is a reading of the system's clock, which is the same in both processes.
         """
         self.stderr.truncate(0)
         self.number += 1
@@ -86,7 +85,7 @@ class Worker:
             return None
 
     def memory_mb(self) -> float:
-        """Resident memory of the process and all it started."""
+        """Resident memory, in MB, of the process and of all processes that it started."""
         total = 0
         for process in self._family():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -101,7 +100,7 @@ class Worker:
             return []
 
     def kill(self) -> None:
-        """End the process and all it started."""
+        """End the process and all processes that it started."""
         for process in self._family():
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -111,7 +110,7 @@ class Worker:
         scratch.remove(self.folder)
 
     def close(self) -> None:
-        # stdout is closed by nobody: the listening thread may still be reading its end.
+        # stdout is not closed here: the listening thread may still be reading the end of it.
         with contextlib.suppress(BrokenPipeError, OSError):
             assert self.process.stdin is not None
             self.process.stdin.close()
@@ -130,8 +129,9 @@ class Worker:
 
 
 class Pool:
-    """At most one idle process for each solver; importing a solver library takes longer than
-    solving a small model.
+    """At most one idle process for each solver.
+
+    Processes are kept because importing a solver library takes longer than solving a small model.
     """
 
     def __init__(self) -> None:

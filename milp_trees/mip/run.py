@@ -1,6 +1,4 @@
-"""What a run of a formulation with a solver learns on its way, and the `Result` that follows from
-it.
-"""
+"""What a run of a formulation with a solver finds out, and how it becomes a `Result`."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Run:
-    """State of one run; what its stages share."""
+    """State of one run, shared by its stages."""
 
     problem: Problem
     limits: Limits
@@ -47,25 +45,26 @@ class Run:
     answers: list[Answer] = field(default_factory=list)
     cuts: int = 0
     message: str = ""
-    #: The sentence that says why the model or its reading is wrong; the result is an error then.
+    #: The sentence that explains why the model or its decoding is wrong; the result is then an
+    #: error.
     wrong: str = ""
 
     @property
     def matrix(self) -> MatrixModel:
-        """The model as it is handed over, once it is built."""
+        """The model as it is handed to the solver, once it is built."""
         assert self.compiled is not None
         return self.compiled
 
     @property
     def deadline(self) -> Deadline:
-        """When the time limit ends."""
+        """The end of the time limit."""
         return Deadline.after(self.limits.time, self.clock.begin)
 
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
 
     def record(self, incumbent: float | None, bound: float | None) -> None:
-        """A moment of the run: to the trace and to whoever watches."""
+        """Add a moment of the run to the trace, and report it to `progress`."""
         best = min(self.incumbent_cost, math.inf if incumbent is None else incumbent)
         low = max(self.bound, -math.inf if bound is None else bound)
         self.trace.add(self.clock.seconds, self.natural(best), self.natural(low))
@@ -78,7 +77,7 @@ class Run:
             self.incumbent, self.incumbent_cost = tree, cost
 
     def refute(self, what: str) -> None:
-        """The model contradicts the data: nothing it says is believed, and it is kept as a file."""
+        """Note that the model contradicts the data: its claims are ignored, a file keeps it."""
         path = Path(tempfile.mkdtemp(prefix="milp-trees-model-")) / f"{self.matrix.name}.mps.gz"
         write_model(self.matrix, path)
         self.wrong = f"{what}; the model was kept as {path}."
@@ -91,8 +90,9 @@ class Run:
 
 
 def solver_gap(view: Any) -> float:
-    """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off
-    by, must still close the run's gap.
+    """The absolute gap at which a solver may stop.
+
+    Its claim still has to close the run's gap after the errors of its arithmetic are subtracted.
     """
     if not view.exact:
         return view.absolute_gap / 2
@@ -101,18 +101,31 @@ def solver_gap(view: Any) -> float:
 
 
 def believed(view: Any, Z: float) -> float:
-    """By how much a solver's objective or bound may be off before the model is called wrong."""
+    """The largest error of a solver's objective or bound before the model is called wrong."""
     return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
 
 
 def round_up(bound: float, view: Any, finished: bool) -> float:
-    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's
-    tolerances.
+    """Round a bound up to the next whole number, which is valid where costs are exact.
 
-    The margin is wide while the search goes on, where a bound is the value of some relaxation. Once
-    the solver has finished, its bound is nearer to its incumbent than a whole unit (`_solver_gap`),
-    and the margin is what solvers' sums and printed digits are off by. Where costs differ by more
-    than 10^7 that is more than half a unit: nothing is called optimal then.
+    A bound of 57.2 becomes 58; a margin allows for the solver's tolerances. The margin is wide
+    while the search goes on, when a bound is the value of some relaxation. Once the solver has
+    finished, its bound is closer to its incumbent than a whole unit (`solver_gap`), and the margin
+    covers only the errors of its sums and printed digits. Where costs differ by more than 10^7,
+    these errors exceed half a unit; then nothing is called optimal.
+
+    Parameters
+    ----------
+    bound : float
+        In integer units of the view.
+    view : view of the task
+        Its costs decide about the margin.
+    finished : bool
+        Whether the solver has ended its search by itself.
+
+    Returns
+    -------
+    float
     """
     if not view.exact or not math.isfinite(bound):
         return bound
@@ -122,19 +135,19 @@ def round_up(bound: float, view: Any, finished: bool) -> float:
 
 
 class Runner(Protocol):
-    """What the result of a run says of its method: `FormulationMethod` does."""
+    """The part of a method that `result` reads; `FormulationMethod` has it."""
 
     solver: Solver
     options: dict[str, Any]
     name: str
 
     def solver_options(self, run: Run) -> dict[str, Any]:
-        """Options that the solver was given."""
+        """Options that were given to the solver."""
 
 
 def result(method: Runner, run: Run) -> Result:
-    """Everything a run learned, as a Result."""
-    if run.view is None:  # stopped before anything was known
+    """Turn everything that a run found out into a Result."""
+    if run.view is None:  # stopped before the view was made
         return finish(
             run.problem,
             method.name,
@@ -155,7 +168,7 @@ def result(method: Runner, run: Run) -> Result:
         start["accepted"] = seen[-1] if seen else None
     infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
     failed = next((a for a in answers if a.status is Status.ERROR), None)
-    # Where both meet, what is beyond the incumbent is the solver's rounding.
+    # If both meet, a bound beyond the incumbent is only the solver's rounding.
     bound = (
         None
         if infeasible or not math.isfinite(run.bound)
@@ -170,7 +183,7 @@ def result(method: Runner, run: Run) -> Result:
     if claimed > run.incumbent_cost + believed(run.view, run.incumbent_cost):
         bound = run.view.to_value(
             claimed
-        )  # a feasible tree beats it: the model is wrong, and `finish` says so
+        )  # a feasible tree beats the bound: the model is wrong, and `finish` reports it
     if (
         last is not None
         and last.status is Status.OPTIMAL
@@ -208,8 +221,10 @@ def result(method: Runner, run: Run) -> Result:
 
 
 def _infeasible_says(solver: str, answer: Answer) -> str:
-    """Who says that nothing is feasible: a model that contradicts itself, or has no variables, is
-    given to no solver.
+    """The program that claims that nothing is feasible.
+
+    It is this package if the model contradicts itself or has no variables, since such a model is
+    not given to a solver.
     """
     return f"{solver} {answer.version}" if answer.version else "the rows of the model"
 
@@ -225,8 +240,9 @@ def _settings(method: Runner, run: Run) -> dict[str, Any]:
 
 
 def _measured(run: Run, bound: Any) -> Any:
-    """A bound in floating point, unless it is met by a tree whose value is exact, though the view's
-    costs are not.
+    """A bound as a float, unless a tree whose value is exact reaches it.
+
+    Such a tree may exist although the costs of the view are not exact.
     """
     value = (
         run.problem.value(run.incumbent).exact if run.incumbent is not None and run.closed else None
@@ -235,7 +251,7 @@ def _measured(run: Run, bound: Any) -> Any:
 
 
 def _not_closed(solver: str, run: Run) -> str:
-    """Why the run does not call optimal what the solver does."""
+    """Why the run does not call a tree optimal that the solver calls optimal."""
     if run.limits.rel_gap:
         return f"{solver} stopped within the relative gap it was given."
     if not run.view.exact:
@@ -248,7 +264,7 @@ def _not_closed(solver: str, run: Run) -> str:
 
 
 def _or_engine(run: Run) -> str:
-    """Which methods compute with exact numbers, where any takes the problem."""
+    """Words that name methods with exact arithmetic, if any of them takes the problem."""
     names = able(run.problem, "exact", ("methods",))[:2]
     return f", or use an engine, such as {' or '.join(names)}" if names else ""
 
@@ -274,8 +290,10 @@ def _total_nodes(answers: list[Answer]) -> int | None:
 
 
 def _root_bound(run: Run) -> float | None:
-    """The best bound of a root node. One above the incumbent says no more than that nothing is
-    better: some solvers cut until that is so.
+    """The best bound of a root node, at most the incumbent.
+
+    A bound above the incumbent only means that nothing better exists: some solvers cut until
+    then.
     """
     roots = [a.root_bound for a in run.answers if a.root_bound is not None]
     return min(max(roots), run.incumbent_cost) if roots else None

@@ -1,5 +1,6 @@
-"""Hands jobs to solver processes and enforces the limits from outside: a crash, a hang or a full
-memory costs one answer and nothing else.
+"""Hands jobs to solver processes and enforces the limits from outside.
+
+So a crash, a hang or a full memory costs one answer and nothing else.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from milp_trees.mip.solver import Answer, Event, Job, availability_of
 from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Status
 
-#: Seconds between two looks at the clock, at most.
+#: Largest number of seconds between two checks of the clock.
 POLL = 0.1
-#: Seconds between two looks at memory.
+#: Seconds between two checks of memory.
 MEMORY_POLL = 0.2
-#: A process that holds more than this after a solve (MB) is not used again: memory limits are to
-#: mean the next job's own.
+#: A process that holds more MB than this after a solve is not used again, so that the next job has
+#: its whole memory limit for itself.
 REUSABLE = 400
-#: Seconds that an interrupted solver gets to answer.
+#: Seconds that an interrupted solver has for its answer.
 STOPPING = 3.0
-#: Seconds that a new process gets to import its solver.
+#: Seconds that a new process has for importing its solver.
 LOADING = 120.0
-#: How long after the time limit a solver is ended that has not ended itself: seconds, and share of
-#: the limit; whichever is more.
+#: How long after the time limit a solver is ended that has not ended by itself: the larger of so
+#: many seconds and this share of the limit.
 GRACE, GRACE_SHARE = 0.2, 0.06
 
 
@@ -43,7 +44,7 @@ atexit.register(lambda: _pool.close())
 
 
 def _after_fork() -> None:
-    """A forked process must not talk to its parent's workers, nor keep them alive."""
+    """Make a forked process forget the parent's workers: it must neither use them nor keep them."""
     global _pool
     for worker in _pool.idle.values():
         worker.close()
@@ -55,15 +56,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def warm_up(solver_name: str) -> None:
-    """Start the process of a solver, so that it loads while something else is done. Returns at
-    once.
-    """
+    """Start the process of a solver and return at once, so that it loads during other work."""
     _pool.give_back(_pool.take(solver_name))
 
 
 def wait_until_ready(solver_name: str) -> None:
-    """Wait until the process of a solver has loaded it, so that no run's time limit pays for that.
-    What goes wrong is told by the next `run`.
+    """Wait until the process of a solver has loaded it, so that this takes no time of a run.
+
+    The next `run` reports what went wrong.
     """
     worker = _pool.take(solver_name)
     ready = False
@@ -78,7 +78,7 @@ def wait_until_ready(solver_name: str) -> None:
 
 @dataclass
 class Watch:
-    """What the parent has seen of a run; enough to answer for a solver that no longer can."""
+    """What the parent has seen of a run; it is enough for an answer if the solver crashes."""
 
     job: Job
     events: list[Event]
@@ -92,18 +92,18 @@ class Watch:
 
     def take(self, event: Event) -> None:
         if event.x is not None:
-            # One point is enough, and a point for each improvement can be a lot of memory.
+            # One point is enough; one for each improvement could need a lot of memory.
             self.events = [replace(e, x=None) if e.x is not None else e for e in self.events]
         self.events.append(event)
 
     @property
     def left(self) -> float:
-        """Seconds until a solver that has not ended is ended."""
+        """Seconds until a solver that has not ended by itself is ended."""
         limit = self.job.limits.time
         return math.inf if limit is None else limit + max(GRACE, GRACE_SHARE * limit) - self.seconds
 
     def over(self, worker: Worker) -> Limit | None:
-        """The limit that a solver has run past without ending itself."""
+        """The limit that a solver has exceeded without ending by itself."""
         limits = self.job.limits
         if self.stopping_since is not None and time.perf_counter() - self.stopping_since > STOPPING:
             return Limit.INTERRUPTED
@@ -116,7 +116,7 @@ class Watch:
         return None
 
     def _start_seen(self) -> bool | None:
-        """Whether the first incumbent was the start; otherwise nothing is known."""
+        """True if the first incumbent was the start; None, which means unknown, otherwise."""
         if self.job.start is None:
             return None
         first = next((e.incumbent for e in self.events if e.incumbent is not None), None)
@@ -132,7 +132,23 @@ class Watch:
     def answer(
         self, status: Status | None, limit: Limit | None, message: str, log: str = ""
     ) -> Answer:
-        """What can be said from the events alone. `status` None: by whether there is a point."""
+        """The answer that follows from the events alone.
+
+        Parameters
+        ----------
+        status : Status or None
+            None: FEASIBLE if an event had a point, otherwise NO_SOLUTION.
+        limit : Limit or None
+            The limit that ended the run.
+        message : str
+            A sentence for the result.
+        log : str, default=""
+            The solver's log.
+
+        Returns
+        -------
+        Answer
+        """
         x = next((e.x for e in reversed(self.events) if e.x is not None), None)
         bounds = [e.bound for e in self.events if e.bound is not None]
         nodes = [e.nodes for e in self.events if e.nodes is not None]
@@ -167,19 +183,19 @@ def run(
     progress : callable, optional
         Called with every event, in the calling thread.
     stop : callable, optional
-        Asked several times a second; once it says True the solver is interrupted, as by Ctrl-C.
+        Called several times a second; once it returns True the solver is interrupted, as by Ctrl-C.
 
     Returns
     -------
     Answer
-        Also when the solver crashes (`Status.ERROR` with a sentence), is interrupted or has to be
-        ended at a limit: incumbent and bound are then those of the last events. Of the events only
-        the last incumbent keeps its `x`.
+        There is also an answer when the solver crashes (`Status.ERROR` with a sentence), is
+        interrupted, or has to be ended at a limit: incumbent and bound are then those of the last
+        events. Of all events only the last incumbent keeps its `x`.
 
     Raises
     ------
     SolverUnavailable
-        The solver is not there; the message says how to get it.
+        The solver is not installed; the message explains how to get it.
     Unsupported
         The job has lazy rows, or asks for the relaxation, and the solver cannot do that.
     """
@@ -216,13 +232,13 @@ def run(
         if healthy and worker.memory_mb() < REUSABLE:
             _pool.give_back(worker)
         else:
-            # Who asked need not wait until the system has taken back its memory; the end of this
-            # process does.
+            # The caller need not wait until the system has freed the memory of that process; this
+            # process waits for it when it ends.
             threading.Thread(target=worker.kill).start()
 
 
 def _await_ready(worker: Worker, seconds: float) -> str | None:
-    """Wait until the solver is imported; the sentence why it cannot be, or None."""
+    """Wait until the solver is imported; the sentence that explains why it cannot be, or None."""
     if worker.ready:
         return None
     message = worker.receive(seconds)
@@ -236,11 +252,11 @@ def _await_ready(worker: Worker, seconds: float) -> str | None:
 
 
 class Interrupts:
-    """Counts Ctrl-C instead of raising it, while a solver is followed.
+    """Counts Ctrl-C instead of raising it, while a solver is running.
 
-    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a
-    callback of the garbage collector. A count cannot. Outside the main thread nothing changes,
-    since signals only arrive there.
+    An exception can be lost: Python prints and drops one that is raised in a finaliser or a
+    callback of the garbage collector. A count cannot be lost. Outside the main thread nothing
+    changes, since signals only arrive there.
     """
 
     def __init__(self) -> None:
@@ -262,7 +278,7 @@ class Interrupts:
         self.count += 1
 
     def check(self) -> None:
-        """Raise what was counted, at a place that is ready for it."""
+        """Raise a KeyboardInterrupt if Ctrl-C was counted; an exception does no harm here."""
         if self.count:
             self.count -= 1
             raise KeyboardInterrupt
@@ -277,7 +293,7 @@ def _follow(
     """The answer of a running job, and whether its process can be used again."""
     with Interrupts() as interrupts:
         answer, healthy = _follow_until(worker, watch, progress, stop, interrupts)
-    # A Ctrl-C in the last moment is for whoever would go on after this run.
+    # A Ctrl-C at the last moment is meant for the code that goes on after this run.
     return (replace(answer, limit=Limit.INTERRUPTED) if interrupts.count else answer), healthy
 
 
@@ -354,7 +370,7 @@ def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answ
 
 
 def _with_last_point(answer: Answer, events: Iterable[Event]) -> Answer:
-    """An answer without a point, completed by the last one that the solver reported."""
+    """An answer without a point gets the last point that the solver reported."""
     held: list[tuple[np.ndarray, float | None]] = [
         (e.x, e.incumbent) for e in events if e.x is not None
     ]

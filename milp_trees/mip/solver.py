@@ -1,9 +1,8 @@
-"""`Solver`: takes one sparse matrix, answers in one vocabulary. Adapters are one file each in
-`solvers/`.
+"""`Solver`: takes one sparse matrix and answers with fixed words; its adapters are in `solvers/`.
 
-An adapter's `solve` runs in a child process (`milp_trees.mip.worker`), so that a crash, a memory
-limit or a hang costs one row and nothing else; `milp_trees.mip.runner` is the parent's side and
-enforces the limits from outside.
+Every adapter is one file. Its `solve` runs in a child process (`milp_trees.mip.worker`), so that a
+crash, a memory limit or a hang costs one row and nothing else. `milp_trees.mip.runner` is the
+parent's part and enforces the limits from outside.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a solver can be used here, and if not, why not and how to get it."""
+    """Whether a solver can be used here, and if not, the reason and how to get it."""
 
     found: bool
     version: str = ""
@@ -32,7 +31,7 @@ class Availability:
 
 
 def availability_of(solver: Solver) -> Availability:
-    """Whether a solver can be used here; one that fails to say so, as a third party's may, cannot."""
+    """Whether a solver can be used here; it cannot if asking the adapter raises an error."""
     try:
         return solver.availability()
     except Exception as error:
@@ -45,8 +44,9 @@ def availability_of(solver: Solver) -> Availability:
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """News from a running solver, in units of the model's objective. `x` comes with a new incumbent
-    where the solver gives it.
+    """News from a running solver, in units of the model's objective.
+
+    With a new incumbent comes its point `x`, if the solver gives it.
     """
 
     seconds: float
@@ -58,7 +58,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver claims. Nothing in it is believed before it is checked."""
+    """What a solver claims; every claim is checked before it is used."""
 
     status: Status
     limit: Limit | None = None
@@ -78,7 +78,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One solve, as it travels to the child process."""
+    """One solve, in the form in which it is sent to the child process."""
 
     model: MatrixModel
     limits: Limits
@@ -88,7 +88,7 @@ class Job:
     relax: bool = False
 
 
-#: What a solver can say that it can do; a word that is not here is an error when it registers.
+#: What a solver can declare as its capabilities; any other word is an error at registration.
 CAPABILITIES: Mapping[str, str] = {
     "lp": "solves linear programs, and relaxations alone",
     "mip": "solves mixed-integer programs and proves optima",
@@ -113,19 +113,19 @@ class Solver(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
-    #: What it can do: words of `CAPABILITIES`.
+    #: Its capabilities: words of `CAPABILITIES`.
     capabilities: ClassVar[frozenset[str]] = frozenset()
-    #: Names of solvers that it may run itself: one of them cannot confirm what it claims.
+    #: Names of solvers that it may run itself; these cannot confirm its claims.
     shares: ClassVar[frozenset[str]] = frozenset()
-    #: Place among the solvers for formulations that nobody named one for: the smallest number is
-    #: taken. None: only when named.
+    #: Rank among the solvers for formulations without a named solver: the smallest rank is used.
+    #: None: the solver is used only when it is named.
     default_rank: ClassVar[int | None] = None
-    #: What there is to know before it is chosen; for its row in docs/solvers.md.
+    #: What a user should know before choosing it; printed in docs/solvers.md.
     notes: ClassVar[str] = ""
-    #: How to get it, for the reason when it is absent.
+    #: How to get it; added to the reason when it is not installed.
     install: ClassVar[str] = ""
-    #: Model files that the program behind it cannot read by itself: ending → why, with what to
-    #: write for it.
+    #: Model files that the program behind it cannot read by itself: the ending of the file name,
+    #: the reason, and which file to write for it.
     cannot_read: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
@@ -135,6 +135,7 @@ class Solver(ABC):
         Raises
         ------
         TypeError
+            A capability is not one of `CAPABILITIES`.
         """
         unknown = sorted(set(cls.capabilities) - set(CAPABILITIES))
         if unknown:
@@ -144,23 +145,35 @@ class Solver(ABC):
 
     @abstractmethod
     def availability(self) -> Availability:
-        """Found and which version, or the reason why not. Must not import what clashes with other
-        solvers.
+        """Whether it is installed and in which version, or the reason why it cannot be used.
+
+        It must not import anything that conflicts with other solvers.
         """
 
     @abstractmethod
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
-        """Solve in this process. Emits events; returns early, with what it has, once `stop()` is
-        true.
+        """Solve a model in this process.
+
+        Parameters
+        ----------
+        job : Job
+            The model, its limits and the options.
+        emit : callable
+            To be called with an `Event` for every new incumbent or bound.
+        stop : callable
+            To be called often; once it returns True, `solve` returns early with what it has.
+
+        Returns
+        -------
+        Answer
+
 
         Raises
         ------
         SolverFailure
-            The solver reported something this adapter does not know.
+            The solver reported something that this adapter cannot interpret.
         """
 
     def unsupported(self, model: MatrixModel) -> str | None:
-        """Why this solver cannot take a model (continuous variables, fractional coefficients), or
-        None.
-        """
+        """Why this solver cannot take a model (for example continuous variables), or None."""
         return None

@@ -1,7 +1,8 @@
-"""The child process in which solvers run: `python -m milp_trees.mip.worker FOLDER`, all whose files
-go into that folder. `milp_trees.mip.runner` is the parent's side.
+"""The child process in which solvers run: `python -m milp_trees.mip.worker FOLDER`.
 
-Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)`
+All its files go into that folder. `milp_trees.mip.runner` is the parent's part.
+
+A message is a length of eight bytes and a pickle. The child reads `("load", path, module, class)`
 once, then any number of `("solve", number, job, began)` and `("stop", number)`; it answers
 `("ready",)`, `("event", number, Event)` and, once for each solve, `("answer", number, Answer)` or
 `("error", number, sentence, traceback)`.
@@ -52,9 +53,7 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
 
 
 class Inbox(threading.Thread):
-    """Reads the parent's frames. A stop takes effect at once, while the main thread is inside a
-    solver.
-    """
+    """Reads the parent's messages, so that a stop takes effect while a solver is running."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(daemon=True)
@@ -67,8 +66,8 @@ class Inbox(threading.Thread):
             try:
                 request = pickle.loads(data)
             except Exception as error:
-                # The job holds an object whose module is not importable here (a separator, say);
-                # the parent is told which.
+                # The job holds an object whose module cannot be imported here (a separator, for
+                # example); the error that the parent gets names the module.
                 request = (
                     "broken",
                     f"A job cannot be read in the solver process: {type(error).__name__}: {error}",
@@ -85,8 +84,9 @@ _ending = threading.Lock()
 
 
 def end_with_children() -> NoReturn:
-    """The parent is gone: end this process and what it started, and remove their files. Never
-    returns, in whichever thread.
+    """End this process and all that it started, and remove their files; the parent has ended.
+
+    Never returns, in any thread.
     """
     import psutil
 
@@ -101,9 +101,21 @@ def end_with_children() -> NoReturn:
 
 
 def load_adapter(path: list[str], module: str, name: str) -> Solver:
-    """The one adapter of this process, from its own module: no other adapter is imported."""
+    """Import the one adapter of this process from its own module; other adapters stay unloaded.
+
+    Parameters
+    ----------
+    path : list of str
+        The parent's `sys.path`.
+    module, name : str
+        The adapter's module, and its class in that module.
+
+    Returns
+    -------
+    Solver
+    """
     sys.path[:] = path
-    # Jobs hold matrices; their module is loaded before the first one arrives.
+    # Jobs hold matrices; their module is loaded before the first job arrives.
     importlib.import_module("milp_trees.linear.matrix")
     adapter: Any = importlib.import_module(module)
     for part in name.split("."):
@@ -116,7 +128,7 @@ def load_adapter(path: list[str], module: str, name: str) -> Solver:
 
 
 class Outbox:
-    """Sends frames from whichever thread a solver calls back on."""
+    """Sends messages from any thread in which a solver calls back."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -158,7 +170,25 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
 def solve(
     solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox
 ) -> Answer:
-    # What it took to travel here is part of the time limit.
+    """Solve one job, with a message for every event.
+
+    Parameters
+    ----------
+    solver : Solver
+        The adapter of this process.
+    number : int
+        Number of the job, which its messages and a stop name.
+    job : Job
+    began : float
+        Reading of `time.perf_counter`, also in the parent, when the job was sent.
+    inbox, outbox : Inbox, Outbox
+        Where a stop arrives, and where events are sent.
+
+    Returns
+    -------
+    Answer
+    """
+    # The time in which the job was sent here is part of the time limit.
     job = replace(job, limits=job.limits.after(time.perf_counter() - began))
 
     def emit(event: Event) -> None:
@@ -168,14 +198,14 @@ def solve(
 
 
 def main() -> None:
-    # Solvers print to file descriptor 1 as they like; the frames go through a private copy of it.
+    # Solvers print to file descriptor 1 as they like; the messages go through a private copy of it.
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     inbox = Inbox(sys.stdin.buffer)
     inbox.start()
     try:
         serve(inbox, Outbox(frames))
-    except OSError:  # nobody listens any more
+    except OSError:  # the parent does not read any more
         end_with_children()
 
 

@@ -1,4 +1,6 @@
-"""Where plug-ins register: `@register` above a class of a formulation, a solver, a method or a task.
+"""Where plug-ins register: `@register` above a class of a plug-in.
+
+A plug-in is a formulation, a solver, a method or a task.
 
 The package's own plug-ins are the files of `milp_trees.formulations`, `milp_trees.solvers`,
 `milp_trees.engines` and `milp_trees.tasks`; third parties add entry points in the groups
@@ -24,7 +26,7 @@ from milp_trees.registering import labels
 
 C = TypeVar("C", bound=type)
 
-#: Kinds of plug-ins, and where the package's own are.
+#: Kinds of plug-ins, and the modules that hold the package's own.
 HOMES = {
     "formulations": "milp_trees.formulations",
     "solvers": "milp_trees.solvers",
@@ -42,8 +44,8 @@ class Plugins:
         self._classes: dict[str, dict[str, type]] = {g: {} for g in GROUPS}
         self._loaded: set[str] = set()
         self._origins: dict[type, dict[str, str]] = {}
-        #: Plug-ins that could not be imported: the entry point or module, and the sentence that
-        #: says why.
+        #: Plug-ins that could not be imported: the entry point or module, and a sentence with the
+        #: reason.
         self.broken: dict[str, str] = {}
 
     def add(self, group: str, cls: type) -> None:
@@ -59,7 +61,7 @@ class Plugins:
                 f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice."
             )
         if folder != "milp_trees":
-            self._load_own(group)  # a third party that is imported first takes no name of ours
+            self._load_own(group)  # so that a third party imported first cannot take a name of ours
         known = self._classes[group].get(name)
         if known is not None and (known.__module__, known.__qualname__) != (
             cls.__module__,
@@ -79,8 +81,9 @@ class Plugins:
         return dict(sorted(self._classes[group].items()))
 
     def origin(self, cls: type) -> dict[str, str]:
-        """Name and version of the distribution that a third party's plug-in came with; empty for
-        the package's own, and for classes of a script.
+        """Name and version of the distribution that a third party's plug-in came with.
+
+        Empty for the package's own plug-ins, and for classes of a script.
         """
         return self._origins.get(cls, {})
 
@@ -112,8 +115,10 @@ class Plugins:
             )
 
     def _load_entry(self, entry: importlib.metadata.EntryPoint) -> None:
-        """Import a plug-in; one whose methods or solvers cannot be made, or do not keep their
-        options, is as good as broken.
+        """Import a plug-in.
+
+        If its methods or solvers cannot be made, or do not keep their options, it is treated like a
+        plug-in that cannot be imported.
         """
         try:
             entry.load()
@@ -130,8 +135,9 @@ class Plugins:
             self._origins |= {cls: {entry.dist.name: entry.dist.version} for cls in own}
 
     def _guarded(self, key: str, who: str, load: Callable[[], Any]) -> None:
-        """Do an import. One that fails is left out with a warning, and so is all that it had
-        registered: the rest works.
+        """Do an import; if it fails, leave the plug-in out with a warning.
+
+        All classes that it had registered are left out too; other plug-ins are not affected.
         """
         before = {cls for known in self._classes.values() for cls in known.values()}
         try:
@@ -139,7 +145,7 @@ class Plugins:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit, and what compiled modules raise when they give up, are no Exception
-            # What is new and of a module that broke; modules that it imported before did not.
+            # New classes of a module that broke; modules that it imported before did not break.
             self._forget(lambda cls: cls not in before and cls.__module__ not in sys.modules)
             said = " ".join(str(error).split())
             why = f"{who} cannot be imported and is left out: {type(error).__name__}{': ' * bool(said)}{said[:300].rstrip('.')}. Mend or remove it."
@@ -178,8 +184,9 @@ def _root(module: str) -> str:
 
 
 def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
-    """The entry points of a group, those of a package whose metadata cannot be read left out with a
-    warning.
+    """The entry points of a group.
+
+    Those of a package with unreadable metadata are left out with a warning.
     """
     try:
         return list(importlib.metadata.entry_points(group=group))
@@ -198,7 +205,7 @@ plugins = Plugins()
 
 
 def register(cls: C) -> C:
-    """Class decorator: make a Formulation, Solver, Method or Task known by its `name`."""
+    """Class decorator: add a Formulation, Solver, Method or Task to the registry by its `name`."""
     group = getattr(cls, "registry_group", None)
     if group not in GROUPS:
         raise TypeError(

@@ -1,9 +1,12 @@
-"""Labels: a plug-in's name with the options that differ from their defaults, such as
-`dp:cache=off,order=best-first`.
+"""Labels: a plug-in's name with the options that differ from their defaults.
 
-A label names everything about a method that can change a run, so results, tables and stores go by
-it. `registry.method(label)` gives the method back. The options of a plug-in are the parameters of
-its constructor; each is kept as an attribute of its name (as fields of a dataclass are).
+An example is `dp:cache=off,order=best-first`.
+
+
+A label names everything about a method that can change a run, so results, tables and stored rows
+are identified by it. `registry.method(label)` makes the method from it. The options of a plug-in
+are the parameters of its constructor; each is kept as an attribute of the same name (as the fields
+of a dataclass are).
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any
 
 from milp_trees.errors import UnknownName
 
-#: The default of an option that has none.
+#: Stands for the default of an option that has none.
 REQUIRED = inspect.Parameter.empty
 
 #: Smallest rank of a formulation. Engines with smaller ranks are asked before formulations are
@@ -28,8 +31,9 @@ _ALLOWED = {bool: "on or off", int: "a whole number", float: "a number"}
 
 
 def declared(cls: Any) -> dict[str, Any]:
-    """The options of a plug-in's class, in order, and their defaults (`REQUIRED` where there is
-    none).
+    """The options of a plug-in's class, in order, with their defaults.
+
+    An option without a default has `REQUIRED`.
     """
     return {
         name: default if factory is None else factory()
@@ -51,8 +55,9 @@ def _parameters(cls: Any) -> tuple[tuple[str, Any, Any], ...]:
 
 
 def check(cls: Any, group: str) -> None:
-    """Refuse a class for the registry that cannot be made by its name alone, or that declares
-    something unknown.
+    """Refuse a class that cannot be registered.
+
+    Such a class cannot be made by its name alone, or declares an unknown capability.
 
     Raises
     ------
@@ -76,12 +81,12 @@ def check(cls: Any, group: str) -> None:
 
 
 def checked(plug_in: Any) -> Any:
-    """The plug-in, if it keeps its options where its label finds them.
+    """The plug-in, if it keeps its options as attributes, where its label reads them.
 
     Raises
     ------
     UnknownName
-        It does not, so its runs could not be told apart.
+        It does not keep them, so its runs could not be told apart.
     """
     hidden = [option for option in declared(type(plug_in)) if not hasattr(plug_in, option)]
     if hidden:
@@ -104,14 +109,15 @@ def label(plug_in: Any) -> str:
 def _spelled(value: Any) -> str:
     if isinstance(value, bool):
         return _STATES[value]
-    if isinstance(value, str):  # a comma would begin the next option
+    if isinstance(value, str):  # a comma would separate it from the next option
         return value.replace("%", "%25").replace(",", "%2C")
     return str(value) if isinstance(value, (int, float)) else type(value).__name__.lower()
 
 
 def options(text: str, cls: Any) -> dict[str, Any]:
-    """`merge_rows=off,repair=spo` as arguments of a plug-in's class; every value is read as its
-    option's default is typed.
+    """Read `merge_rows=off,repair=spo` as arguments of a plug-in's class.
+
+    Every value is read according to the type of its option's default.
 
     Raises
     ------
@@ -125,7 +131,7 @@ def options(text: str, cls: Any) -> dict[str, Any]:
 
 
 def texts(text: str, cls: Any) -> dict[str, str]:
-    """`beta=2,positive=ill` as the texts that are written for parameters of a class.
+    """Read `beta=2,positive=ill` as parameters of a class whose values stay texts.
 
     Raises
     ------
@@ -150,7 +156,7 @@ def texts(text: str, cls: Any) -> dict[str, str]:
 
 
 def _example(cls: Any) -> str:
-    """How an option of the class is written."""
+    """An example of how an option of the class is written."""
     for name, default in declared(cls).items():
         return f"{name}={_spelled(default)}"
     return "merge_rows=off"
@@ -161,7 +167,7 @@ def _plain(value: str) -> str:
 
 
 def check_names(given: dict[str, Any], cls: Any) -> None:
-    """Refuse what is no option of a class."""
+    """Refuse names that are no options of a class."""
     known = declared(cls)
     unknown = [option for option in given if option not in known]
     if unknown:
@@ -183,7 +189,7 @@ def _read(text: str, name: str, default: Any) -> Any:
 
 
 def _guessed(word: str) -> Any:
-    """The value of an option whose default, None, says nothing of its type."""
+    """The value of an option whose default is None and so does not determine a type."""
     for kind in (int, float):
         try:
             return kind(word)
@@ -193,15 +199,30 @@ def _guessed(word: str) -> Any:
 
 
 def wrong_type(name: str, given: Any, default: Any) -> UnknownName:
-    """The error for a value that is not of an option's type."""
+    """The error for a value that does not have the type of an option.
+
+    Parameters
+    ----------
+    name : str
+        Name of the option.
+    given : object
+        The value that was given.
+    default : object
+        The option's default, whose type is required.
+
+    Returns
+    -------
+    UnknownName
+    """
     return UnknownName(
         f"{name} is {_ALLOWED.get(type(default), 'a word')}; got {given!r}. Options are separated by commas."
     )
 
 
 def split_labels(text: str) -> list[str]:
-    """The labels in a list with commas: `dp:cache=off,ties=first,cart` are two, as `ties=first`
-    alone names no method.
+    """Split a list of labels at the commas between them.
+
+    `dp:cache=off,ties=first,cart` holds two labels, since `ties=first` alone names no method.
     """
     out: list[str] = []
     for part in filter(None, map(str.strip, text.split(","))):

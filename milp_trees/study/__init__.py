@@ -1,4 +1,4 @@
-"""Comparing methods: running, storing, judging, tabulating and plotting."""
+"""Comparing methods: runs, stored rows, agreement, tables and plots."""
 
 from milp_trees.study.store import StoreError
 from milp_trees.study.study import Study

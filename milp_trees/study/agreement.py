@@ -1,6 +1,4 @@
-"""Whether a result agrees with a reference: the one place where two methods' answers to one problem
-are compared.
-"""
+"""Whether a result agrees with a reference, which is another method's result for the problem."""
 
 from __future__ import annotations
 
@@ -19,28 +17,35 @@ from milp_trees.tasks.views import Scale
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Relative slack for bounds, which solvers compute in floating point.
+#: Relative tolerance for bounds, which solvers compute in floating point.
 BOUND_SLACK = 1e-6
 
 
 def judges() -> Iterator[str]:
-    """Methods that may judge others, best first, by the `judge_rank` that they declare."""
+    """Methods with which answers are compared, by the `judge_rank` that they declare."""
     return (name for name, _ in registry.ranked("judge_rank"))
 
 
 def choose_reference(
     problem: Problem, wanted: str | None = AUTO, without: tuple[str, ...] = (), models: bool = True
 ) -> str | None:
-    """Name of the first reference that supports a problem, `wanted` first; None if none does or none
-    is wanted.
+    """Name of the first method that supports a problem and may be the reference.
 
     Parameters
     ----------
+    problem : Problem
+    wanted : str or None, default="auto"
+        The method that is tried first; None: no reference is wanted.
     without : tuple of str
-        Methods that must not judge (because they are judged); a formulation is excluded with every
-        solver and option.
+        Methods that must not be the reference, because they are compared with it; a formulation is
+        excluded with every solver and option.
     models : bool, default=True
-        Whether a formulation may judge.
+        Whether a formulation may be the reference.
+
+    Returns
+    -------
+    str or None
+        None if no method can be the reference, or none is wanted.
 
     Raises
     ------
@@ -61,13 +66,27 @@ def choose_reference(
 
 
 def base_name(method: str) -> str:
-    """`flow-oct` of `flow-oct:merge_rows=off@highs`."""
+    """The plain name in a label: `flow-oct` of `flow-oct:merge_rows=off@highs`."""
     return method.partition(":")[0].partition("@")[0]
 
 
 def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | None:
-    """Who judges one method. An engine that may judge others is judged by another engine or by
-    nobody: a second run of equal cost is not asked for.
+    """The reference for one method.
+
+    The reference for an engine that is itself a reference is another engine or none, since a second
+    run that costs as much is not worth it.
+
+    Parameters
+    ----------
+    method : str
+        Label of the method.
+    problem : Problem
+    wanted : str or None, default="auto"
+        As for `choose_reference`.
+
+    Returns
+    -------
+    str or None
     """
     if wanted is None:
         return None
@@ -79,15 +98,17 @@ def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | 
 def with_agreement(result: Result, reference: Result | None) -> Result:
     """The result with `agrees` filled in.
 
-    True: both proven and equal. False: both proven and different, or a bound or an incumbent of one
-    crosses the other's. None: neither.
+    True: both are proven and equal. False: both are proven and different, or the bound or incumbent
+    of one contradicts the other. None: none of these.
     """
     return replace(result, agrees=None if reference is None else agreement(result, reference))
 
 
 def agreement(result: Result, reference: Result) -> bool | None:
-    """See `with_agreement`. Values are compared as exact rationals, inexact ones with the scale's
-    tolerance, in its units.
+    """Whether two results agree; see `with_agreement`.
+
+    Values are compared as exact rationals. Inexact ones are compared with the scale's tolerance, in
+    its units.
     """
     scale = result.problem.scale
     mine, other = _interval(result, scale), _interval(reference, scale)
@@ -103,8 +124,9 @@ def agreement(result: Result, reference: Result) -> bool | None:
 
 
 def _interval(result: Result, scale: Scale) -> tuple[Fraction | float | None, Fraction | None]:
-    """(bound, incumbent) in units of the scale, always minimised; an infeasible problem has the
-    bound infinity.
+    """(bound, incumbent) in units of the scale, always minimised.
+
+    An infeasible problem has the bound infinity.
     """
     incumbent = None if result.value is None else units(result.value, scale)
     if result.status is Status.INFEASIBLE:
@@ -120,7 +142,21 @@ def units(value: Value, scale: Scale) -> Fraction:
 
 
 def crosses(bound: Fraction | float | None, incumbent: Fraction | None, scale: Scale) -> bool:
-    """Whether an incumbent is better than a bound says is possible, beyond rounding."""
+    """Whether an incumbent is better than a bound allows, beyond rounding.
+
+    Parameters
+    ----------
+    bound : Fraction, float or None
+        In units of the scale, minimised.
+    incumbent : Fraction or None
+        In the same units.
+    scale : Scale
+
+    Returns
+    -------
+    bool
+        False if one of the two is None.
+    """
     if bound is None or incumbent is None:
         return False
     return bool(

@@ -1,9 +1,8 @@
-"""What happens on given rows along the whole path of prunings: error of the vote, cost, and who
-needs which feature.
+"""Error of the vote, cost and needed features of given rows along the whole path of prunings.
 
 Prunings are nested, so from one to the next only some leaves become splits. A row's votes are
-summed up anew only where one of its leaves changed; an ensemble is never walked from its roots more
-than once.
+summed again only where one of its leaves changed, and no tree is followed from its root more than
+once.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from milp_trees.tasks.feature_costs import FeatureCosts
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows on which prunings are judged.
+    """Rows on which prunings are evaluated.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ class Rows:
         Labels, or numbers for regression.
     weights : array of shape (n,), optional
     row_costs : array of shape (n, K), optional
-        Price of each feature for each row.
+        Price of each feature for each row, in units of cost.
     """
 
     X: np.ndarray
@@ -47,8 +46,9 @@ class Rows:
 
 @dataclass(eq=False)
 class Step:
-    """One pruning of a nested sequence, as `steps` yields it; its arrays are reused by the next
-    step.
+    """One pruning of a nested sequence, as `steps` yields it.
+
+    The arrays are reused by the next step.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Step:
     used : bool array of shape (n, K)
     evaluations : int64 array of shape (n,)
     changed : bool array of shape (n,)
-        Rows whose leaves are not those of the step before.
+        Rows that have another leaf than in the step before.
     """
 
     leaf: np.ndarray
@@ -72,8 +72,8 @@ def steps(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, X: np.ndarray
     ----------
     ensemble : Ensemble
     enters : int array of shape (M,)
-        Number of the first pruning that keeps the node as a split; `n_prunings` or more where none
-        does. A parent enters no later than its children.
+        Number of the first pruning that keeps the node as a split, or at least `n_prunings` if none
+        does. The number of a parent is at most those of its children.
     n_prunings : int
     X : float array of shape (n, d)
 
@@ -110,8 +110,17 @@ def steps(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, X: np.ndarray
 def judge(
     ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, costs: FeatureCosts
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Error of the vote, its standard error and mean cost on the rows of every pruning, and the
-    losses of single rows.
+    """Error of the vote, its standard error and mean cost on the rows, for every pruning.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    enters : int array of shape (M,)
+        As for `steps`.
+    n_prunings : int
+    rows : Rows
+        Without `y` the errors are NaN.
+    costs : FeatureCosts
 
     Returns
     -------
@@ -148,8 +157,19 @@ def judge(
 
 
 def losses(ensemble: Ensemble, leaf: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Loss of the whole ensemble on every row: 1 where the vote is wrong, or the squared error of
-    the mean.
+    """Loss of the ensemble on every row: 1 for a wrong vote, or the squared error of the mean.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    leaf : int array of shape (n, T)
+        The leaf of every row in every tree.
+    codes : array of shape (n,)
+        Numbers of the classes, -1 for unknown classes; target values for regression.
+
+    Returns
+    -------
+    float array of shape (n,)
     """
     mean = ensemble.mean_value(leaf)
     if ensemble.classes is None:
@@ -158,7 +178,7 @@ def losses(ensemble: Ensemble, leaf: np.ndarray, codes: np.ndarray) -> np.ndarra
 
 
 def _codes(ensemble: Ensemble, y: np.ndarray) -> np.ndarray:
-    """Labels by their place among the ensemble's classes, -1 for others; numbers as they are."""
+    """Labels as numbers of the ensemble's classes, -1 for others; regression targets stay."""
     if ensemble.classes is None:
         return np.asarray(y, dtype=float)
     place = {c: k for k, c in enumerate(ensemble.classes)}
@@ -166,7 +186,7 @@ def _codes(ensemble: Ensemble, y: np.ndarray) -> np.ndarray:
 
 
 class RowPrice:
-    """What rows pay under `FeatureCosts`, with prices of features looked up once."""
+    """What rows cost under `FeatureCosts`, with prices of features looked up once."""
 
     def __init__(self, costs: FeatureCosts, ensemble: Ensemble, rows: Rows) -> None:
         if rows.row_costs is not None:
@@ -181,8 +201,9 @@ class RowPrice:
         self.w = rows.w
 
     def per_row(self, used: np.ndarray, evaluations: np.ndarray) -> np.ndarray:
-        """What every row pays at prediction time, shape (n,): without what is bought once, and
-        without leaves.
+        """Cost of every row at prediction time, shape (n,).
+
+        It does not include what is paid once for all rows, nor the cost of leaves.
         """
         paid = (used * self.table).sum(axis=1)
         if self.rest.groups or self.rest.node:
@@ -190,7 +211,7 @@ class RowPrice:
         return np.asarray(paid, dtype=float)
 
     def __call__(self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int) -> float:
-        """Mean cost of a row, everything included: in the terms of the task's own cost."""
+        """Mean cost of a row with everything included, as the task computes its cost."""
         paid = (
             float(self.per_row(used, evaluations) @ self.w / self.w.sum())
             + float(self.rest.leaf) * n_leaves
@@ -204,13 +225,16 @@ class RowPrice:
 def feature_table(
     ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned: Ensemble | None = None
 ) -> pd.DataFrame:
-    """Features in the order of the share of rows that need them, and what each adds to the mean
-    cost when they are acquired in this order.
+    """Features by the share of rows that need them, with what each adds to the mean cost.
+
+    Features are acquired in this order: the one that most rows need comes first.
 
     Parameters
     ----------
     ensemble : Ensemble
-        The pruned one.
+        The pruned ensemble.
+    rows : Rows
+    costs : FeatureCosts
     unpruned : Ensemble, optional
         Adds the column `share_unpruned`.
 
@@ -218,8 +242,8 @@ def feature_table(
     -------
     DataFrame
         Index: the feature. Columns `share`, `mean_cost` (with the price of a group at its first
-        member), `cumulative_cost`, `splits` that test it. What is paid for nodes evaluated, for
-        leaves, and once for all rows, is not in it.
+        member), `cumulative_cost`, and `splits`, the number of splits that test it. Not included is
+        what is paid for evaluated nodes, for leaves, and once for all rows.
     """
     routes, w = ensemble.walk(rows.X), rows.w
     share = w @ routes.used / w.sum()

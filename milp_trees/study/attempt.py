@@ -1,4 +1,4 @@
-"""One run: a method on a problem from a start, with every failure turned into a row that says why."""
+"""One run: a method on a problem from a start; every failure becomes a row with the reason."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-#: Asks for the choice that the package makes.
+#: Stands for the choice that the package makes.
 AUTO = "auto"
-#: Seconds in which a formulation must know whether it takes a problem, to be chosen before others.
+#: Seconds in which a formulation must find out whether it takes a problem, to be chosen early.
 CHOOSING = 0.4
 
 
 def default_method(problem: Problem) -> str:
-    """The method for a problem when none is named: the first that takes it, or if none does, the
-    first for such questions and tasks, to say why not.
+    """The method for a problem when none is named.
+
+    It is the first that takes the problem. If none does, it is the first for such questions and
+    tasks, so that its sentence explains why not.
     """
     chosen = first_that_takes(problem)
     if chosen is not None:
@@ -45,8 +47,9 @@ def default_method(problem: Problem) -> str:
 
 
 def first_that_takes(problem: Problem) -> str | None:
-    """Of the methods that declare a `default_rank` the first that takes a problem; None if none
-    does. No time limit holds yet: a formulation that must enumerate for long to know whether it
+    """The first method by `default_rank` that takes a problem; None if none does.
+
+    No time limit holds yet, so a formulation that must enumerate for long to find out whether it
     takes the problem comes last.
     """
     slow: list[str] = []
@@ -60,9 +63,10 @@ def first_that_takes(problem: Problem) -> str | None:
 
 
 def _fitting(problem: Problem) -> Iterator[tuple[str, Any]]:
-    """The methods for such spaces and questions, by their `default_rank`. What a class declares is
-    looked at first: a method is made, and asked about the data, only if it can take such problems
-    at all.
+    """The methods for such spaces and questions, by their `default_rank`.
+
+    First the declarations of the classes are read. A method is made, and asked about the data, only
+    if it can take such problems at all.
     """
     for name, cls in registry.ranked("default_rank"):
         if isinstance(problem.space, cls.space) and problem.question.name in cls.questions:
@@ -75,17 +79,18 @@ def _taken_by(method: Method, problem: Problem) -> bool:
     Raises
     ------
     Stopped
-        It is a formulation, and does not know within a moment.
+        It is a formulation, and the answer takes longer than a moment.
     """
     if not hasattr(method, "formulation"):
         return method.unsupported(problem) is None
-    method.formulation.warm_up()  # what is loaded for the first time takes longer
+    method.formulation.warm_up()  # the first call includes loading modules
     return within(CHOOSING, lambda: method.unsupported(problem) is None)
 
 
 def method_for_sizes(problem: Problem, max_leaves: int) -> str:
-    """The method for the best tree of every size when none is named: one that answers all sizes at
-    once, or one to be run for every size.
+    """The method for the best tree of every size when none is named.
+
+    It answers all sizes at once, or is run for every size.
     """
     at_once = first_that_takes(replace(problem, question=BySize(max_leaves)))
     if at_once is not None:
@@ -105,8 +110,9 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     Raises
     ------
     UnknownName
+        There is no such method.
     DataError
-        Options for a method that takes none.
+        Options were given for a method that has no solver.
     """
     method = registry.method(name) if isinstance(name, str) else name
     if options is not None and not isinstance(options, Mapping):
@@ -123,8 +129,25 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
 
 
 def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Limits) -> Start:
-    """The start that was asked for: a tree, or the answer of a method (`dp`, `cart`, …; `auto`: see
-    `default_start`).
+    """The start that was requested.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : str, Tree, Ensemble or None
+        A predictor, or the method that makes one (`dp`, `cart`, …); `auto` is explained at
+        `default_start`.
+    limits : Limits
+        For the run that makes it.
+
+    Returns
+    -------
+    Start
+
+    Raises
+    ------
+    DataError
+        `start` is something else.
     """
     if start is None:
         return Start()
@@ -142,15 +165,16 @@ def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Li
 
 
 def default_start(problem: Problem) -> str | None:
-    """The engine that makes a tree to begin with when none is named: the default method, if that
-    needs no solver.
+    """The engine that makes a start when none is named.
+
+    It is the default method, if that needs no solver; otherwise None.
     """
     name = default_method(problem)
     return name if registry.is_engine(name) else None
 
 
 def start_from(result: Result) -> Start:
-    """The start that a result gives."""
+    """A Start with the predictor of a result."""
     reason = (
         "" if result.predictor is not None else result.message or f"{result.method} found no tree."
     )
@@ -165,13 +189,29 @@ def attempt(
     progress: Progress | None = None,
     test_data: Dataset | None = None,
 ) -> Result:
-    """Like `method.run`, but whatever goes wrong becomes a result that says so: a study loses one
-    row and nothing else.
+    """Run a method like `method.run`, but turn failures into results that hold the reason.
+
+    So a failure costs a study one row and nothing else.
+
+    Parameters
+    ----------
+    method : Method
+    problem : Problem
+    limits : Limits
+    start : Start, optional
+    progress : callable, optional
+        Called with every `TracePoint`.
+    test_data : Dataset, optional
+        Rows left out of the problem, for `result.scores`.
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
     DataError, UnknownName
-        What is asked is wrong, not the method.
+        The mistake is in what was requested, and not in the method.
     """
     try:
         return method.run(problem, limits, start, progress, test_data)
@@ -186,4 +226,19 @@ def attempt(
 
 
 def failed(problem: Problem, method: str, status: Status, message: str) -> Result:
+    """The result of a run without an answer.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str
+        Label of the method.
+    status : Status
+    message : str
+        The sentence with the reason.
+
+    Returns
+    -------
+    Result
+    """
     return Result(problem, method, status, message=message, versions=versions())

@@ -1,5 +1,6 @@
-"""Running a comparison: every method on every problem with every seed, each row stored as it ends
-and judged by a reference.
+"""Running a comparison: every method on every problem with every seed.
+
+Each row is compared with a reference and stored as its run ends.
 """
 
 from __future__ import annotations
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Moment:
-    """News of a comparison: which run of how many, and a point of its trace or, at its end, its
-    result.
-    """
+    """News of a comparison: the number of a run, and a point of its trace or its result."""
 
     method: str
     number: int
@@ -58,17 +57,30 @@ def method_names(
     solvers: str | Iterable[str],
     problems: Iterable[Problem] = (),
 ) -> list[str]:
-    """The methods that were asked for, by label, each once however it was spelled; every name is
-    checked before anything runs.
+    """Labels of the requested methods, each once, even if it was written in several ways.
+
+    Every name is checked before anything runs.
+
 
     Parameters
     ----------
     methods : names of methods, optional
-        A list, or a text with commas. They stand for themselves; formulations and solvers are then
-        ignored.
+        A list, or a text with commas. If given, formulations and solvers are ignored.
     formulations, solvers : "all" or names
-        Every combination. "all" solvers are those found on this machine, "all" formulations those
-        for the space and task of one of the problems; "auto": the default solver.
+        Every combination of them is a method. "all" solvers are those installed on this machine,
+        "all" formulations those for the space and task of one of the problems; "auto" is the
+        default solver.
+    problems : iterable of Problem, optional
+        The problems of the comparison.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    UnknownName
+        A name is not registered, or nothing was named.
     """
     if methods is not None:
         names = _names(methods, "methods")
@@ -94,7 +106,7 @@ def method_names(
 
 
 def checked_seeds(seeds: Any) -> list[int]:
-    """The seeds of a comparison, each once."""
+    """The seeds of a comparison, without repetition."""
     given = (
         list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)) else None
     )
@@ -106,7 +118,7 @@ def checked_seeds(seeds: Any) -> list[int]:
 
 
 def _fitting(problems: Iterable[Problem]) -> list[str]:
-    """Formulations for the space and task of one of the problems; all, if there are none."""
+    """Formulations for the space and task of one of the problems; all if there are no problems."""
     fitting = {name for problem in problems for name in registry.formulations_for(problem)}
     return [name for name in registry.classes("formulations") if name in fitting or not fitting]
 
@@ -136,8 +148,21 @@ class Comparison:
     total: int = 0
 
     def all(self, problems: list[Problem], names: list[str], seeds: Iterable[int]) -> Study:
-        """Every row; stops early, with what is finished, when a run is interrupted or the store
-        cannot be written.
+        """Run all rows.
+
+        It stops early, with the finished rows, when a run is interrupted or the store cannot be
+        written.
+
+        Parameters
+        ----------
+        problems : list of Problem
+        names : list of str
+            Labels of the methods.
+        seeds : iterable of int
+
+        Returns
+        -------
+        Study
         """
         seeds = checked_seeds(seeds)
         self.total = len(problems) * len(names) * len(seeds)
@@ -160,22 +185,23 @@ class Comparison:
         return self.study
 
     def _check(self, problem: Problem) -> None:
-        """What is wrong with the question itself is an error, not a row."""
+        """Raise an error for a mistake in the problem itself, which is not made a row."""
         try:
             _ = problem.scale
         except NoView:
             return
 
     def _judge(self, problem: Problem, names: list[str]) -> Result | None:
-        """The reference of a problem: one that is not a formulation in the comparison, if there is
-        one.
+        """The result of the reference method for a problem.
+
+        A method that is no formulation of the comparison is preferred.
         """
         formulations = tuple(n for n in names if not registry.is_engine(n))
         name = choose_reference(problem, self.reference, without=formulations)
         return None if name is None else self._helper(problem, name)
 
     def _start(self, problem: Problem, judge: Result | None) -> Start:
-        """The start; the reference's own tree if the start is to come from the same method."""
+        """The start; it is the reference's own tree if the same method is to make it."""
         start = default_start(problem) if self.start == AUTO else self.start
         if judge is not None and judge.method == start:
             return start_from(judge)
@@ -184,8 +210,9 @@ class Comparison:
         return start_from(self._helper(problem, start))
 
     def _helper(self, problem: Problem, name: str) -> Result:
-        """A run for the sake of others, kept beside the rows: none of them is ever a row, nor a row
-        one of them.
+        """A run that helps other runs, stored apart from the rows.
+
+        It is never used as a row, and a row is never used in its place.
         """
         method = named_method(name)
         key = run_key(problem, method, self.limits, Start(), self.test_data)
@@ -204,7 +231,7 @@ class Comparison:
         modelled = not registry.is_engine(name)
         method = named_method(name, self.options if modelled else None)
         limits = replace(self.limits, seed=seed)
-        # Engines and heuristics begin with nothing.
+        # Engines and heuristics get no start.
         begin = start if modelled else Start()
         tell = self._teller(method)
         key = run_key(problem, method, limits, begin, self.test_data)
@@ -226,7 +253,7 @@ class Comparison:
         self.study.interrupted = result.limit is Limit.INTERRUPTED
 
     def _other_judge(self, problem: Problem, judge: Result | None) -> Result | None:
-        """Who judges the reference itself."""
+        """The result with which the reference itself is compared."""
         if judge is None:
             return None
         name = judge_of(judge.method, problem)
@@ -253,7 +280,33 @@ def compare_problems(
     test_data: Dataset | None = None,
     progress: Watcher | None = None,
 ) -> Study:
-    """See `milp_trees.compare`."""
+    """Run a comparison; see `milp_trees.compare`, which reads the arguments of the user.
+
+    Parameters
+    ----------
+    problems : list of Problem
+    names : list of str
+        Labels of the methods.
+    limits : Limits
+        For every run.
+    start : str, Tree or None
+        What formulations begin with.
+    reference : str or None
+        Method with which answers are compared; "auto" for the first by `judge_rank`.
+    seeds : iterable of int, default=(0,)
+    store : path, optional
+        SQLite file for the rows; they are kept in memory by default.
+    options : mapping, optional
+        Options of the solver, by its own names.
+    test_data : Dataset, optional
+        Rows left out of the problems, for the scores.
+    progress : callable, optional
+        Called with every `Moment`.
+
+    Returns
+    -------
+    Study
+    """
     study = Study(store)
     settings = Comparison(study, limits, start, reference, options or {}, test_data, progress)
     return settings.all(problems, names, seeds)

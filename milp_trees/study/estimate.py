@@ -1,8 +1,8 @@
 """Sizes and a time class of every formulation, from formulas, before anything is built.
 
 The time class is a rough guide from measurements with HiGHS on one core. A model whose relaxation
-is integral takes a linear programme, in time that grows with its nonzeros. A model with a block per
-row has a weak relaxation, and only small ones are proven within minutes.
+is integral takes a linear programme, whose time grows with its nonzeros. A model with a block per
+row has a weak relaxation, and only small models of that kind are proven within minutes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from milp_trees.problem import Problem
 from milp_trees.registering.labels import split_labels
 
 CLASSES = ("under a second", "seconds", "minutes", "probably only a bound")
-#: Nonzeros up to which a model is in the first, second and third class.
+#: Largest numbers of nonzeros of a model in the first, second and third class.
 INTEGRAL = (200_000, 3_000_000, 30_000_000)
 ROW_BLOCKS = (1_500, 6_000, 20_000)
 
 
 def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> list[dict[str, Any]]:
-    """A row per formulation: its sizes and time class (for a ratio, of one step), or the reason why
-    it cannot take the problem.
+    """A row per formulation: sizes and time class, or the reason why it cannot take the problem.
+
+    For a ratio, these are the sizes and the class of one step.
     """
     if formulations == "all":
         names = registry.formulations_for(problem)
@@ -62,8 +63,19 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
 
 
 def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:
-    """See the module: which class a model of that many nonzeros is in. Side rows or a budget cost
-    an integral relaxation one class.
+    """The class of a model with so many nonzeros, as the module explains.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    nonzeros : int
+    side : bool
+        Whether there are side rows or a budget, which raise the class of a model with an integral
+        relaxation by one.
+
+    Returns
+    -------
+    str
     """
     limits = INTEGRAL if formulation.integral_relaxation else ROW_BLOCKS
     place = sum(nonzeros > limit for limit in limits) + int(

@@ -1,5 +1,7 @@
-"""Writing a problem × formulation as a model file, with a description of what it means and the
-proven optimum as a solution file.
+"""Writing a problem × formulation as a model file.
+
+Beside it are written a description of what the model means, and the proven optimum as a solution
+file.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 SUFFIXES = (".mps", ".mps.gz", ".lp")
-#: How the first line of a solution file begins, in MIPLIB's format.
+#: The beginning of the first line of a solution file, in MIPLIB's format.
 OPTIMUM = "=obj= "
 
 
@@ -42,8 +44,7 @@ def export_model(
     solution: bool = True,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Write a model and, beside it, what it means (`NAME.json`) and its proven optimum
-    (`NAME.sol`).
+    """Write a model, its meaning (`NAME.json`) and its proven optimum (`NAME.sol`).
 
     Parameters
     ----------
@@ -53,10 +54,11 @@ def export_model(
     path : path
         Ends in `.mps`, `.mps.gz` or `.lp`.
     solution : bool, default=True
-        Whether to solve (with an oracle, or with the formulation itself on HiGHS) and write
-        `NAME.sol`: a line per variable that is not 0.
+        Whether to solve the problem (with an exact engine, or with the formulation itself on HiGHS)
+        and write `NAME.sol`: a line per variable that is not 0.
     limits : Limits, optional
-        Of that run, by default 60 seconds; a model with more nonzeros than they allow is not built.
+        Of the run that solves it, by default 60 seconds. A model with more nonzeros than they allow
+        is not built.
 
     Returns
     -------
@@ -64,8 +66,8 @@ def export_model(
         `model`, `description` and `solution` (paths), `status` (of the problem: optimal or
         infeasible; None if it was not solved), `objective` (of the model, as the file states it),
         `value` (natural), `unit`, `proved_by`, and `notes`: solvers that cannot read such a file. A
-        description holds `offset` and `scale` as exact fractions, with which value = offset + scale
-        · objective, and the meaning of every name.
+        description holds `offset` and `scale` as exact fractions, with value = offset + scale ·
+        objective, and the meaning of every name.
 
     Raises
     ------
@@ -127,7 +129,7 @@ def export_model(
         and target.exists()
         and target.read_text(errors="replace").startswith(OPTIMUM)
     ):
-        target.unlink()  # of a model that stood here before
+        target.unlink()  # the solution of an earlier model with this name
     write_text(path, file.text(suffix.removesuffix(".gz"), comments(described, beside.name)))
     beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
     notes = [
@@ -188,8 +190,9 @@ def _check_exportable(problem: Problem, model: Formulation, limits: Limits) -> N
 
 
 def _optimum(problem: Problem, formulation: str, limits: Limits) -> Result:
-    """A proven optimum, or the proof that there is none, by an oracle or else by the formulation
-    itself.
+    """A proven optimum, or the proof that there is none.
+
+    An exact engine is tried first, then the formulation itself.
     """
     own = f"{formulation}@{registry.default_solver}"
     names = [n for n in (choose_reference(problem), own) if n is not None]
@@ -203,7 +206,7 @@ def _optimum(problem: Problem, formulation: str, limits: Limits) -> Result:
 
 
 def _beside(best: Result) -> dict[str, Any]:
-    """What the description says of an optimum beside its value."""
+    """What the description states about an optimum besides its value."""
     known = {"method": best.method, "checked": list(best.certificate.checked)}
     return (
         known
@@ -213,9 +216,7 @@ def _beside(best: Result) -> dict[str, Any]:
 
 
 def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any) -> None:
-    """That the encoded optimum is feasible in the file, and that offset and scale turn its
-    objective into the value.
-    """
+    """Check the encoded optimum: it is feasible in the file, and its objective gives the value."""
     assert best.value is not None
     name, violation, objective = (
         file.model.name,
@@ -244,7 +245,7 @@ def _write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
 
 
 def _json(described: dict[str, Any]) -> str:
-    """An entry of a map per line, so that a large model's description can be read and compared."""
+    """JSON with a line per entry of a map, so that the description of a large model is readable."""
     safe = json_safe(described)
     parts = []
     for key, value in safe.items():

@@ -1,5 +1,6 @@
-"""What a run is known by: everything that can change it. A stored run is served again only for the
-very same.
+"""The identity of a run: everything that can change it.
+
+A stored run is used again only for exactly the same run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def problem_key(problem: Problem) -> str:
-    """Fingerprint of a problem: task, space, question and the arrays; not where the data came from."""
+    """Fingerprint of a problem: task, space, question, arrays; not where the data are from."""
     spec = problem.spec()
     return _fingerprint(
         [spec["task"], spec["space"], repr(problem.question), _rows(problem.dataset)]
@@ -39,11 +40,16 @@ def run_key(
     method : Method
         Its label, its solver's options and the versions of its software.
     limits : Limits
-        With threads and seed; where the log goes changes nothing.
+        With threads and seed. The place of the log is ignored, since it changes nothing.
     start : Start
-        Who made it and what it is: under another time limit the same method may have made another.
+        The predictor and the method that made it: with another time limit the same method may have
+        made another one.
     test : Dataset, optional
-        Rows that the answer is scored on.
+        Rows on which the answer is scored.
+
+    Returns
+    -------
+    str
     """
     begin = [start.method, None if start.tree is None else start.tree.to_json()]
     settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
@@ -61,8 +67,9 @@ def run_key(
 
 
 def _rows(dataset: Dataset) -> list[Any]:
-    """The arrays and names of a dataset; a group column's tests may not be candidates, though the
-    arrays are the same.
+    """The arrays and names of a dataset.
+
+    Tests of a group column may be excluded as candidates although the arrays are the same.
     """
     return [dataset.sha256, dataset.group_column]
 

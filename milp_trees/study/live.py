@@ -1,6 +1,4 @@
-"""Live progress of a comparison or a single run on standard error: a bar, the incumbent, the bound
-and the gap.
-"""
+"""Progress on standard error during a comparison or a run: a bar, incumbent, bound and gap."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a model file means: its objective in natural units, and what its names stand for, as JSON
-and as comments.
-"""
+"""What a model file means, as JSON and as comments: objective in natural units, and all names."""
 
 from __future__ import annotations
 
@@ -19,11 +17,11 @@ if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation
     from milp_trees.problem import Problem
 
-#: Says what a JSON file is, and its version.
+#: Kind of the JSON file, and its version.
 SCHEMA = "milp-trees model file 1"
-#: A set with more elements is described in the JSON only: comments should leave the model in sight.
+#: A larger set is described in the JSON only, so that the comments stay short.
 MOST_COMMENTS = 500
-#: A part of the problem's description that takes more characters, too.
+#: A longer part of the problem's description is left to the JSON too.
 MOST_CHARACTERS = 200
 
 
@@ -34,6 +32,8 @@ def description(
 
     Parameters
     ----------
+    problem : Problem
+    formulation : Formulation
     m : Pyomo model
     matrix, file : MatrixModel, FileModel
         The compiled model, and its form in the file.
@@ -139,12 +139,18 @@ def _places_of_rows(matrix: MatrixModel, file: FileModel) -> list[list[Any]]:
 
 
 def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
-    """The description as lines of comments: all but the names of single variables and rows.
+    """The description as lines of comments, without the names of single variables and rows.
 
     Parameters
     ----------
+    described : mapping
+        What `description` returns.
     beside : str
         Name of the JSON file that holds the whole description.
+
+    Yields
+    ------
+    str
     """
     objective, formulation = described["objective"], described["formulation"]
     yield f"Written by milp-trees {described['versions']['milp-trees']}. {beside} says the same, and what each name stands for."
@@ -170,8 +176,9 @@ def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
 
 
 def _brief(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The short entries of a map; costs of all pairs of actions and lists of thresholds would fill
-    pages.
+    """The short entries of a map.
+
+    Costs of all pairs of actions, or lists of thresholds, would fill pages.
     """
     safe = json_safe(said)
     return {key: value for key, value in safe.items() if len(json.dumps(value)) <= MOST_CHARACTERS}

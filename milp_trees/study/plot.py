@@ -1,5 +1,6 @@
-"""Pictures of a study: incumbent and bound over time, and a performance profile (Dolan and Moré
-2002).
+"""Pictures of a study: incumbent and bound over time, and a performance profile.
+
+The performance profile is that of Dolan and Moré (2002).
 """
 
 from __future__ import annotations
@@ -10,13 +11,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-#: Times below this (seconds) count as this: they measure nothing but noise.
+#: Times below this (seconds) are set to this, because differences below it are noise.
 FLOOR = 0.001
 
 
 def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any = None) -> Any:
-    """Left: incumbent (solid) and bound (dashed) of every method over time. Right: the performance
-    profile of proven runs.
+    """Plot incumbents and bounds over time, and the performance profile.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        The rows of a study.
+    frame : DataFrame
+        The same rows as a table.
+    axes : two matplotlib axes, optional
+        New ones by default. The first gets the incumbent (solid) and bound (dashed) of every method
+        over time, the second the performance profile of proven runs.
+
+    Returns
+    -------
+    matplotlib figure
     """
     import matplotlib.pyplot as plt
 
@@ -44,7 +58,7 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
         seconds = np.maximum(points[:, 0], FLOOR)
         width = 1.2 + 2.8 * (len(shown) - 1 - i) / len(
             shown
-        )  # lines that coincide are seen as borders of each other
+        )  # coinciding lines remain visible as borders of each other
         ax.step(
             seconds,
             points[:, 1],
@@ -66,11 +80,11 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
 
 
 def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Ends of the value axis: the last incumbents and bounds, and of the first ones what does not
-    flatten these.
+    """Ends of the value axis.
 
-    First bounds of weak models and first incumbents may lie orders of magnitude away; their steps
-    simply enter the picture later.
+    They include the last incumbents and bounds, and those of the first ones that are not too far
+    away. First bounds of weak models and first incumbents may be larger by orders of magnitude;
+    their curves then enter the picture later.
     """
     incumbents, bounds = (
         [[p[i] for p in row["trace"] if p[i] is not None] for row in rows] for i in (1, 2)
@@ -79,7 +93,7 @@ def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     values = [v[-1] for v in incumbents if v] or last_bounds or [0.0, 1.0]
     low, high = min(values), max(values)
     reach = max(high - low, 1.05 * max(abs(low), abs(high))) or 1.0
-    # A bound out of reach is cut off: the room left for it shows that there is a gap.
+    # A bound far away is cut off; the space that is left for it shows that there is a gap.
     shown = [*values, *(min(max(b, low - reach), high + reach) for b in last_bounds)]
     low, high = min(shown), max(shown)
     span = (high - low) or reach / 10
@@ -98,7 +112,7 @@ def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
         Index: the factor; one column per method.
     """
     keys = ["problem", "seed"]
-    # Runs of one method on one problem differ in their limits or start: each is a line of its own.
+    # Runs of one method on one problem differ in their limits or start: each has its own line.
     again = frame.groupby([*keys, "method"]).cumcount()
     frame = frame.assign(method=frame["method"] + again.map(lambda k: f" ({k + 1})" if k else ""))
     proven = frame[frame["status"].isin(["optimal", "infeasible"])]
@@ -119,7 +133,7 @@ def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def plot_profile(frame: pd.DataFrame, ax: Any) -> None:
-    """See `performance_profile`."""
+    """Plot the table that `performance_profile` returns."""
     if len(frame):
         profile = performance_profile(frame)
         end = max(2.0, profile.index[-1] * 1.2)

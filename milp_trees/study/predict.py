@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]:
-    """Predictions for the rows of a table, and a sentence on how many are right where the table
-    holds the target.
+    """Predictions for the rows of a table, and a sentence about their accuracy.
 
+    The sentence is empty if the table does not hold the target.
     A table without a header has the columns of the training file, with or without its target.
     """
     stored = read_result(result)
@@ -41,7 +41,7 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
 
 
 def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any], str]:
-    """The same with the votes (or means) of a pruned ensemble."""
+    """Predictions by the votes (or means) of a pruned ensemble, as in `predict_file`."""
     from milp_trees.data.numeric import coded
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.spaces.pruned import PrunedEnsembles
@@ -81,15 +81,16 @@ def _right(labels: list[Any], true: list[Any], target: str) -> str:
 
 
 def read_result(path: str | Path) -> dict[str, Any]:
-    """The stored result with a tree; of several the best. The tree of an error may break what was
-    asked for.
+    """The stored result with a tree; of several results the best.
+
+    The tree of a result with an error is not used, since it may violate the problem.
     """
     data = read_json(path)
     rows = data if isinstance(data, list) else [data]
     for row in rows:
         if (
             isinstance(row, dict) and "schema" in row
-        ):  # before anything else: a newer layout may have other fields
+        ):  # checked first, because a newer layout may have other fields
             refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
     if not all(
         isinstance(row, dict)
@@ -118,7 +119,7 @@ def read_result(path: str | Path) -> dict[str, Any]:
 
 
 def _read(path: str | Path, source: dict[str, Any], target: str | None, text: list[str]) -> Table:
-    """The table, its labels and the columns of text read as those of the training rows were."""
+    """Read a table; its labels and columns of text are read like those of the training rows."""
     options: dict[str, Any] = {
         "labels": [target] if target else [],
         "text": text,
@@ -132,7 +133,7 @@ def _read(path: str | Path, source: dict[str, Any], target: str | None, text: li
 
 
 def _frame(table: Table, source: dict[str, Any]) -> pd.DataFrame:
-    """The columns by the names the tree knows."""
+    """The columns of a table, by the names that are used in the tree."""
     frame = table.frame
     if table.header:
         return frame

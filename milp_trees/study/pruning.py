@@ -1,6 +1,4 @@
-"""From a table to a pruning problem: grow an ensemble, decide which rows count errors, state the
-prices.
-"""
+"""From a table to a pruning problem: an ensemble, the rows whose errors count, and the prices."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.ensemble import Ensemble
 
-#: What grows an ensemble, by name: (module, classifier, regressor).
+#: Estimators that grow an ensemble, by name: (module, classifier, regressor).
 GROWERS = {
     "random-forest": ("sklearn.ensemble", "RandomForestClassifier", "RandomForestRegressor"),
     "extra-trees": ("sklearn.ensemble", "ExtraTreesClassifier", "ExtraTreesRegressor"),
@@ -31,9 +29,9 @@ GROWERS = {
     "tree": ("sklearn.tree", "DecisionTreeClassifier", "DecisionTreeRegressor"),
     "budget-rf": ("milp_trees.estimators.budget_forest", "BudgetForestClassifier", None),
 }
-#: Rows on which errors are counted.
+#: Choices for the rows on which errors are counted.
 ERRORS = ("train", "oob", "held-out")
-#: More trees than this were a slip of the finger.
+#: Largest number of trees; a larger number is assumed to be a typing mistake.
 MOST_TREES = 100_000
 
 
@@ -48,14 +46,15 @@ class Growing:
     trees : int, default=10
     max_depth : int, optional
     seed : int, default=0
-        Of the ensemble and of every split of rows.
+        Seed of the ensemble and of every split of rows.
     errors : {"train", "oob", "held-out"}
-        Rows on which errors are counted: those the trees were grown on; for each tree those it did
-        not see; or a share that no tree saw.
+        Rows on which errors are counted: "train" are the rows on which the trees were grown; "oob"
+        are for each tree the rows that it was not grown on; "held-out" is a share of the rows that
+        no tree was grown on.
     held_out : float, default=0.3
-        That share.
+        The share of rows for "held-out".
     test_size : float, optional
-        Share of rows that nothing sees, for test scores.
+        Share of rows that is used for test scores only.
     regression : bool, default=False
     """
 
@@ -147,12 +146,22 @@ def pruning_problem(
     data : str or path
         A file or a built-in name.
     growing : Growing, optional
+        How the ensemble is grown; by default with the defaults of `Growing`.
     lam, costs, max_cost
         As for `PrunedError`.
     question : optional
         `Best()` by default.
     columns
         `target=`, `weights=`, `features=`, `drop=`, as for `mt.load`.
+
+    Returns
+    -------
+    Grown
+
+    Raises
+    ------
+    DataError
+        The options contradict each other or do not fit the data.
     """
     growing = growing or Growing()
     options = {"regression": growing.regression, **columns}
@@ -192,7 +201,26 @@ def pruning_problem(
 
 
 def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) -> Any:
-    """The ensemble grown on the training rows."""
+    """The ensemble, grown on the training rows.
+
+    Parameters
+    ----------
+    growing : Growing
+    train : Dataset
+        With numeric columns of shape (n, d) and a target.
+    costs : FeatureCosts, optional
+        Only "budget-rf" uses them while it grows.
+
+    Returns
+    -------
+    estimator
+        Fitted.
+
+    Raises
+    ------
+    DataError
+        The target holds fractions for classification, or "budget-rf" is to use weights.
+    """
     assert train.numeric is not None
     y = np.array(train.classes)[train.require("y", "Growing an ensemble")]
     if not growing.regression and y.dtype.kind == "f" and (y != np.rint(y)).any():
@@ -212,7 +240,7 @@ def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) 
 
 
 def _per_column(train: Dataset, costs: FeatureCosts) -> np.ndarray:
-    """Price of the feature that every column is part of."""
+    """Price of the feature to which each column belongs, shape (d,)."""
     part_of = train.source.get("feature_of", {})
     features = [part_of.get(c, c) for c in train.columns or ()]
     names = list(dict.fromkeys(features))
@@ -221,7 +249,19 @@ def _per_column(train: Dataset, costs: FeatureCosts) -> np.ndarray:
 
 
 def describe_ensemble(ensemble: Ensemble, growing: Growing, counted: int) -> str:
-    """One line for people; `counted` is the number of rows that the problem has."""
+    """One line that describes an ensemble to a user.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    growing : Growing
+    counted : int
+        Number of rows of the problem.
+
+    Returns
+    -------
+    str
+    """
     splits = int((ensemble.left >= 0).sum())
     rows = {
         "train": "training rows",

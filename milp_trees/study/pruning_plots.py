@@ -1,6 +1,4 @@
-"""Pictures of a path of prunings: error against cost, which features are needed at which λ, and in
-which order rows need them.
-"""
+"""Pictures of a path of prunings: error against cost, and which features are needed."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ OBJECTIVE, VOTE, CHOSEN = "#7a7a7a", "#1f5a99", "#c8401f"
 
 
 class Pruned(Protocol):
-    """What is plotted of a fitted `EnsemblePruner`, under the names of its attributes."""
+    """The attributes of a fitted `EnsemblePruner` that are plotted."""
 
     ensemble_: Ensemble
     selected_: Any
@@ -27,8 +25,10 @@ class Pruned(Protocol):
 
 
 def plot_curve(pruner: Pruned, ax: Any = None) -> Any:
-    """Error against mean cost: trees on the rows of the objective (a convex curve), the vote on
-    validation rows, the unpruned and the selected ensemble.
+    """Plot error against mean cost.
+
+    The picture shows the trees on the rows of the objective (a convex curve), the vote on
+    validation rows, the unpruned ensemble and the selected one.
     """
     ax = _axes(ax, (7, 4.2))
     curve, unpruned = pruner.validation_curve_, pruner.unpruned_
@@ -98,8 +98,22 @@ def plot_curve(pruner: Pruned, ax: Any = None) -> Any:
 
 
 def plot_features(pruner: Pruned, ax: Any = None, most: int = 25) -> Any:
-    """Which features are needed at which λ: colour is the share of the validation rows. Those that
-    are given up last stand at the top.
+    """Plot which features are needed at which λ.
+
+    The colour is the share of the validation rows. Features that are needed up to the largest λ
+    are at the top.
+
+    Parameters
+    ----------
+    pruner : Pruned
+    ax : matplotlib axes, optional
+        New ones by default.
+    most : int, default=25
+        Largest number of features.
+
+    Returns
+    -------
+    matplotlib axes
     """
     shares, lams = pruner.feature_shares_, pruner.validation_curve_["lam"].to_numpy()
     order = _by_disappearance(shares)
@@ -145,8 +159,20 @@ def plot_features(pruner: Pruned, ax: Any = None, most: int = 25) -> Any:
 
 
 def plot_acquisition(table: pd.DataFrame, ax: Any = None, most: int = 20) -> Any:
-    """Share of the rows that need each feature, the most needed first, and what a row costs on
-    average so far.
+    """Plot the share of the rows that need each feature, and the mean cost of a row up to it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `feature_table` returns it.
+    ax : matplotlib axes, optional
+        New ones by default.
+    most : int, default=20
+        Largest number of features; the most needed come first.
+
+    Returns
+    -------
+    matplotlib axes
     """
     table = table[(table["share"] > 0) | (table["splits"] > 0)]
     left_out = max(0, len(table) - most)
@@ -191,7 +217,7 @@ def _axes(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def _chosen(pruner: Pruned) -> int | None:
-    """Row of the validation curve with the selected pruning."""
+    """Row of the validation curve that holds the selected pruning."""
     if pruner.lam_ is None:
         return None
     return (
@@ -212,15 +238,16 @@ def _visible(curve: pd.DataFrame, unpruned: dict[str, float]) -> tuple[float, fl
 
 
 def _by_disappearance(shares: pd.DataFrame) -> list[str]:
-    """Features, those needed for the largest λ first; of equal ones those that more rows need."""
+    """Features by the largest λ for which they are needed, then by the share of rows."""
     needed = shares.to_numpy() > 0
     last = np.where(needed.any(axis=0), len(shares) - 1 - needed[::-1].argmax(axis=0), -1)
     return [str(shares.columns[k]) for k in np.lexsort((-shares.sum(axis=0).to_numpy(), -last))]
 
 
 def _edges(lams: np.ndarray) -> np.ndarray:
-    """Ends of the intervals of λ on a logarithmic axis: 0 is moved beside the first breakpoint, and
-    the last interval is open.
+    """Ends of the intervals of λ on a logarithmic axis.
+
+    0 is moved beside the first breakpoint, and the last interval is open.
     """
     positive = lams[lams > 0]
     if not len(positive):

@@ -1,5 +1,6 @@
-"""Rows as a study's file holds them: read with care, as files get damaged, and laid out flat for
-tables.
+"""Rows as a study's file holds them: checked when they are read, and made flat for tables.
+
+They are checked because files get damaged.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
 from milp_trees.results.tables import reasons, summary
 
-#: What reading something raises that was not written by this package, or not in one piece.
+#: Errors that arise from reading something that this package did not write, or that is incomplete.
 UNREADABLE = (
     KeyError,
     IndexError,
@@ -28,7 +29,7 @@ UNREADABLE = (
 
 
 class DamagedRow(ValueError):
-    """What a row holds is not what this package writes; the message says what."""
+    """A row holds something that this package does not write; the message describes it."""
 
 
 class NewerRow(MilpTreesError):
@@ -36,14 +37,14 @@ class NewerRow(MilpTreesError):
 
 
 def read_row(text: Any) -> dict[str, Any]:
-    """The row that a JSON text holds: it can be shown, and its numbers are numbers.
+    """The row in a JSON text, after a check that it can be shown and that its numbers are numbers.
 
     Raises
     ------
     DamagedRow
-        It is no JSON, or a field is absent or of another kind.
+        The text is not JSON, or a field is absent or of another kind.
     NewerRow
-        It has a layout that this version does not know.
+        The row has a layout that only a newer version can read.
     """
     try:
         row = parse_json(text, "it", "the run is made again")
@@ -62,7 +63,7 @@ def read_row(text: Any) -> dict[str, Any]:
 
 
 def said(error: BaseException) -> str:
-    """What is wrong with a row, in a few words."""
+    """A few words on what is wrong with a row."""
     return (
         f"it has no {error}"
         if isinstance(error, KeyError)
@@ -71,7 +72,7 @@ def said(error: BaseException) -> str:
 
 
 def _check(row: dict[str, Any]) -> None:
-    """Do all that is done with a row; what cannot be done raises something."""
+    """Try everything that is done with a row; an impossible operation raises an error."""
     Status(row["status"])
     if row["limit"] is not None:
         Limit(row["limit"])
@@ -146,7 +147,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
-    """Leaves of a stored tree or pruned ensemble; None for whatever has none."""
+    """Leaves of a stored tree or pruned ensemble; None for other predictors."""
     if predictor is None:
         return None
     if predictor.get("kind") == "ensemble":

@@ -1,5 +1,6 @@
-"""What the calls, the estimators and the commands have in common: a question, limits that were made
-once, and the answer of a method.
+"""The common part of calls, estimators and commands: one method answers one question.
+
+The limits are made once by the caller.
 """
 
 from __future__ import annotations
@@ -41,7 +42,29 @@ def answer(
     test_data: Dataset | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """The answer of one method, judged by another where that is wanted; see `milp_trees.solve`."""
+    """The answer of one method, compared with a reference if one is wanted; see `milp_trees.solve`.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str, Method or None
+        None: the default method of the problem.
+    limits : Limits
+    start : Tree, Ensemble, str or None
+        A predictor, or the method that makes it.
+    reference : str or None
+        Name of the reference, or "auto".
+    options : mapping, optional
+        Options of the solver, by its own names.
+    test_data : Dataset, optional
+        Rows left out of the problem, for `result.scores`.
+    progress : callable, optional
+        Called with every `TracePoint`.
+
+    Returns
+    -------
+    Result
+    """
     chosen = named_method(method or default_method(problem), options)
     begin = find_start(problem, start, limits)
     result = chosen.run(problem, limits, begin, progress, test_data)
@@ -59,11 +82,28 @@ def path_of_sizes(
     limits: Limits,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves; see `milp_trees.sizes`.
+    """The best tree of every number of leaves; see `milp_trees.size_path`.
+
+    Parameters
+    ----------
+    problem : Problem
+    max_leaves : int
+        Largest number of leaves.
+    method : str, Method or None
+        None: the default method for sizes.
+    limits : Limits
+        For each run.
+    progress : callable, optional
+        Called with every `TracePoint` of the largest size.
+
+    Returns
+    -------
+    SizePath
 
     Raises
     ------
     Infeasible, NothingFound, SolverFailure
+        There is no feasible tree, none was found within the limits, or a run failed.
     """
     question = BySize(max_leaves)
     chosen = named_method(method or method_for_sizes(problem, max_leaves))

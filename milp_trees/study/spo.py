@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 def generated_problem(
     data: DecisionData, depth: int | None, min_samples_leaf: int = 1, **penalties: Any
 ) -> tuple[Problem, Dataset | None]:
-    """The problem of the best tree for generated decisions, and the rows that were left out for
-    test scores.
+    """The problem of the best tree for generated decisions, and the rows left out for test scores.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ def generated_problem(
     problem : Problem
         On the training rows.
     test : Dataset or None
-        None where `data.test_rows` is 0.
+        None if `data.test_rows` is 0.
     """
     train, test, decisions = data.make()
     space = Trees(depth, min_samples_leaf=min_samples_leaf)

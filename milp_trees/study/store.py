@@ -1,5 +1,6 @@
-"""Rows of a study in a SQLite file (WAL mode): appended as each run ends, readable meanwhile, never
-changed.
+"""Rows of a study in a SQLite file in WAL mode.
+
+A row is appended as its run ends, and never changed; the file can be read meanwhile.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from milp_trees.study.rows import DamagedRow, NewerRow, read_row
 
 #: Columns that queries and notebooks use without reading the JSON.
 COLUMNS = ("method", "status", "limit", "objective", "unit", "bound", "gap", "seconds", "agrees")
-#: Version of the table below, kept as the file's `user_version`; files from before it was counted
-#: have 0.
+#: Version of the table below, kept as the file's `user_version`. Files of the first versions, which
+#: did not count, have 0.
 LAYOUT = 1
 
 _SCHEMA = f"""
@@ -37,7 +38,7 @@ _OWN = {"id", "key", "role", "problem", "seed", *COLUMNS, "finished", "result", 
 
 _SAFE = "finished rows in it are safe, and a study resumes"
 _LOST = "the file is damaged and rows in it may be lost: keep a copy, try the command `.recover` of the program sqlite3, or name another file"
-#: What SQLite says, and what to do about it.
+#: Messages of SQLite, and what the user can do.
 _REMEDIES = {
     "database or disk is full": f"free some space and run the same command again: {_SAFE}",
     "disk I/O error": "check the disk (is it full?) and run the same command again",
@@ -49,7 +50,7 @@ _REMEDIES = {
 
 
 class StoreError(MilpTreesError):
-    """The file of a study cannot be read or written; the message says whether its rows are safe."""
+    """A study's file cannot be read or written; the message tells whether its rows are safe."""
 
 
 class Store:
@@ -58,14 +59,14 @@ class Store:
     Parameters
     ----------
     path : str or Path, optional
-        SQLite file; made if it does not exist.
+        SQLite file; it is made if it does not exist.
     read_only : bool, default=False
-        Read a file that exists, also one that may not be written.
+        Read an existing file, which may be write-protected.
 
     Raises
     ------
     StoreError
-        The path is a folder, no database, a database of something else, damaged, or written by a
+        The path is a folder, no database, a database of another program, damaged, or written by a
         newer version.
     """
 
@@ -82,7 +83,8 @@ class Store:
                 return
             if path is not None:
                 self._db.execute("PRAGMA journal_mode=WAL")
-                # Every row survives a killed process; a row is rare enough to wait for the disk.
+                # Every row must survive a killed process; rows are rare, so waiting for the disk is
+                # no problem.
                 self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript(_SCHEMA)
 
@@ -96,17 +98,15 @@ class Store:
         try:
             db.execute("SELECT COUNT(*) FROM sqlite_master")
         except sqlite3.OperationalError:
-            # In a folder that may not be written SQLite reads a file only if nobody can be writing
-            # it.
+            # In a folder without permission to write, SQLite reads a file only if it is certain
+            # that no process is writing it.
             if Path(f"{self.path}-wal").exists():
                 raise
             db = sqlite3.connect(f"{uri}?immutable=1", uri=True)
         return db
 
     def _check(self, read_only: bool) -> None:
-        """Refuse a file that is no study, or one of a newer version, before anything is written to
-        it.
-        """
+        """Refuse a file that is no study, or is of a newer version, before writing to it."""
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         tables = {
             name
@@ -128,7 +128,22 @@ class Store:
     def append(
         self, row: Mapping[str, Any], *, key: str, role: str, problem: str, seed: int, log: str = ""
     ) -> None:
-        """Add a finished row."""
+        """Add a finished row.
+
+        Parameters
+        ----------
+        row : mapping
+            What `Result.to_json` returns.
+        key : str
+            Fingerprint of the run.
+        role : str
+            "run" for a row of the study; other roles are for runs that help.
+        problem : str
+            Fingerprint of the problem.
+        seed : int
+        log : str, default=""
+            The solver's log.
+        """
         head = {name: row.get(name) for name in COLUMNS}
         head |= {name: _real(head[name]) for name in ("objective", "bound", "gap")}
         head["agrees"] = None if head["agrees"] is None else int(head["agrees"])
@@ -150,8 +165,9 @@ class Store:
             )
 
     def latest(self, key: str, role: str) -> dict[str, Any] | None:
-        """The newest row with a key and a role; None if there is none, or if it is damaged (then a
-        warning says so).
+        """The newest row with a key and a role.
+
+        None if there is none, or if it is damaged; then there is a warning.
         """
         with self._explained("read"):
             found = self._db.execute(
@@ -165,8 +181,9 @@ class Store:
             return None
 
     def rows(self, role: str | None = "run") -> Iterator[dict[str, Any]]:
-        """The newest row of every key and role, in the order they were first finished; damaged ones
-        are left out with a warning.
+        """The newest row of every key and role, in the order in which they were first finished.
+
+        Damaged rows are left out with a warning.
         """
         with self._explained("read"):
             found = self._db.execute(
@@ -190,7 +207,7 @@ class Store:
                     "key": key,
                     "finished": finished,
                 }
-                damaged.pop((key, its_role), None)  # it was run again
+                damaged.pop((key, its_role), None)  # a later row replaces it
             except DamagedRow as why:
                 damaged[key, its_role] = number, str(why)
         for number, why_damaged in damaged.values():
@@ -206,7 +223,7 @@ class Store:
             ) from None
 
     def left_out(self, number: Any, why: str) -> None:
-        """Say that a row cannot be used."""
+        """Warn that a row cannot be used."""
         sentence = f"Row {number} of the study file {self.path} is damaged ({why.rstrip('.')}) and is left out; the same comparison runs it again."
         warnings.warn(sentence, DamagedRowWarning, stacklevel=3)
 
@@ -228,13 +245,13 @@ class Store:
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:
-        """One sentence for what SQLite says."""
+        """Turn an error of SQLite into one sentence."""
         try:
             yield
         except (
             sqlite3.DatabaseError,
             UnicodeDecodeError,
-        ) as error:  # names of tables, too, may be damaged
+        ) as error:  # UnicodeDecodeError: even the names of tables may be damaged
             text = " ".join(str(error).split())
             words = (
                 ("malformed", "corrupt", "decode")
@@ -252,7 +269,7 @@ class Store:
 
 
 def _real(number: Any) -> float | None:
-    """A number as SQLite holds it; exact values beyond its range are in the row's JSON alone."""
+    """A number as SQLite can hold it; exact values beyond its range are only in the row's JSON."""
     try:
         return None if number is None else float(number)
     except OverflowError:

@@ -1,5 +1,6 @@
-"""`Study`: problems × methods × seeds under fixed limits, as rows that are kept, resumed, tabulated
-and plotted.
+"""`Study`: problems × methods × seeds under fixed limits; rows are kept, tabulated and plotted.
+
+A study that was stopped can be resumed.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
 
     from milp_trees.problem import Problem
 
-#: A row with one of these is not an answer; it is run again when the study is resumed.
+#: A row with one of these statuses has no answer; it is run again when the study is resumed.
 _RETRY = {Status.ERROR.value}
 
 
 def _check_tree(found: Result) -> None:
-    """Refuse a stored run whose status and tree do not fit, or whose tree is not what it says.
+    """Refuse a stored run whose status and tree do not fit, or whose tree has another value.
 
     Raises
     ------
     DamagedRow
+        The row contradicts itself.
     """
     tree, value = found.predictor, found.value
     if (tree is None) == (found.status in (Status.OPTIMAL, Status.FEASIBLE)):
@@ -56,16 +58,16 @@ class Study:
     Parameters
     ----------
     path : str or Path, optional
-        SQLite file the rows are kept in, as each run ends; in memory without.
+        SQLite file to which a row is written as each run ends; without it rows are in memory only.
     read_only : bool, default=False
-        Only read a file that exists; `Study.open` does.
+        Only read an existing file, as `Study.open` does.
 
     Attributes
     ----------
     rows : list of dict
-        One per problem × method × seed: the object `Result.to_json()` gives, with `seed`.
+        One per problem × method × seed: what `Result.to_json()` returns, with `seed`.
     reference : Result or None
-        What the rows' `agrees` refers to (of the last problem).
+        The result with which the rows' `agrees` compares (of the last problem).
     interrupted : bool
         Whether the comparison was stopped before its last row.
     """
@@ -79,13 +81,14 @@ class Study:
 
     @classmethod
     def open(cls, path: str | Path) -> Study:
-        """The study in a file, also while another process writes it. Damaged rows are left out with
-        a warning.
+        """The study in a file, also while another process writes it.
+
+        Damaged rows are left out with a warning.
 
         Raises
         ------
         StoreError
-            There is no such file, it is no study, it is damaged, or a newer version wrote it.
+            There is no such file, it is no study, it is damaged, or it is from a newer version.
         """
         if not Path(path).is_file():
             raise StoreError(f"There is no study file {path}.")
@@ -96,8 +99,20 @@ class Study:
     # -- filling ---------------------------------------------------------------------------------------------
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
-        """The finished run with that key and role; None if there is none, or if it ended in an
-        error or was interrupted.
+        """The finished run with a key and a role.
+
+        Parameters
+        ----------
+        problem : Problem
+        key : str
+            Fingerprint of the run.
+        role : str
+            "run" for a row of the study; other roles are for runs that help.
+
+        Returns
+        -------
+        Result or None
+            None if there is none, or if it ended in an error or was interrupted.
         """
         row = self.store.latest(key, role)
         if row is None or row["status"] in _RETRY or row["limit"] == Limit.INTERRUPTED.value:
@@ -111,7 +126,17 @@ class Study:
         return replace(found, log=self.store.log(key, role))
 
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
-        """Store a finished run."""
+        """Store a finished run.
+
+        Parameters
+        ----------
+        result : Result
+        key : str
+            Fingerprint of the run.
+        role : str
+            "run" for a row of the study; other roles are for runs that help.
+        seed : int
+        """
         self.store.append(
             result.to_json(),
             key=key,
@@ -122,7 +147,15 @@ class Study:
         )
 
     def show(self, result: Result, key: str, seed: int) -> None:
-        """Make a run one of the study's rows."""
+        """Add a run to the study's rows.
+
+        Parameters
+        ----------
+        result : Result
+        key : str
+            Fingerprint of the run.
+        seed : int
+        """
         identity = problem_key(result.problem)
         self._problems[identity] = result.problem
         self.rows.append({**result.to_json(), "seed": seed, "problem_key": identity, "key": key})
@@ -131,7 +164,7 @@ class Study:
 
     @property
     def results(self) -> list[Result]:
-        """The rows as Result objects (problems of a file are read again from the data's path)."""
+        """The rows as Result objects; a problem from a file is read again from the data's path."""
         return [self._result(row) for row in self.rows]
 
     def _result(self, row: Mapping[str, Any]) -> Result:
@@ -154,7 +187,7 @@ class Study:
 
     @property
     def best(self) -> Result | None:
-        """The row with the best value; of equals a proven one, and of those the fastest."""
+        """The row with the best value; of equal values a proven one, and of those the fastest."""
         found = [
             row
             for row in self.rows
@@ -180,14 +213,16 @@ class Study:
         return pd.DataFrame([flat(row) for row in self.rows])
 
     def table(self, width: int = 200) -> str:
-        """The rows for people: sizes, times, bounds, values, who agrees; below it why a row has no
-        answer.
+        """The rows as a text table: sizes, times, bounds, values and agreement.
+
+        Reasons of rows without an answer are below the table.
         """
         return plain_table(self.rows, width) + "".join(f"{line}\n" for line in reasons(self.rows))
 
     def plot(self, axes: Any = None) -> Any:
-        """Incumbent and bound over time per method, and a performance profile; returns the
-        matplotlib figure.
+        """Plot incumbent and bound over time per method, and a performance profile.
+
+        Returns the matplotlib figure.
         """
         from milp_trees.study.plot import plot_study
 

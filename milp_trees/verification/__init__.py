@@ -1,6 +1,4 @@
-"""Does a stored result stand up to recomputation? What was derived, what was recomputed, and what
-is only claimed.
-"""
+"""Whether a stored result holds: what was derived, what was recomputed, what is only claimed."""
 
 from milp_trees.verification.check import verify, verify_file
 from milp_trees.verification.verdict import Verdict, Verification

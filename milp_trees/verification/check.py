@@ -1,5 +1,6 @@
-"""`verify`: does a result stand up to recomputation? Nothing the result says is believed that can
-be derived again.
+"""`verify`: recompute a stored result.
+
+Nothing that the result states is used without a check if it can be derived again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-#: Other things that commands store, by fields that tell them.
+#: Other things that commands store, with the fields by which they are recognised.
 OTHERS = {
     "a set of trees near the best": {"count", "covered", "optimum"},
     "the best trees of all sizes": {"penalties", "sizes", "proven"},
@@ -49,13 +50,13 @@ def verify(
     result : Result or mapping
         A result, or the JSON object that was made from one.
     dataset : Dataset, optional
-        The data, where the result does not say where they came from (or to save reading them).
+        The data, if the result does not hold their source (or to avoid reading them again).
     path : path, optional
-        Where the data file is now.
+        The present place of the data file.
     time_limit : float, default=60
         Seconds for deriving the claim with other methods.
     expect : mapping, optional
-        What the problem must be, by its place in `Statement.to_json`, for example
+        Requirements on the problem, by their place in `Statement.to_json`, for example
         `{"space.max_depth": 2}`.
 
     Returns
@@ -66,7 +67,7 @@ def verify(
     Raises
     ------
     VerificationError
-        Something was altered or is wrong; the first such thing, in one sentence.
+        Something was altered or is wrong; the sentence names the first such thing.
     DataError
         The data cannot be read, or a newer version wrote the result.
 
@@ -109,7 +110,7 @@ def verify(
 
 
 def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """An ensemble says how it was grown, which only growing it again would show."""
+    """A sentence if the result states how an ensemble was grown, which is not checked."""
     ensemble = data["problem"]["space"].get("ensemble")
     return ("problem.space.ensemble.source",) if ensemble and ensemble.get("source") else ()
 

@@ -1,5 +1,6 @@
-"""What a stored result claims, checked against itself: status, bound, gap, root bound and trace
-must not contradict each other or the value.
+"""Claims of a stored result, checked against each other.
+
+Status, bound, gap, root bound and trace must not contradict each other or the value.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 FRACTION = re.compile(r"(-?[0-9]+)/([1-9][0-9]*)")
-#: Characters of a fraction: a bound of many rational weights is long, and no longer than this.
+#: Largest number of characters of a fraction: a bound of many rational weights is long.
 MOST_DIGITS = 4000
 
 
 def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
-    """Status, bound, gap, root bound and trace do not contradict each other or the value."""
+    """Check that the claims do not contradict each other or the value."""
     try:
         status = Status(data["status"])
     except ValueError:
@@ -63,7 +64,7 @@ def _check_bound(data: Mapping[str, Any]) -> None:
 
 
 def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
-    """An optimum has a bound within one integer unit."""
+    """Check that the bound of an optimum is within one integer unit of it."""
     scale = problem.scale
     if data["bound"] is None:
         raise VerificationError("The status is 'optimal', but there is no bound.")
@@ -88,7 +89,7 @@ def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
 
 
 def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
-    """No moment of the run had a better incumbent than the answer, or a bound that excludes it."""
+    """Check that no moment had a better incumbent than the answer, or a bound that excludes it."""
     if data["objective"] is None:
         return
     scale = problem.scale
@@ -105,8 +106,9 @@ def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
 
 
 def as_fraction(text: Any, name: str) -> Fraction:
-    """A fraction as `json_safe` writes it, in lowest terms: other ways to write a number are not,
-    `1e9999999` among them.
+    """Read a fraction as `json_safe` writes it, in lowest terms.
+
+    Other ways to write a number, such as `1e9999999`, are refused.
     """
     found = FRACTION.fullmatch(text) if isinstance(text, str) and len(text) <= MOST_DIGITS else None
     number = None if found is None else Fraction(int(found[1]), int(found[2]))

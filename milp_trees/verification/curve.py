@@ -1,5 +1,7 @@
-"""A stored curve of prunings: every corner is scored on the data, and proved optimal for its λ by a
-flow that is checked on its own.
+"""Verification of a stored curve of prunings.
+
+Every corner is scored on the data, and a flow proves that it is optimal for its λ; the flow is
+checked by itself.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
-#: Every field of a stored curve but `budget`, which only some have: what it must be, in code and in
+#: Every field of a stored curve except `budget`, which only some have: its check, and the same in
 #: words.
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (count, "a whole number"),
@@ -53,7 +55,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "times": (each(amount), "numbers of at least 0 by name"),
     "sizes": (each(amount), "numbers of at least 0 by name"),
 }
-#: What of a curve nothing here can recompute.
+#: Parts of a curve that cannot be recomputed here.
 HISTORY = ("method", "seconds", "times", "sizes")
 
 
@@ -81,7 +83,7 @@ def verify_curve(
     Raises
     ------
     VerificationError
-        The first thing that does not hold.
+        The sentence names the first statement that does not hold.
     """
     from milp_trees.verification.damage import refusing_damage, told
 
@@ -112,7 +114,7 @@ def verify_curve(
 
 
 def _check_corners(data: Mapping[str, Any], problem: Problem) -> str:
-    """Error and cost of every stored pruning, from where it sends the rows."""
+    """Check error and cost of every stored pruning, by the leaves that the rows reach."""
     ensemble: Any = problem.space.ensemble  # type: ignore[attr-defined]
     rank, corners = np.array(data["rank"], dtype=np.int64), data["vertices"]
     if rank.shape != (ensemble.n_nodes,) or not corners:
@@ -148,7 +150,7 @@ def _check_corners(data: Mapping[str, Any], problem: Problem) -> str:
 
 
 def _derive_again(data: Mapping[str, Any], curve: PruningCurve) -> str:
-    """The same curve without merging what is needed together."""
+    """Derive the same curve without merging features that are needed together."""
     again = curve.to_json()
     for what, own in again.items():
         if data[what] != own:
@@ -160,7 +162,7 @@ def _derive_again(data: Mapping[str, Any], curve: PruningCurve) -> str:
 
 
 def _check_budget(stated: Any, curve: PruningCurve) -> str:
-    """The point below a budget follows from the curve."""
+    """Check that the point below a budget follows from the curve."""
     own = json_safe(curve.below(as_fraction(stated["budget"], "budget")).to_json())
     for what in sorted({*stated, *own}):
         if what not in own or what not in stated or stated[what] != own[what]:
@@ -174,11 +176,11 @@ def _check_budget(stated: Any, curve: PruningCurve) -> str:
 
 
 def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict, str | None, str]:
-    """A flow proves the pruning of each corner optimal where its interval begins.
+    """Prove by flows that the pruning of each corner is optimal where its interval begins.
 
     At the breakpoint between two corners both have the same value, so the first is optimal at both
-    ends of its interval, and values are linear in between. The last corner costs the least that any
-    pruning costs, so nothing becomes better beyond.
+    ends of its interval; values are linear in between. The last corner has the least possible cost,
+    so it remains optimal for all larger λ.
     """
     corners, deadline = curve.vertices, Deadline.after(time_limit)
     for here, after in pairwise(corners):

@@ -1,4 +1,4 @@
-"""One sentence for a stored result that is damaged, and for what could not be verified."""
+"""Sentences for a stored result that is damaged, and for what could not be verified."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from milp_trees.verification.statement import printable
 
 
 def told(not_verified: tuple[str, ...]) -> list[str]:
-    """The sentence on what was not verified."""
+    """The sentence that lists what was not verified."""
     return (
         [f"Makes sense, but was not verified: {printable(', '.join(not_verified))}."]
         if not_verified
@@ -20,7 +20,7 @@ def told(not_verified: tuple[str, ...]) -> list[str]:
 
 @contextmanager
 def refusing_damage() -> Iterator[None]:
-    """One printable sentence for a stored result whose fields are not of their kinds."""
+    """Within this block, wrong kinds of fields become one printable sentence about damage."""
     try:
         yield
     except MilpTreesError as error:

@@ -1,9 +1,11 @@
-"""Derive again what a result claims: by a method that shares nothing with the one that made it, or
-else by the same one.
+"""Derive again what a result claims.
 
-The problem chooses the method, not the name in the file: every exact method that is registered and
-takes the problem is asked, the cheapest first. The name only says which of them count as
-independent. A name that nobody knows here makes all of them so.
+A method is preferred that has no part in common with the one that made the result.
+
+
+The methods follow from the problem, not from the name in the file: every registered exact method
+that takes the problem may be run, the cheapest first. The name only decides which of them count as
+independent. If the name is unknown here, all of them count as independent.
 """
 
 from __future__ import annotations
@@ -26,16 +28,16 @@ from milp_trees.verification.verdict import Verdict
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: A model with more columns than this is not built to check a result.
+#: A model with more columns is not built to check a result.
 MOST_COLUMNS = 400_000
-#: How many independent methods are tried; each gets half of the time that is left, the last one all
-#: of it.
+#: How many independent methods are tried; each gets half of the time that is left, the last one
+#: gets all of it.
 MOST_TRIED = 3
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """What came of deriving a claim again.
+    """The outcome of deriving a claim again.
 
     Parameters
     ----------
@@ -45,8 +47,7 @@ class Derivation:
     by : str or None
         The method that derived it.
     optimum : bool
-        Whether some method here proved the optimum, so that all stated bounds were compared with
-        it.
+        Whether a method proved the optimum here, so that all stated bounds were compared with it.
     """
 
     verdict: Verdict
@@ -57,25 +58,25 @@ class Derivation:
 
 
 def claim_of(result: Result) -> str:
-    """What a result claims beyond the value of its predictor."""
+    """What a result claims besides the value of its predictor."""
     if result.status in (Status.OPTIMAL, Status.INFEASIBLE):
         return result.status.value
     return "" if result.bound is None else "bound"
 
 
 def derive(result: Result, limits: Limits) -> Derivation:
-    """Solve the problem again; what is proved must not contradict the result.
+    """Solve the problem again, and check that what is proved does not contradict the result.
 
     Parameters
     ----------
     result : Result
     limits : Limits
-        The seconds are for all methods together, without compilation.
+        The seconds are for all methods together; compilation does not count.
 
     Raises
     ------
     VerificationError
-        Something that a method here finds or proves contradicts the result.
+        Something that a method finds or proves here contradicts the result.
     """
     claim = claim_of(result)
     if not claim:
@@ -120,7 +121,7 @@ def derive(result: Result, limits: Limits) -> Derivation:
 
 
 def _run(name: str, problem: Problem, limits: Limits) -> Result | str:
-    """The answer of a method if it stands up to recomputation, or a sentence why there is none."""
+    """The answer of a method after it was recomputed, or a sentence why there is none."""
     try:
         other = attempt(registry.method(name), problem, limits)
     except MilpTreesError as error:
@@ -142,8 +143,7 @@ def _run(name: str, problem: Problem, limits: Limits) -> Result | str:
 def methods_for(
     problem: Problem, maker: str, failed: list[str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """Names of all exact methods that take a problem, the cheapest first: those that share nothing
-    with the maker, and the others.
+    """Names of all exact methods that take a problem, the cheapest first.
 
     Parameters
     ----------
@@ -151,7 +151,13 @@ def methods_for(
     maker : str
         Label of the method that made the result.
     failed : list of str, optional
-        Gets a sentence per plug-in that fails when it is asked, as a third party's may.
+        Gets a sentence for every plug-in that raises an error when its support is checked, which a
+        third party's plug-in may do.
+
+    Returns
+    -------
+    independent, others : list of str, list of str
+        Those that have no part in common with the maker, and the others.
     """
     own, failed = built_on(maker), [] if failed is None else failed
     found = sorted([*_engines(problem, failed), *_models(problem, own, failed)])
@@ -164,8 +170,9 @@ def methods_for(
 
 
 def built_on(method: str) -> frozenset[str]:
-    """Names of the parts that a method is built on; two methods are independent if they have none
-    in common.
+    """Names of the parts that a method is built on.
+
+    Two methods are independent if they have no part in common.
     """
     base, solver = base_name(method), method.partition("@")[2]
     group, solvers = ("formulations" if solver else "methods"), registry.classes("solvers")
@@ -186,15 +193,16 @@ def _engines(problem: Problem, failed: list[str]) -> Iterator[tuple[int, int, st
             method = registry.method(name)
             if method.exact and method.unsupported(problem) is None:
                 yield method.effort, 0, name
-        except Exception as error:  # a plug-in of somebody else may fail in any way
+        except Exception as error:  # a third party's plug-in may raise any error
             failed.append(_failure(name, error))
 
 
 def _models(
     problem: Problem, own: frozenset[str], failed: list[str]
 ) -> Iterator[tuple[int, int, str]]:
-    """Rank, size and name of every formulation that takes the problem, with the solver that can
-    most of those that the maker is not built on.
+    """Rank, size and name of every formulation that takes the problem.
+
+    Its solver is the most capable of those that the maker is not built on.
     """
     from milp_trees.study.estimate import named_formulation
 
@@ -249,11 +257,21 @@ def _settles(result: Result, other: Result) -> bool:
 
 
 def refuse_contradiction(result: Result, other: Result, name: str) -> None:
-    """Refuse a result that cannot be true together with what another method found and proved.
+    """Refuse a result that contradicts what another method found and proved.
+
+    Parameters
+    ----------
+    result : Result
+    other : Result
+        The answer of the other method.
+    name : str
+        Label of the other method.
+
 
     Raises
     ------
     VerificationError
+        The two cannot both be true.
     """
     scale = result.problem.scale
     mine = None if result.value is None else units(result.value, scale)

@@ -1,4 +1,4 @@
-"""Every field of a stored result makes sense by itself, and what nobody can recompute is named."""
+"""Checks of every single field of a stored result, and the fields that cannot be recomputed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from milp_trees.results.json import SCHEMA, number
 from milp_trees.results.result import Limit, Status
 from milp_trees.results.strict_json import refuse_newer
 
-#: By how much clocks may disagree: seconds, and a share of the run's.
+#: Largest difference between clocks: seconds, and share of the run's seconds.
 SLACK_SECONDS, SLACK_SHARE = 0.05, 0.01
 
 
@@ -27,7 +27,7 @@ def text(value: Any) -> bool:
 
 
 def name(value: Any) -> bool:
-    """One line that says something and does not steer a terminal."""
+    """One line that is not empty and holds no control characters of a terminal."""
     return isinstance(value, str) and bool(value) and value.isprintable()
 
 
@@ -44,7 +44,7 @@ def optional(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def each(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A mapping whose values are of one kind."""
+    """A mapping whose values all pass one check."""
     return lambda value: isinstance(value, Mapping) and all(map(check, value.values()))
 
 
@@ -61,7 +61,7 @@ def _point(value: Any) -> bool:
     )
 
 
-#: Every field of a stored result: what it must be, in code and in words.
+#: Every field of a stored result: its check, and the same in words.
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (count, "a whole number"),
     "method": (name, "a name"),
@@ -98,7 +98,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "versions": (each(text), "texts by name"),
     "problem": (objects, "an object"),
 }
-#: The same for the parts of `start`, as far as they are there.
+#: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),
     "value": (optional(number), "a number or null"),
@@ -106,8 +106,8 @@ START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "seconds": (amount, "a number of at least 0"),
     "reason": (text, "text"),
 }
-#: Fields that nothing here can recompute: who made the result, with what, how long it took, and the
-#: way there.
+#: Fields that cannot be recomputed here: the method that made the result, its software, its time,
+#: and its trace.
 HISTORY = (
     "method",
     "limit",
@@ -127,12 +127,25 @@ HISTORY = (
 
 
 def complete(data: Any, needed: Mapping[str, Any], what: str) -> Mapping[str, Any]:
-    """The object, if it has all fields and a layout that is known.
+    """The object, if it has all fields and a known layout.
+
+    Parameters
+    ----------
+    data : object
+        As read from JSON.
+    needed : mapping
+        The fields that it must have, as keys.
+    what : str
+        What the object is, for the error.
+
+    Returns
+    -------
+    mapping
 
     Raises
     ------
     VerificationError
-        It is no object, lacks a field, or a newer version wrote it.
+        It is not an object, lacks a field, or was written by a newer version.
     """
     if not isinstance(data, Mapping):
         raise VerificationError(f"This is not a {what}: a JSON object is expected.")
@@ -154,7 +167,22 @@ def sensible(
     fields: Mapping[str, tuple[Callable[[Any], bool], str]],
     inside: str = "",
 ) -> None:
-    """Refuse fields that are not of their kinds."""
+    """Refuse fields with values of a wrong kind.
+
+    Parameters
+    ----------
+    data : mapping
+        A stored object; fields that are absent are not checked.
+    fields : mapping
+        For each field its check, and the same in words.
+    inside : str, default=""
+        What is written before the field's name in the error.
+
+    Raises
+    ------
+    VerificationError
+        The sentence names the first such field.
+    """
     for key, (check, words) in fields.items():
         if key in data and not check(data[key]):
             shown = repr(data[key])
@@ -164,11 +192,12 @@ def sensible(
 
 
 def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Refuse fields that make no sense; returns those that nothing here can recompute.
+    """Refuse fields whose values make no sense; return the fields that cannot be recomputed here.
 
     Raises
     ------
     VerificationError
+        The sentence names the first such field.
     """
     sensible(data, FIELDS)
     sensible(data["start"], START, "start.")
@@ -193,7 +222,7 @@ def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def check_times(data: Mapping[str, Any]) -> None:
-    """The stages of a run take no longer than the run."""
+    """Check that the stages of a run do not take longer than the run."""
     taken = sum(data["times"].values())
     if taken > data["seconds"] * (1 + SLACK_SHARE) + SLACK_SECONDS:
         raise VerificationError(

@@ -1,5 +1,6 @@
-"""Which problem a result answers: data, tests, task, penalties, constraints and space, for people
-and as JSON that can be pinned.
+"""The problem of a result in full, as text and as JSON.
+
+It holds data, tests, task, penalties, constraints and space; parts of the JSON can be required.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from milp_trees.results.json import json_safe
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: A list longer than this is stated by its length and SHA-256.
+#: A longer list is stated by its length and SHA-256.
 MOST_LISTED = 24
-#: What a task is told apart from its penalties by.
+#: Parameters of tasks that are stated as penalties.
 PENALTIES = ("leaf_penalty", "split_penalty", "feature_costs", "lam", "costs", "max_cost")
 
 
@@ -32,12 +33,12 @@ class Statement:
     data : mapping
         `path`, `sha256` (of the file), `arrays_sha256`, `rows`, `part` of a split, `tests`,
         `features` that they are made of, `candidates` (number of columns that could be features),
-        `columns` with a meaning, `thresholds`, `loss`, …; None where the data do not say.
+        `columns` with a meaning, `thresholds`, `loss`, …; None if it is unknown.
     task, penalties, constraints, space : mappings (a list of mappings for constraints)
         With all parameters, also those that have their default values.
     unit, sense : str
     fingerprint : str
-        SHA-256 of all this but the path: two results with equal fingerprints answer the same
+        SHA-256 of everything but the path: two results with equal fingerprints answer the same
         problem.
     """
 
@@ -56,7 +57,7 @@ class Statement:
         return plain
 
     def lines(self) -> list[str]:
-        """A line per part of the problem, for people."""
+        """A line of text per part of the problem."""
         data = self.data
         where = (
             [f"SHA-256 {data['sha256']}"]
@@ -99,18 +100,18 @@ class Statement:
         return [printable(f"{name:<11} {text}") for name, text in lines if text]
 
     def require(self, expected: Mapping[str, Any]) -> None:
-        """Refuse another problem than the one that is expected.
+        """Refuse a problem that is not the expected one.
 
         Parameters
         ----------
         expected : mapping
-            Values by their place in `to_json`, for example `{"space.max_depth": 2,
-            "penalties.leaf_penalty": "1/100"}`.
+            Values by their place in `to_json`, for example `{"space.max_depth": 2}` or
+            `{"penalties.leaf_penalty": "1/100"}`.
 
         Raises
         ------
         DataError
-            A problem has no such part.
+            No problem has such a part.
         VerificationError
             The result answers another problem.
         """
@@ -135,8 +136,13 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
 
     Parameters
     ----------
+    problem : Problem
     thresholds : str
-        Where the thresholds of its tests come from, in a clause.
+        A clause that explains where the thresholds of its tests come from.
+
+    Returns
+    -------
+    Statement
     """
     dataset, source, task = problem.dataset, problem.dataset.source, problem.task
     split = source.get("split") or {}
@@ -208,7 +214,7 @@ def _candidates(source: Mapping[str, Any]) -> int | None:
 
 
 def _parameters(thing: Any) -> dict[str, Any]:
-    """All parameters of a task, constraint or space by name, also those that its `spec` leaves out."""
+    """All parameters of a task, constraint or space by name, with those that its `spec` omits."""
     if not is_dataclass(thing):
         return {}
     return {
@@ -219,7 +225,7 @@ def _parameters(thing: Any) -> dict[str, Any]:
 
 
 def _space(problem: Problem) -> dict[str, Any]:
-    """The spec of a space; an ensemble by its size and SHA-256."""
+    """The spec of a space; an ensemble is stated by its size and SHA-256."""
     spec = problem.space.spec()
     ensemble: Any = getattr(problem.space, "ensemble", None)
     if ensemble is None:
@@ -235,8 +241,9 @@ def _space(problem: Problem) -> dict[str, Any]:
 
 
 def _summary(value: Any) -> Any:
-    """Plain data in which long lists are their length and SHA-256, and parts that are objects are
-    their own words.
+    """Plain data, with short forms.
+
+    Long lists become their length and SHA-256; objects become mappings of their parameters.
     """
     if hasattr(value, "spec") and not isinstance(value, Mapping):
         value = value.spec()
@@ -252,7 +259,7 @@ def _summary(value: Any) -> Any:
 
 
 def _words(parts: Mapping[str, Any]) -> str:
-    """`name, key=value, …` without what is empty, zero or false."""
+    """`name, key=value, …`, without entries that are empty, zero or false."""
     shown = [
         f"{k}={_brief(v)}"
         for k, v in parts.items()
@@ -273,7 +280,7 @@ def _some(names: Any, most: int = 12) -> str:
 
 
 def _is_none(found: Any) -> bool:
-    """Whether `lines` says "none" of it: nothing is there, or all of it is zero."""
+    """Whether `lines` writes "none" for it, since nothing is there or all of it is zero."""
     return found is None or found == [] or (isinstance(found, Mapping) and not _words(found))
 
 
@@ -294,5 +301,5 @@ def _equal(found: Any, expected: Any) -> bool:
 
 
 def printable(text: str) -> str:
-    """Text from a file, without characters that steer a terminal or begin a line of their own."""
+    """Text from a file, without control characters of a terminal and without line breaks."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

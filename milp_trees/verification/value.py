@@ -1,6 +1,4 @@
-"""The predictor of a stored result: one of its problem, feasible, with the value and the scores
-that are stated.
-"""
+"""Checks of a stored predictor: it is one of its problem, feasible, with the stated value."""
 
 from __future__ import annotations
 
@@ -20,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def read_predictor(stored: Any, problem: Problem) -> Any:
-    """The stored tree or pruning, if it is one of the problem's and says everything twice alike.
+    """The stored tree or pruning, if it belongs to the problem and does not contradict itself.
 
     Raises
     ------
     VerificationError, DataError
+        It is damaged, or belongs to another problem.
     """
     predictor = (
         _tree(stored, problem) if isinstance(problem.space, Trees) else problem.space.read(stored)
@@ -37,7 +36,7 @@ def read_predictor(stored: Any, problem: Problem) -> Any:
 
 
 def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
-    """The predictor is one of this problem, feasible, and has the value that is stated."""
+    """Check that the predictor belongs to this problem, is feasible, and has the stated value."""
     same("unit", data["unit"], problem.task.unit)
     same("sense", data["sense"], problem.task.sense)
     if data["predictor"] is None:
@@ -71,8 +70,27 @@ def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
 def check_scores(
     data: Mapping[str, Any], problem: Problem, test: Dataset | None
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Every score is one that there is, and is that of the predictor; also the names of those whose
-    rows are not at hand.
+    """Check that every stated score exists and is that of the predictor.
+
+    Parameters
+    ----------
+    data : mapping
+        The stored result.
+    problem : Problem
+    test : Dataset or None
+        Rows left out of the problem, if they are available.
+
+    Returns
+    -------
+    sentences : list of str
+        What was checked.
+    not_verified : tuple of str
+        Names of the scores whose rows are not available.
+
+    Raises
+    ------
+    VerificationError
+        A score is unknown, missing or wrong.
     """
     from milp_trees.methods.scores import scores
 
@@ -88,7 +106,7 @@ def check_scores(
     both = scores(problem, predictor, problem.dataset if test is None else test)
     known = (
         {**own, **both} if set(stated) - set(own) else own
-    )  # a run that is given no test rows states its own scores only
+    )  # a run without test rows states scores of its own rows only
     for name in sorted(set(stated) - set(known)):
         raise VerificationError(
             f"The result states the score {name!r}, which it cannot have; it has {', '.join(known) or 'none'}."
@@ -112,7 +130,7 @@ def check_scores(
 
 
 def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
-    """The stored tree; what it says twice (labels, names of tests) must say the same."""
+    """The stored tree; what it states twice (labels, names of tests) must agree."""
     from milp_trees.models.tree import Tree
 
     try:
@@ -124,7 +142,7 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
     strange = problem.task.unknown_actions(tree.actions, problem.dataset)
     named = problem.task.actions(
         problem.dataset
-    )  # none where decisions are not listed: then a task reads the labels themselves
+    )  # none if decisions are not listed: then the task reads the labels itself
     if not strange and named and json_safe(list(tree.actions)) != json_safe(list(named)):
         strange = "its actions are of other types, such as text for numbers."
     if strange:
@@ -157,11 +175,38 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
 
 
 def near(stated: Any, value: float, share: float) -> bool:
-    """Whether a stated number is a recomputed one, up to the rounding of sums."""
+    """Whether a stated number equals a recomputed one, up to the rounding of sums.
+
+    Parameters
+    ----------
+    stated : number
+    value : float
+        The recomputed number.
+    share : float
+        Tolerance, relative to the value and at least relative to 1.
+
+    Returns
+    -------
+    bool
+    """
     return abs(float(stated) - value) <= share * max(1.0, abs(value))
 
 
 def same(name: str, stated: Any, expected: Any) -> None:
+    """Refuse a statement that differs from what was recomputed.
+
+    Parameters
+    ----------
+    name : str
+        What is stated, for the error.
+    stated, expected : object
+        The stated and the recomputed value.
+
+    Raises
+    ------
+    VerificationError
+        They differ.
+    """
     if stated != expected:
         raise VerificationError(
             f"The result states {name} {stated!r}; recomputed it is {expected!r}."

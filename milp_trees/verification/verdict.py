@@ -1,5 +1,6 @@
-"""`Verification`: what the check of a result came to. Three verdicts; a result that does not hold
-is an error, not a verdict.
+"""`Verification`: the outcome of verifying a result, with one of three verdicts.
+
+A result that does not hold is an error and has no verdict.
 """
 
 from __future__ import annotations
@@ -14,42 +15,41 @@ if TYPE_CHECKING:
 
 
 class Verdict(enum.Enum):
-    """How far a result was checked; the strongest first."""
+    """How far a result was checked; the strongest verdict is the first."""
 
-    #: Its optimum (or bound) was derived again by a method that shares nothing with the one that
-    #: made it.
+    #: Its optimum (or bound) was derived again by a method that has no part in common with the one
+    #: that made it.
     DERIVED = "derived"
-    #: Its value, limits and scores were recomputed, and it claims no more, or what it claims comes
-    #: again from the same method run anew.
+    #: Its value, limits and scores were recomputed. It claims no more than these, or its claim was
+    #: derived again only by the same method.
     RECOMPUTED = "recomputed"
-    #: Its value was recomputed, but the optimality or bound that it claims was not derived by any
-    #: method here.
+    #: Its value was recomputed, but no method here derived the optimality or the bound that it
+    #: claims.
     CLAIMED = "claimed"
 
     def as_strong_as(self, other: Verdict) -> bool:
-        """Whether this verdict says at least as much as another."""
+        """Whether this verdict is at least as strong as another."""
         order = list(Verdict)
         return order.index(self) <= order.index(other)
 
 
 @dataclass(frozen=True)
 class Verification(Sequence[str]):
-    """What `verify` found. As a sequence and as text it is its sentences.
+    """What `verify` found; as a sequence and as text it consists of its sentences.
 
     Parameters
     ----------
     verdict : Verdict
     claim : {"optimal", "bound", "infeasible", "curve", ""}
-        What the result claims beyond the value of its predictor; empty if nothing.
+        What the result claims besides the value of its predictor; empty if nothing.
     method : str
-        Who made the result, as the result says; nothing here can check that.
+        The method that made the result, as the result states; this cannot be checked here.
     derived_by : str or None
-        Which method derived the claim again.
+        The method that derived the claim again.
     sentences : tuple of str
-        A sentence per check; the last one says the verdict and why.
+        A sentence per check; the last one states the verdict with its reason.
     not_verified : tuple of str
-        Fields whose values make sense, but which were not recomputed; a name stands for all that is
-        below it.
+        Fields whose values make sense but were not recomputed; a name includes everything below it.
     problem : Statement
         Which problem the result answers.
     """
@@ -76,8 +76,10 @@ class Verification(Sequence[str]):
         return "\n".join([*self.problem.lines(), "", *self.sentences])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: `verdict`, `claim`, `method`, `derived_by`, `checked` (the sentences),
-        `not_verified`, `problem`.
+        """Plain data.
+
+        The keys are `verdict`, `claim`, `method`, `derived_by`, `checked` (the sentences),
+        `not_verified` and `problem`.
         """
         return {
             "verdict": self.verdict.value,

@@ -1,3 +1,4 @@
-"""Trees grown greedily for BudgetRF (Nan, Wang, Saligrama 2015): impurities, compiled growing, and
-the grown tree.
+"""Greedy trees for BudgetRF: impurities, compiled growing, and the grown tree.
+
+See Nan, Wang, Saligrama (2015).
 """

@@ -1,4 +1,4 @@
-"""What a forest with feature costs may be given: one sentence for everything that it may not."""
+"""Checks of the parameters of a forest with feature costs, with a sentence for each mistake."""
 
 from __future__ import annotations
 
@@ -14,7 +14,23 @@ VOTING = ("soft", "hard")
 
 
 def check_costs(costs: Any, groups: Any, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Costs of the columns (p,), number of the group of every column (p,), costs of the groups.
+    """Costs of columns and groups as arrays.
+
+    Parameters
+    ----------
+    costs : array of shape (p,) or None
+    groups : array of shape (p,) or None
+        Columns of one group are paid once together.
+    p : int
+        Number of columns.
+
+    Returns
+    -------
+    costs : float array of shape (p,)
+    units : int array of shape (p,)
+        Number of the group of every column.
+    unit_costs : float array
+        Costs of the groups.
 
     Raises
     ------
@@ -76,8 +92,9 @@ def n_candidates(max_features: Any, p: int) -> int:
 
 
 def check_parameters(forest: Any) -> None:
-    """Raise DataError for a parameter out of its range (criterion and alpha are checked where they
-    are used).
+    """Raise DataError for a parameter out of its range.
+
+    Criterion and alpha are checked where they are used.
     """
     for name, optional in (("n_estimators", False), ("max_depth", True)):
         given = getattr(forest, name)

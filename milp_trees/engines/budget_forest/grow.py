@@ -1,13 +1,14 @@
-"""Compiled growing of one tree: every column keeps the rows of a node in its own order, and a split
-divides all these lists stably.
+"""Compiled growing of one tree. Loads numba.
+
+Every column keeps the rows of a node in its own order, and a split divides all these lists stably.
 
 At a node of m distinct rows, k candidate columns and K classes a split is found in O(k m K) and the
 lists of all p columns are divided in O(p m).
 
-A cut of a column sends the rows up to some value to the left. Of a column the cut with the least F
-of the worse child (for entropy: the least mean) is taken, of equal ones the first; of the columns
-the one with the least risk = cost / (F - that), of equal risks the one that lowers F more, then the
-first. Import this module only where it is used: it loads numba.
+A cut of a column sends the rows up to some value to the left. The cut of a column is the one with
+the least F of the worse child (for entropy: the least mean), and of equal ones the first. The
+column is the one with the least risk = cost / (F - that value), of equal risks the one that lowers
+F more, then the first.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -19,7 +20,7 @@ import numpy as np
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.budget_forest.impurities import THRESHOLD_PAIRS, pairs_added, value
 
-#: Columns of the table of nodes; class counts follow.
+#: Number of fixed columns of the table of nodes; class counts follow.
 PARENT, LEFT, RIGHT, FEATURE, LOW, HIGH, ROWS, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
@@ -27,8 +28,10 @@ PARENT, LEFT, RIGHT, FEATURE, LOW, HIGH, ROWS, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
 def best_cut(
     order, ranks, begin, end, labels, times, whole, left, right, number, expected, p, q, klogk
 ):
-    """The best cut of one column between `begin` and `end`: what it leaves (infinity: no cut) and
-    the place where the right side begins.
+    """The best cut of one column between `begin` and `end`.
+
+    Returns the impurity that remains (infinity: no cut), and the position where the right side
+    begins.
     """
     best, place = np.inf, -1
     if ranks[order[begin]] == ranks[order[end - 1]]:
@@ -61,8 +64,9 @@ def best_cut(
 
 @kernel(nogil=True)
 def price_list(nodes, node, costs, units, free, paid, prices):
-    """Costs of the columns at a node; with `free` a unit (a column or its group) that an ancestor
-    has tested costs nothing.
+    """Costs of the columns at a node.
+
+    With `free`, a unit (a column or its group) that an ancestor has tested costs nothing.
     """
     if free:
         above = nodes[node, PARENT]
@@ -75,7 +79,7 @@ def price_list(nodes, node, costs, units, free, paid, prices):
 
 @kernel(nogil=True)
 def draw(candidates, k, rng):
-    """Put k random columns first (the first steps of a Fisher–Yates shuffle)."""
+    """Move k random columns to the front (the first steps of a Fisher–Yates shuffle)."""
     for i in range(k):
         j = i + int(rng.random() * (candidates.size - i))
         candidates[i], candidates[j] = candidates[j], candidates[i]
@@ -100,7 +104,7 @@ def divide(order, begin, end, goes_left, spare):
 
 @kernel(nogil=True)
 def larger(nodes):
-    """The same table with twice the room."""
+    """The same table with room for twice as many nodes."""
     new = np.zeros((2 * nodes.shape[0], nodes.shape[1]), np.int64)
     for i in range(nodes.shape[0]):
         for j in range(nodes.shape[1]):
@@ -143,8 +147,8 @@ def grow(
     number, expected, p, q, klogk
         The impurity (`Measure`).
     max_depth, k, min_gain
-        Largest depth, columns drawn per node, and what F must fall by more than, in the units of
-        the impurity's whole numbers.
+        Largest depth, columns drawn per node, and the amount by which F must fall at least, in
+        the units of the impurity's whole numbers.
 
     Returns
     -------
@@ -244,7 +248,7 @@ def grow(
                 left[labels[row]] += times[row]
         for c in range(n_classes):
             right[c] = whole[c] - left[c]
-        # Children that are leaves need the list of this column only, which is divided as it stands.
+        # Children that are leaves need the list of this column only, and it is divided already.
         if depth + 1 < max_depth and (
             value(number, left, p, q, klogk) > 0.0 or value(number, right, p, q, klogk) > 0.0
         ):

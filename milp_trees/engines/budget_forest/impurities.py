@@ -1,18 +1,18 @@
-"""Impurities of a set of rows, as functions of its class counts (Nan, Wang, Saligrama,
-"Feature-Budgeted Random Forest", ICML 2015).
+"""Impurities of a set of rows, as functions of its class counts. Loads numba.
+
+See Nan, Wang, Saligrama, "Feature-Budgeted Random Forest" (ICML 2015).
 
 An impurity F is *admissible* if it is non-negative, zero on pure sets, monotone (F of a subset is
 at most F of the set), supermodular (a further row raises F of a larger set by at least as much) and
-log F(S) = O(log |S|). A tree grown with one costs its most expensive row at most O(log n) times
-what any tree must cost it.
+log F(S) = O(log |S|). In a tree grown with such an F, the cost of the most expensive row is at most
+O(log n) times the least that is possible for any tree.
 
 `threshold-pairs` is admissible: F = Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺; with α = 0 it counts the
-pairs of rows of different classes. `entropy` is not; it is the usual choice of impurity, for
-comparison: in nats, 0 where it is below α, and children are judged by their mean, not their
-maximum.
+pairs of rows of different classes. `entropy` is not admissible; it is the usual choice and serves
+for comparison. It is measured in nats and set to 0 below α, and children are compared by their
+mean, not their maximum.
 
-To add an impurity: a number, a branch in `value`, and a row of `IMPURITIES`. Import this module
-only where it is used: it loads numba.
+To add an impurity, add a number, a branch in `value`, and a row of `IMPURITIES`.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -33,7 +33,9 @@ THRESHOLD_PAIRS, ENTROPY = 0, 1
 
 @dataclass(frozen=True)
 class Impurity:
-    """One row of the table: the number that compiled code knows it by, how the two children are
+    """One row of the table of impurities.
+
+    It holds the number by which compiled code identifies it, how the values of two children are
     combined, and whether it is admissible.
     """
 
@@ -62,7 +64,7 @@ class Measure:
 
     @property
     def scale(self) -> int:
-        """What compiled code returns is F times this."""
+        """The factor by which compiled code multiplies F."""
         return self.q * self.q if self.impurity.number == THRESHOLD_PAIRS else 1
 
 
@@ -76,6 +78,10 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
     alpha : number of at least 0
         Taken as the rational that was written: 0.1 is 1/10.
     n_rows : int
+
+    Returns
+    -------
+    Measure
 
     Raises
     ------
@@ -97,7 +103,7 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
         raise DataError(
             f"alpha={alpha} has the denominator {q}, too large for exact counts of pairs among {n_rows} rows; take a rounder number."
         )
-    if threshold > n_rows:  # no set of rows is impure: any larger α does the same
+    if threshold > n_rows:  # no set of rows is impure, so a larger α changes nothing
         p, q = n_rows, 1
     counts = np.arange(n_rows + 1, dtype=np.float64)
     return Measure(impurity, p, q, counts * np.log(np.maximum(counts, 1.0)))

@@ -23,8 +23,10 @@ from milp_trees.engines.budget_forest.impurities import Measure, value
 
 
 class Columns(NamedTuple):
-    """Training rows: values (n, p), rows in the order of every column and ranks of their values (p,
-    n), classes (n,), number of classes.
+    """Training rows with sorted columns.
+
+    Values (n, p), rows in the order of every column and ranks of their values (p, n), classes (n,),
+    and the number of classes.
     """
 
     X: np.ndarray
@@ -35,8 +37,10 @@ class Columns(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How a tree is grown: impurity, cost (p,) and unit (p,) of the columns, whether a unit is free
-    once tested, limits.
+    """How a tree is grown.
+
+    Impurity, cost (p,) and unit (p,) of the columns, whether a unit is free once tested, and
+    limits.
     """
 
     measure: Measure
@@ -82,7 +86,7 @@ class GrownTree:
 
     @property
     def tree_(self) -> GrownTree:
-        """Itself, so that it reads like a fitted scikit-learn tree."""
+        """The tree itself, so that it can be used like a fitted scikit-learn tree."""
         return self
 
     @property
@@ -116,8 +120,15 @@ class GrownTree:
         return shares
 
     def mark_used(self, X: np.ndarray, units: np.ndarray, used: np.ndarray) -> None:
-        """Set `used[i, units[f]]` (n, number of units) for every column f tested on the path of row
-        i.
+        """Set `used[i, units[f]]` for every column f that is tested on the path of row i.
+
+        Parameters
+        ----------
+        X : float array of shape (n, p)
+        units : int64 array of shape (p,)
+            Unit of every column.
+        used : bool array of shape (n, number of units)
+            Changed in place.
         """
         walk.mark(
             X, self.children_left, self.children_right, self.feature, self.threshold, units, used
@@ -125,7 +136,19 @@ class GrownTree:
 
 
 def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns:
-    """Sort every column of X (n, p) once."""
+    """Sort every column once.
+
+    Parameters
+    ----------
+    X : float array of shape (n, p)
+    labels : int array of shape (n,)
+        Number of the class of every row.
+    n_classes : int
+
+    Returns
+    -------
+    Columns
+    """
     values = X.T
     order = np.argsort(values, axis=1, kind="stable")
     in_order = np.take_along_axis(values, order, axis=1)
@@ -140,12 +163,36 @@ def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns
 
 
 def drawn(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
-    """The rows of a tree: n draws with replacement, or every row once."""
+    """The rows of a tree: n draws with replacement, or every row once.
+
+    Parameters
+    ----------
+    n : int
+    bootstrap : bool
+    rng : Generator
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
     return rng.integers(n, size=n) if bootstrap else np.arange(n)
 
 
 def grow_tree(columns: Columns, rules: Rules, bootstrap: bool, seed: int) -> GrownTree:
-    """Grow the tree of one seed. The same seed gives the same tree, whatever else runs."""
+    """Grow the tree of one seed; it does not depend on other trees.
+
+    Parameters
+    ----------
+    columns : Columns
+    rules : Rules
+    bootstrap : bool
+        Draw the rows with replacement.
+    seed : int
+
+    Returns
+    -------
+    GrownTree
+    """
     rng = np.random.default_rng(seed)
     n = len(columns.labels)
     times = np.bincount(drawn(n, bootstrap, rng), minlength=n).astype(np.int32)

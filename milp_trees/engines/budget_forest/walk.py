@@ -1,4 +1,4 @@
-"""Compiled walks of rows down a tree. Import this module only where it is used: it loads numba."""
+"""Compiled paths of rows down a tree. Loads numba."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -9,7 +9,7 @@ from milp_trees.compiling.kernels import kernel
 
 @kernel(nogil=True)
 def leaves(X, left, right, feature, threshold, found):
-    """Write the leaf that every row of X (n, p) reaches."""
+    """Write to `found` the leaf that every row of X (n, p) reaches."""
     for i in range(X.shape[0]):
         node = 0
         while left[node] >= 0:
@@ -19,7 +19,7 @@ def leaves(X, left, right, feature, threshold, found):
 
 @kernel(nogil=True)
 def mark(X, left, right, feature, threshold, units, used):
-    """Set used[i, u] where row i meets a test of a column of unit u."""
+    """Set used[i, u] if row i meets a test of a column of unit u."""
     for i in range(X.shape[0]):
         node = 0
         while left[node] >= 0:

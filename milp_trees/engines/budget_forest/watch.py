@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Mean cost of a growing forest on validation rows, and its errors where labels are known.
+    """Mean cost of a growing forest on validation rows, and its errors if labels are known.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Watch:
         Labels, if they are known.
     classes : array of shape (K,)
     units : int64 array of shape (p,)
-        Which features are paid together.
+        Unit of every feature: features of one unit are paid together.
     unit_costs : array of shape (number of units,)
     budget : float
         Largest mean cost of a row.
@@ -45,7 +45,7 @@ class Watch:
         self.errors: list[float] = []
 
     def affords(self, tree: GrownTree) -> bool:
-        """Take the tree in; False if the forest now costs more than its budget."""
+        """Add a tree; False if the forest now costs more than its budget."""
         tree.mark_used(self.X, self.units, self.used)
         self.costs.append(float((self.used @ self.unit_costs).mean()))
         if self.y is not None:
@@ -55,8 +55,9 @@ class Watch:
 
 
 def votes(shares: np.ndarray, voting: str) -> np.ndarray:
-    """What a tree adds to the vote: its leaves' class shares (n, K), or 1 for the largest of each
-    row.
+    """What a tree adds to the vote.
+
+    It is the class shares of its leaves (n, K), or 1 for the largest share of each row.
     """
     if voting == "soft":
         return shares

@@ -1,3 +1,4 @@
-"""Exact search for trees whose leaves ask an oracle: nested sets of rows, intervals of thresholds,
-batched calls.
+"""Exact search for trees whose leaves use an oracle.
+
+It uses nested sets of rows, intervals of thresholds, and calls of the oracle in batches.
 """

@@ -1,6 +1,4 @@
-"""The arrays of a search: tests as codes of few columns, and for every row the numbers that are
-summed over sets of rows.
-"""
+"""The arrays of a search: tests as codes of few columns, and numbers to sum over rows."""
 
 from __future__ import annotations
 
@@ -16,15 +14,15 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.grouping import equal_rows
 
-#: What stands behind the cost vector in `Instance.sums`: least cost, worst regret, rows, weight.
+#: The columns after the cost vector in `Instance.sums`: least cost, worst regret, rows, weight.
 BASE, WORST, ROWS, MASS = -4, -3, -2, -1
-#: Rounding of sums, as a share of the sum of the rows' largest costs.
+#: Rounding error of sums, as a share of the sum of the rows' largest costs.
 ROUNDING = 1e-12
 
 
 @dataclass(eq=False)
 class Instance:
-    """A view in the form that is searched.
+    """A view in the form that the search uses.
 
     Tests are sorted by column: those of column b are `first[b] : first[b + 1]`, and the k-th of
     them holds for rows with `codes[:, b] <= k`. These rows are its low side.
@@ -38,7 +36,7 @@ class Instance:
     test : int64 array of shape (F,)
         Its number in the view.
     cost : float array of shape (F,)
-        What a split with it costs.
+        Cost of a split with the test.
     sums : float array of shape (n, d + 4)
         Cost vector, least cost z*(v), worst regret, number of rows, weight (whole numbers).
     oracle : DecisionSet
@@ -46,15 +44,15 @@ class Instance:
     least_rows, least_mass : int
         Smallest leaf.
     constant : float
-        What has been taken off the objective.
+        What was subtracted from the objective.
     rounding : float
         Losses smaller than this are zero.
     pool : Pool or None
-        Decisions that bound from above; None where calls are cheap.
+        Decisions that give upper bounds; None if calls of the oracle are cheap.
     similarity : bool
         Whether bounds from supersets are used.
     eps : float
-        What is not better by more than this is not looked for.
+        The search ignores improvements that are not larger than this.
     """
 
     codes: np.ndarray
@@ -80,7 +78,7 @@ class Instance:
 
     @cached_property
     def short(self) -> np.ndarray:
-        """`codes` in the form that is quickest to sort."""
+        """`codes` in the integer type that is fastest to sort."""
         return self.codes.astype(np.int16) if self.codes.max(initial=0) < 2**15 else self.codes
 
     def by_code(self, rows: np.ndarray, column: int) -> np.ndarray:
@@ -106,8 +104,9 @@ class Instance:
         return self.min_samples_leaf > 1 or self.min_weight_leaf > 0
 
     def losses(self, sums: np.ndarray) -> np.ndarray:
-        """φ of sets of rows given by their sums, shape (m, d + 4): what a leaf loses, without its
-        penalty.
+        """φ of sets of rows given by their sums, shape (m, d + 4).
+
+        It is the loss of a leaf, without the leaf's penalty.
         """
         least: np.ndarray = self.oracle.value(sums[:, : self.dimension])  # type: ignore[attr-defined]
         self.counters["oracle_calls"] += len(sums)
@@ -132,8 +131,9 @@ class Instance:
         return enough
 
     def thresholds(self, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and last threshold with two large sides of every column, shapes (..., p); first >
-        last where there is none.
+        """First and last threshold with two large sides for every column, shapes (..., p).
+
+        If there is none, first > last.
         """
         place = np.arange(self.n_features) - self.first[self.column]
         first = np.minimum.reduceat(
@@ -144,13 +144,14 @@ class Instance:
 
 
 class Pool:
-    """A few decisions that were best somewhere: w·v of any of them bounds z*(v) from above without
-    a call.
+    """A few decisions that were best for some set; w·v of each bounds z*(v) from above.
+
+    No call of the oracle is needed for these bounds.
 
     Parameters
     ----------
     size : int
-        The oldest goes when there are more.
+        Number of decisions; a further one replaces the oldest.
     """
 
     def __init__(self, size: int) -> None:
@@ -164,8 +165,9 @@ class Pool:
             del self._known[next(iter(self._known))]
 
     def bounds(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Upper bounds on z* of the low sides, shape (Q, F), and of the high sides; `sums` (Q, F +
-        1, d) ends with the whole.
+        """Upper bounds on z* of the low sides, shape (Q, F), and of the high sides.
+
+        `sums` of shape (Q, F + 1, d) ends with the sum of the whole set.
         """
         paid = sums @ np.array(list(self._known.values())).T
         return paid[:, :-1].min(axis=2), (paid[:, -1:] - paid[:, :-1]).min(axis=2)
@@ -177,8 +179,22 @@ class Pool:
 def prepare(
     view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similarity: bool, merge_rows: bool
 ) -> Instance:
-    """An instance of a view; rows with equal tests become one (`constant` is what they cannot
-    avoid).
+    """An instance of a view; rows with equal tests are merged.
+
+    Parameters
+    ----------
+    view : LeafOracle
+    dataset : Dataset
+    space : Trees
+    pool : int
+        Number of decisions that are kept for upper bounds; -1 lets the oracle decide.
+    similarity, merge_rows : bool
+        Use bounds from supersets; merge rows with equal tests. The loss that merged rows cannot
+        avoid is `constant`.
+
+    Returns
+    -------
+    Instance
     """
     codes, tests = _codes(view)
     whole, scale, _ = exact.integers(dataset.row_weights)
@@ -245,8 +261,9 @@ def _column(view: LeafOracle, tests: np.ndarray) -> np.ndarray:
 
 
 def _nested(view: LeafOracle, tests: np.ndarray) -> bool:
-    """Whether every test holds where the one before it does; arrays given by hand may say otherwise
-    than the names.
+    """Whether every test is true where the test before it is.
+
+    The names of tests may claim this although arrays given by the user differ.
     """
     if view.ranked is not None:
         return len(set(view.ranked.column[tests].tolist())) == 1 and bool(

@@ -1,4 +1,4 @@
-"""Intervals of thresholds of a column and what no split inside them can go below."""
+"""Intervals of thresholds of a column, with a lower bound on all splits inside each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Intervals:
     Parameters
     ----------
     node : int64 array
-        Which set of rows is split.
+        The set of rows that is split.
     column, lo, hi : int64 arrays
     low_lo, low_hi, high_lo, high_hi : float arrays
         Lower bounds on L(lo), L(hi), H(lo), H(hi).
@@ -61,7 +61,7 @@ class Intervals:
     def halves(
         self, middle: np.ndarray, low: np.ndarray, high: np.ndarray, worst: np.ndarray
     ) -> Intervals:
-        """What is left when one threshold of every interval is known.
+        """The intervals that remain when one threshold of every interval is known.
 
         Parameters
         ----------
@@ -69,7 +69,11 @@ class Intervals:
         low, high : float arrays
             Lower bounds on L and H there.
         worst : float array
-            Worst regret of the rows between lo and middle; infinity if that is switched off.
+            Worst regret of the rows between lo and middle; infinity if that bound is switched off.
+
+        Returns
+        -------
+        Intervals
         """
         rest = self.worst - np.where(np.isinf(worst), 0.0, worst)
         below = Intervals(
@@ -90,25 +94,28 @@ class Intervals:
 def begin(
     inst: Instance, tables: np.ndarray, enough: np.ndarray, alone: np.ndarray
 ) -> tuple[Intervals, np.ndarray]:
-    """For every column of every set the interval of thresholds with two large sides, and what
-    splits with a small side lose at least.
+    """For every column of every set, the interval of thresholds with two large sides.
 
-    A side from which rows are missing loses at least what the whole does, less their worst regret.
+    With it comes a lower bound for splits with a small side.
+
+
+    A side that lacks some rows loses at least what the whole set does, minus their worst regret.
 
     Parameters
     ----------
+    inst : Instance
     tables : float array of shape (Q, F + 1, d + 4)
         Sums of the low sides of all tests, and of the sets.
     enough : bool array of shape (Q, F)
         Where both sides are large enough.
     alone : float array of shape (Q,)
-        What a set loses at least, if it is all on one side.
+        A lower bound on the loss of each set, if it is all on one side.
 
     Returns
     -------
     intervals : Intervals
     small : float array of shape (Q,)
-        Infinity where no leaf with rows is too small.
+        A lower bound for splits with a small side; infinity if no leaf with rows is too small.
     """
     first, last = inst.thresholds(enough)
     node, column = np.nonzero(first <= last)

@@ -1,5 +1,6 @@
-"""The best single split of many sets of rows at once: thresholds are halved, and only those are
-asked about that bounds leave open.
+"""The best single split of many sets of rows at once.
+
+Intervals of thresholds are halved; the oracle is called only for those that bounds leave open.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ class OneSplit(NamedTuple):
     test : int64 array of shape (Q,)
         Its test (number in the instance), -1 for a leaf.
     own : float array of shape (Q,)
-        No leaf or split of the set with large enough leaves loses less.
+        A lower bound on leaves and splits of the set with large enough leaves.
     any_size : float array of shape (Q,)
-        None loses less whatever the sizes of its leaves: this holds for every superset too.
+        A lower bound whatever the sizes of leaves; it holds for every superset too.
     """
 
     value: np.ndarray
@@ -41,18 +42,23 @@ def best_splits(
     partner: np.ndarray | None,
     check: Callable[[], None],
 ) -> OneSplit:
-    """Best leaf or split of every set, as far as it matters.
+    """Best leaf or split of every set, if it is good enough to matter.
 
     Parameters
     ----------
+    inst : Instance
     tables : float array of shape (Q, F + 1, d + 4)
         Sums of the low side of every test, and of the set itself.
     limit : float array of shape (Q,)
-        A set's own loss, together with its partner's, is of interest below this only.
+        The loss of a set, together with that of its partner, matters only if it is below this.
     partner : int64 array of shape (Q,), optional
         The other side of the split above.
     check : callable
-        Raises when time is up.
+        Raises an error when the time is over.
+
+    Returns
+    -------
+    OneSplit
     """
     inst.counters["one_splits"] += len(tables)
     alone = inst.losses(tables[:, -1]) + inst.leaf_cost
@@ -86,7 +92,7 @@ def _halve(
     value: np.ndarray,
     test: np.ndarray,
 ) -> Intervals:
-    """Ask about one threshold of every interval; `value` and `test` are improved."""
+    """Evaluate one threshold of every interval; `value` and `test` are improved."""
     f = inst.first[open_.column] + middle
     low = tables[open_.node, f]
     losses = inst.losses(np.concatenate([low, tables[open_.node, -1] - low])) + inst.leaf_cost
@@ -111,7 +117,7 @@ def _halve(
 def _from_pool(
     inst: Instance, tables: np.ndarray, enough: np.ndarray, value: np.ndarray, test: np.ndarray
 ) -> None:
-    """Begin with the best split whose leaves take decisions of the pool."""
+    """Begin with the best split whose leaves use decisions of the pool."""
     assert inst.pool is not None
     low, high = inst.pool.bounds(tables[:, :, : inst.dimension])
     found = low + high - tables[:, -1:, inst.dimension] + inst.cost + 2 * inst.leaf_cost

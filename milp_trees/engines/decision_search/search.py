@@ -1,5 +1,6 @@
-"""Best trees of any depth on all rows: best first over intervals of root thresholds, with what is
-known about sets of rows remembered.
+"""Best trees of any depth on all rows: best first over intervals of root thresholds.
+
+Bounds of sets of rows are remembered.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from milp_trees.engines.decision_search.two_splits import (
     table_of,
 )
 
-#: Sets of rows whose answers are remembered.
+#: Number of sets of rows whose answers are remembered.
 REMEMBERED = 500_000
 
 
 class _Range(NamedTuple):
-    """An interval of thresholds as in `Intervals`, and the threshold to look at first (-1: the
-    middle).
+    """An interval of thresholds as in `Intervals`, and its first threshold to evaluate.
+
+    -1 stands for the middle.
     """
 
     column: int
@@ -51,7 +53,7 @@ class Search:
     ----------
     inst : Instance
     check : callable
-        Raises when time is up.
+        Raises an error when the time is over.
     """
 
     inst: Instance
@@ -67,9 +69,17 @@ class Search:
 
         Parameters
         ----------
-        rows : int64 array, rising
+        rows : int64 array of shape (m,)
+            Numbers of the rows, rising.
+        depth : int
+        upper : float
+            Trees that do not lose less are not searched for.
         report : callable, optional
-            Told of every improvement.
+            Called with every improvement.
+
+        Returns
+        -------
+        Found
         """
         self.check()
         if depth == 0 or not self.inst.n_features:
@@ -117,8 +127,8 @@ class _Deeper:
         return min(self.best, self.upper) - self.inst.eps
 
     def solve(self) -> Found:
-        # One level less gives a tree, a root to begin with, and bounds for sides that hold all
-        # rows.
+        # The search with one level less gives a tree, a first root, and bounds for sides that hold
+        # all rows.
         less = self.search.solve(
             self.rows, self.depth - 1, self.upper, self._of_less if self.report else None
         )
@@ -142,7 +152,7 @@ class _Deeper:
         return Found(self.best, self.shape, own, min(own, self.any_size, small))
 
     def _begin(self, alone: float) -> tuple[list[tuple[float, int, _Range]], float]:
-        """The open intervals, and what splits with a side that is too small lose at least."""
+        """The open intervals, and a lower bound for splits with a side that is too small."""
         inst = self.inst
         table = table_of(inst, self.rows)
         self.worst, self.all_worst = table[0, :-1, WORST].copy(), float(table[0, -1, WORST])
@@ -168,7 +178,7 @@ class _Deeper:
             bound = max(
                 bound, part.low_hi + part.high_lo - self._worst(part.column, part.lo, part.hi)
             )
-        # The root of the shallower tree comes first among equals.
+        # Of equal bounds, the root of the shallower tree comes first.
         heapq.heappush(
             heap,
             (
@@ -202,8 +212,9 @@ class _Deeper:
     def _sides(
         self, f: int, low_rows: np.ndarray, high_rows: np.ndarray, low: float, high: float
     ) -> tuple[float, float]:
-        """Lower bounds on both sides of a split (whatever the sizes of leaves), the larger side
-        searched first and the other one if that is open.
+        """Lower bounds on both sides of a split (whatever the sizes of leaves).
+
+        The larger side is searched first, and the other one only if the split is still open.
         """
         rows, bounds = [low_rows, high_rows], [low, high]
         own, found = list(bounds), []

@@ -1,6 +1,4 @@
-"""Compiled: sums over the low sides of all tests, for many nested sets of rows at once. Import this
-module only where it is used: it loads numba.
-"""
+"""Compiled sums over the low sides of all tests, for many nested sets of rows. Loads numba."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -11,8 +9,7 @@ from milp_trees.compiling.kernels import kernel
 
 @kernel(nogil=True)
 def fill(rows, codes, sums, first, column, cuts, running, whole, out):
-    """Sums of the sets {rows with code <= cut} and {the others}, and of the low side of every test
-    in them.
+    """Sums of the sets {rows with code <= cut} and {the others}, and of all low sides in them.
 
     One pass over the rows, whatever the number of cuts: n p (d + 4) additions, and F (d + 4) per
     set.

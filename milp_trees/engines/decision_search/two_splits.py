@@ -1,5 +1,6 @@
-"""Best trees of depth two on a set of rows: root thresholds are halved, a batch of them at a time,
-both sides of all in one go.
+"""Best trees of depth two on a set of rows.
+
+Intervals of root thresholds are halved, a batch at a time; both sides of all are evaluated at once.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from milp_trees.engines.decision_search.instance import WORST, Instance
 from milp_trees.engines.decision_search.intervals import Intervals, begin
 from milp_trees.engines.decision_search.one_split import OneSplit, best_splits
 
-#: Roots whose sides are evaluated together, and bytes of their tables.
+#: Number of roots whose sides are evaluated together, and bytes of their tables.
 MOST_ROOTS, TABLE_BYTES = 64, 2**27
 #: A tree as nested tuples (test, low side, high side); None is a leaf.
 Shape = Any
@@ -30,9 +31,9 @@ class Found:
         Loss of `shape`, penalties included.
     shape : nested tuples
     own : float
-        No tree of the depth with large enough leaves loses less.
+        A lower bound on trees of the depth with large enough leaves.
     any_size : float
-        None loses less whatever the sizes of its leaves: it holds for every superset too.
+        A lower bound whatever the sizes of leaves; it holds for every superset too.
     """
 
     value: float
@@ -70,7 +71,22 @@ def table_of(inst: Instance, rows: np.ndarray) -> np.ndarray:
 def best_one(
     inst: Instance, rows: np.ndarray, check: Callable[[], None], limit: float = np.inf
 ) -> tuple[Found, np.ndarray]:
-    """Best tree of depth one, and the table of the rows."""
+    """Best tree of depth one, and the table of the rows.
+
+    Parameters
+    ----------
+    inst : Instance
+    rows : int64 array of shape (m,)
+    check : callable
+        Raises an error when the time is over.
+    limit : float, optional
+        Trees that lose at least this much do not matter.
+
+    Returns
+    -------
+    found : Found
+    table : float array of shape (1, F + 1, d + 4)
+    """
     table = table_of(inst, rows)
     one = best_splits(inst, table, np.array([limit]), None, check)
     return Found(
@@ -89,9 +105,9 @@ class TwoSplits:
     ----------
     rows : int64 array
     upper : float
-        Trees that lose at least so much are of no interest.
+        Trees that lose at least this much do not matter.
     check : callable
-        Raises when time is up.
+        Raises an error when the time is over.
     report : callable, optional
     """
 
@@ -134,7 +150,7 @@ class TwoSplits:
             open_ = _joined(self._evaluate(now, (now.lo + now.hi) // 2), later)
 
     def _evaluate(self, open_: Intervals, middle: np.ndarray) -> Intervals:
-        """Both sides at one threshold of every interval; returns what is left of the intervals."""
+        """Evaluate both sides at one threshold of every interval; return what remains of them."""
         inst = self.inst
         order = np.lexsort((middle, open_.column))
         open_, middle = open_[order], middle[order]
@@ -195,7 +211,18 @@ class TwoSplits:
 
 
 def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray]:
-    """Rows of the leaves of a tree, low sides first."""
+    """Rows of the leaves of a tree, low sides first.
+
+    Parameters
+    ----------
+    inst : Instance
+    rows : int64 array of shape (m,)
+    shape : nested tuples
+
+    Returns
+    -------
+    list of int64 arrays
+    """
     if shape is None:
         return [rows]
     f, low, high = shape
@@ -204,7 +231,18 @@ def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray
 
 
 def leaf_decisions(inst: Instance, rows: np.ndarray, shape: Shape) -> np.ndarray:
-    """The best decisions of the leaves, shape (leaves, d)."""
+    """The best decisions of the leaves, low sides first.
+
+    Parameters
+    ----------
+    inst : Instance
+    rows : int64 array of shape (m,)
+    shape : nested tuples
+
+    Returns
+    -------
+    float array of shape (leaves, d)
+    """
     sums = np.array(
         [inst.sums[part, : inst.dimension].sum(axis=0) for part in leaf_sets(inst, rows, shape)]
     )

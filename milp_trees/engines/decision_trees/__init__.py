@@ -1,3 +1,4 @@
-"""Growing trees greedily for decisions: coded columns, criteria, compiled scans, weakest-link
-pruning (Elmachtoub, Liang, McNellis 2020).
+"""Greedy trees for decisions: coded columns, criteria, compiled scans, weakest-link pruning.
+
+See Elmachtoub, Liang, McNellis (2020).
 """

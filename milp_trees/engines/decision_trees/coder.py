@@ -1,5 +1,6 @@
-"""From a table to coded columns, so that thresholds may be chosen node by node, and from coded
-columns to a Dataset.
+"""From a table to coded columns, and from coded columns to a Dataset.
+
+Codes allow thresholds to be chosen node by node.
 """
 
 from __future__ import annotations
@@ -105,8 +106,21 @@ def dataset_of(
     table: Mapping[str, np.ndarray] | None = None,
     **fields: Any,
 ) -> Dataset:
-    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut);
-    `table` holds the columns' values, if it is at hand.
+    """A Dataset with all tests of coded columns, or with those in `keep`.
+
+    Parameters
+    ----------
+    columns : Columns
+    keep : mapping, optional
+        Test → column and cut.
+    table : mapping, optional
+        The columns' values, if they are available.
+    **fields
+        Further fields of the Dataset.
+
+    Returns
+    -------
+    Dataset
     """
     if keep is None:
         keep = {

@@ -36,15 +36,14 @@ class Columns:
         return int(self.feature.max(initial=-1)) + 1
 
     def order(self) -> np.ndarray:
-        """Rows in the order of every column, int32 of shape (C, n); equal codes in the order of
-        rows.
-        """
+        """Rows in the order of every column, int32 of shape (C, n), sorted stably."""
         return np.argsort(self.codes, axis=1, kind="stable").astype(np.int32)
 
 
 def columns_of(view: LeafOracle) -> Columns:
-    """The candidate tests of a view: thresholds of one column together, every other test as a
-    column of two codes.
+    """The candidate tests of a view.
+
+    Thresholds of one column are together; every other test is a column of two codes.
     """
     ranked = view.ranked
     if ranked is None:

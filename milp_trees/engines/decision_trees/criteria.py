@@ -1,5 +1,7 @@
-"""What a greedy split is chosen by: the SPO loss of both sides over listed vertices or by an
-oracle, squared error (CART), or both in turn.
+"""Criteria for greedy splits.
+
+They are the SPO loss of both sides over listed vertices or by an oracle, squared error (CART), or
+both in turn.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ BATCH = 2**22
 
 
 class Lots(NamedTuple):
-    """Rows of a node and what it needs: row order by column, codes, counts and whole weights of
-    rows, least leaf, quantiles (0 = all), prices.
+    """Rows of a node, and the arrays that scans need.
+
+    Row order by column, codes, counts and whole weights of rows, least leaf, quantiles (0 = all),
+    and prices.
     """
 
     codes: np.ndarray
@@ -51,17 +55,31 @@ class Split(NamedTuple):
 
 
 class Criterion(ABC):
-    """What splits are valued by. `loss` of a node must never rise by splitting it."""
+    """Values of splits; splitting a node must never raise its `loss`."""
 
     @abstractmethod
     def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
-        """Of a node: its loss as a leaf, the rounding error of losses, and what `best` wants to
-        know.
-        """
+        """For a node: its loss as a leaf, the rounding error of losses, and data for `best`."""
 
     @abstractmethod
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
-        """The best allowed split on some of the columns, or None."""
+        """The best allowed split on some of the columns, or None.
+
+        Parameters
+        ----------
+        lots : Lots
+            The rows of the node.
+        columns : int array
+            The columns that may be split on.
+        slack : float
+            Rounding error of losses, as `enter` returns it.
+        node : object
+            The data for `best` that `enter` returns.
+
+        Returns
+        -------
+        Split or None
+        """
 
 
 class DecisionLoss(Criterion):
@@ -69,8 +87,9 @@ class DecisionLoss(Criterion):
 
     @abstractmethod
     def decide(self, nodes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Best decision of every node, shape (nodes, d), and its loss, shape (nodes,), from the
-        rows of the nodes.
+        """Best decision of every node, shape (nodes, d), and its loss, shape (nodes,).
+
+        A node is given by its rows.
         """
 
     @abstractmethod
@@ -81,8 +100,20 @@ class DecisionLoss(Criterion):
 def decision_loss(
     vectors: np.ndarray, base: np.ndarray, decisions: DecisionSet, vertices: np.ndarray | None
 ) -> DecisionLoss:
-    """SPO loss of rows with cost vectors (times weights) and their z*: over vertices if they are
-    listed, else by the oracle.
+    """SPO loss, over vertices if they are listed, and otherwise by the oracle.
+
+    Parameters
+    ----------
+    vectors : float array of shape (n, d)
+        Cost vectors times weights.
+    base : float array of shape (n,)
+        z* of each.
+    decisions : DecisionSet
+    vertices : float array of shape (K, d) or None
+
+    Returns
+    -------
+    DecisionLoss
     """
     if vertices is None:
         return OracleLoss(np.ascontiguousarray(vectors), base, decisions)
@@ -208,8 +239,9 @@ class OracleLoss(DecisionLoss):
 
 @dataclass(frozen=True, eq=False)
 class SquaredError(Criterion):
-    """Squared error of cost vectors around their mean: CART for regression (Breiman, Friedman,
-    Olshen, Stone 1984).
+    """Squared error of cost vectors around their mean: CART for regression.
+
+    See Breiman, Friedman, Olshen, Stone (1984).
 
     Parameters
     ----------
@@ -272,8 +304,9 @@ class SquaredError(Criterion):
 
 @dataclass(frozen=True, eq=False)
 class SmoothedLoss(Criterion):
-    """SPO loss, and squared error on its plateaus: where no split of a node changes what its sides
-    decide, none lowers the SPO loss.
+    """SPO loss, and squared error on its plateaus.
+
+    On a plateau no split of a node changes the decisions of its sides, so none lowers the SPO loss.
 
     The published rule takes the first of such equal splits, which peels off as few rows as a leaf
     may have; the split of least squared error makes rows with like costs neighbours, so that splits

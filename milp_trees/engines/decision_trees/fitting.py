@@ -1,6 +1,4 @@
-"""A sample of rows with cost vectors and a set of decisions: what trees for decisions are grown,
-valued and judged on.
-"""
+"""A sample of rows with cost vectors, and a set of decisions, for growing and pruning trees."""
 
 from __future__ import annotations
 
@@ -29,12 +27,26 @@ if TYPE_CHECKING:
     from milp_trees.spaces.trees import Trees
 
 
-#: What a greedy tree is grown by.
+#: The criteria by which a greedy tree can be grown.
 CRITERIA = ("loss", "smoothed", "squared-error")
 
 
 def chosen(by: str, loss: DecisionLoss, vectors: np.ndarray, weights: np.ndarray) -> Criterion:
-    """SPO loss, SPO loss with squared error on its plateaus, or squared error."""
+    """SPO loss, SPO loss with squared error on its plateaus, or squared error.
+
+    Parameters
+    ----------
+    by : str
+        One of `CRITERIA`.
+    loss : DecisionLoss
+    vectors : float array of shape (n, d)
+        Cost vectors times weights.
+    weights : float array of shape (n,)
+
+    Returns
+    -------
+    Criterion
+    """
     if by not in CRITERIA:
         raise ValueError(f"A tree is grown by {', '.join(CRITERIA)}; got {by!r}.")
     if by == "loss":
@@ -86,7 +98,20 @@ class CostSample:
         )
 
     def rules(self, space: Trees, quantiles: int = 0, max_features: int | None = None) -> Rules:
-        """Limits of a space, for growing."""
+        """Limits of a space, as rules for growing.
+
+        Parameters
+        ----------
+        space : Trees
+        quantiles : int, default=0
+            Thresholds per node; 0 for all.
+        max_features : int, optional
+            Features that are drawn at every node; by default all are used.
+
+        Returns
+        -------
+        Rules
+        """
         return Rules(
             space.max_depth,
             space.min_samples_leaf,
@@ -96,7 +121,21 @@ class CostSample:
         )
 
     def grow(self, columns: Columns, space: Trees, by: str, quantiles: int) -> GrownTree:
-        """The tree grown by one of `CRITERIA`."""
+        """The tree grown by one criterion.
+
+        Parameters
+        ----------
+        columns : Columns
+        space : Trees
+        by : str
+            One of `CRITERIA`.
+        quantiles : int
+            Thresholds per node; 0 for all.
+
+        Returns
+        -------
+        GrownTree
+        """
         compile_kernels()
         criterion = chosen(by, self.loss, self.vectors, self.weights)
         sample = Sample(np.ones(len(self.costs), dtype=np.int64), self.row_weight[0])
@@ -109,8 +148,18 @@ class CostSample:
         )
 
     def to_tree(self, tree: GrownTree, columns: Columns, labels: tuple[Any, ...]) -> Tree:
-        """The tree with decisions in its leaves; `labels` are those of the listed decisions, if
-        they are listed.
+        """The tree with decisions in its leaves.
+
+        Parameters
+        ----------
+        tree : GrownTree
+        columns : Columns
+        labels : tuple
+            Those of the listed decisions, if they are listed.
+
+        Returns
+        -------
+        Tree
         """
         decisions, _ = self.loss.decide(tree.rows)
         return tree.to_tree(columns.tests, [self.decisions.label(w) for w in decisions], labels)
@@ -118,8 +167,7 @@ class CostSample:
     def judged_by(
         self, tree: GrownTree, costs: np.ndarray, squared: bool
     ) -> tuple[GrownTree, Callable[[np.ndarray, int], np.ndarray]]:
-        """The tree with the losses it is to be pruned by, and the loss of further rows at its
-        nodes.
+        """The tree with the losses for pruning, and the loss of further rows at its nodes.
 
         Parameters
         ----------
@@ -129,6 +177,12 @@ class CostSample:
             Cost vectors of the further rows.
         squared : bool
             Squared error around the mean of the training rows, instead of SPO loss.
+
+        Returns
+        -------
+        tree : GrownTree
+        loss : callable
+            `loss(rows, t)` gives the losses of further rows at node t.
         """
         if squared:
             means = tree.sums(self.vectors) / tree.sums(self.weights)[:, None]

@@ -1,6 +1,4 @@
-"""One tree of a forest, small enough to keep a hundred of: tests, and the mean cost vectors of the
-leaves.
-"""
+"""One tree of a forest, kept small: tests, and the mean cost vectors of the leaves."""
 
 from __future__ import annotations
 
@@ -75,7 +73,7 @@ def grow_one(
     bootstrap: bool,
     seed: int,
 ) -> tuple[ForestTree, np.ndarray]:
-    """A tree, and how often each row was drawn for it; both follow from the seed alone.
+    """A tree, and how often each row was drawn for it; both depend on the seed alone.
 
     Parameters
     ----------
@@ -86,7 +84,13 @@ def grow_one(
     by : str
         One of `fitting.CRITERIA`.
     bootstrap : bool
+        Draw the rows with replacement.
     seed : int
+
+    Returns
+    -------
+    tree : ForestTree
+    times : int array of shape (n,)
     """
     rng = np.random.default_rng(seed)
     drawn = drawn_rows(len(sample.costs), bootstrap, rng)
@@ -105,15 +109,28 @@ def grow_one(
 
 
 def drawn_rows(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
-    """How often each row is drawn for a tree whose generator begins anew, shape (n,)."""
+    """How often each row is drawn for a tree.
+
+    Parameters
+    ----------
+    n : int
+    bootstrap : bool
+    rng : Generator
+        In its first state.
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
     return (
         np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
     )
 
 
 def lean(coder: Coder, trees: Sequence[ForestTree]) -> tuple[Coder, list[ForestTree]]:
-    """The coder with those thresholds only that some tree tests (all of them are the values of the
-    training rows), and the trees in its terms.
+    """The coder and the trees without thresholds that no tree tests.
+
+    Thresholds are values of the training rows, so unused ones need not be kept.
     """
     cuts = [
         np.unique(np.concatenate([t.cut[t.column == c] for t in trees])).astype(np.int64)
@@ -157,7 +174,11 @@ def most_frequent(
     decisions : DecisionSet
     codes : int32 array of shape (C, rows)
     asked : bool array of shape (trees, rows)
-        At least one per row.
+        At least one tree per row.
+
+    Returns
+    -------
+    float array of shape (rows, d)
     """
     taken = decisions.solve(np.concatenate([tree.costs for tree in trees])).decisions
     distinct, which = np.unique(taken, axis=0, return_inverse=True)

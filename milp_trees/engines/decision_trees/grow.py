@@ -104,8 +104,9 @@ class GrownTree:
         return leaf
 
     def cut_back(self, stop: np.ndarray) -> GrownTree:
-        """The tree whose leaves are the first nodes with `stop` (bool of shape (nodes,)) on every
-        path, and the leaves that have none above.
+        """The tree in which the first nodes with `stop` on every path are leaves.
+
+        `stop` is a bool array of shape (nodes,); other paths keep their leaves.
         """
         kept: list[int] = []
         number = np.full(self.n_nodes, -1, dtype=np.int64)
@@ -144,7 +145,11 @@ class GrownTree:
         names : sequence, length nodes
             Label of every node's action (looked at for leaves).
         labels : tuple, optional
-            All actions there are, in order; by default those of the leaves.
+            All possible actions, in order; by default those of the leaves.
+
+        Returns
+        -------
+        Tree
         """
         labels = labels or tuple(dict.fromkeys(names[t] for t in self.leaves))
         place = {label: k for k, label in enumerate(labels)}
@@ -159,9 +164,7 @@ class GrownTree:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """How many rows each row stands for (0: left out) and its whole weight; int64 arrays of shape
-    (n,).
-    """
+    """How many rows each row stands for (0: left out), and its whole weight; shapes (n,)."""
 
     counts: np.ndarray
     row_weight: np.ndarray
@@ -175,8 +178,9 @@ def grow(
     rules: Rules,
     rng: np.random.Generator | None = None,
 ) -> GrownTree:
-    """The greedy tree: every node gets its best split, until depth, leaf sizes or a loss of zero
-    end it. A split may gain nothing.
+    """The greedy tree: every node gets its best split.
+
+    Growing ends at the depth, the leaf sizes, or a loss of zero. A split may gain nothing.
 
     Parameters
     ----------
@@ -188,6 +192,10 @@ def grow(
     rules : Rules
     rng : Generator, optional
         Needed with `max_features`.
+
+    Returns
+    -------
+    GrownTree
     """
     with interruptible():
         return _Grower(columns, order, sample, criterion, rules, rng).grow()
@@ -259,8 +267,9 @@ class _Grower:
     def _split(
         self, begin: int, end: int, rows: np.ndarray, slack: float, node: object
     ) -> Split | None:
-        """Best split of a node; with drawn features, on those, then on one after the other until
-        one can be split on.
+        """Best split of a node.
+
+        If features are drawn, further features are tried one by one until one can be split on.
         """
         counts, row_weight, rules = self.sample.counts, self.sample.row_weight, self.rules
         lots = Lots(
@@ -295,7 +304,7 @@ class _Grower:
 
 
 def grown_from(tree: Tree, columns: Columns) -> GrownTree:
-    """A tree on tests of the columns as arrays, with the rows in its nodes; its losses are zeros."""
+    """A tree on tests of the columns as arrays, with rows in its nodes; losses are zeros."""
     place = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
     nodes: list[tuple[int, int, int]] = []
     links: list[list[int]] = []

@@ -28,8 +28,9 @@ def positions(
     where,
     cuts,
 ):
-    """Allowed cuts of one column: `where[q]` is the end of the true side in `order`, `cuts[q]` its
-    cut; returns how many there are.
+    """Write the allowed cuts of one column; return their number.
+
+    `where[q]` becomes the end of the true side in `order`, `cuts[q]` its cut.
 
     With `quantiles` = Q > 0 and m > Q distinct values u in the node, only the values u[ceil(k (m -
     1) / Q)], k = 1..Q-1, begin a false side, and the cut is just below that value; otherwise every
@@ -86,8 +87,9 @@ def scan_listed(
     price,
     slack,
 ):
-    """Best cut by the cheapest vertex on both sides: (value, column, cut), column -1 if no cut is
-    allowed.
+    """Best cut by the cheapest vertex on both sides: (value, column, cut).
+
+    The column is -1 if no cut is allowed.
     """
     K = regret.shape[1]
     prefix = np.empty(K)
@@ -151,8 +153,9 @@ def scan_squared(
     price,
     slack,
 ):
-    """Best cut by squared error around the means of both sides, up to a constant; `shares` are the
-    rows' weights, `vectors` weighted and centred.
+    """Best cut by squared error around the means of both sides, up to a constant.
+
+    `shares` are the rows' weights; `vectors` are weighted and centred.
     """
     d = vectors.shape[1]
     prefix = np.empty(d)
@@ -263,8 +266,9 @@ def true_sides(
 
 @kernel(nogil=True)
 def divide(codes, order, begin, end, column, cut, spare):
-    """Rows on which the test is false to the front, in every column's order; returns where the
-    others begin.
+    """Move rows on which the test is false to the front, in every column's order.
+
+    Returns the position where the other rows begin.
     """
     test = codes[column]
     middle = begin
@@ -300,11 +304,13 @@ def descend(codes, column, cut, left, right):
 
 @kernel(nogil=True)
 def weakest_links(parent, left, right, loss, slack):
-    """The parameter at which every node becomes a leaf in weakest-link pruning: 0 at least,
-    infinite for leaves' own shape (`left` < 0).
+    """The parameter at which every node becomes a leaf in weakest-link pruning.
 
-    `loss` is each node's as a leaf. A parent comes before its children. All links within `slack` of
-    the weakest go at once.
+    It is at least 0, and infinite for leaves (`left` < 0).
+
+
+    `loss` is each node's loss as a leaf. A parent comes before its children. All links within
+    `slack` of the weakest are collapsed together.
     """
     n = len(parent)
     at = np.full(n, np.inf)

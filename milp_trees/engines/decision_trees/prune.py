@@ -1,5 +1,7 @@
-r"""Weakest-link pruning by decision loss (Breiman, Friedman, Olshen, Stone 1984, with the SPO loss
-of Elmachtoub, Liang, McNellis 2020).
+r"""Weakest-link pruning by decision loss.
+
+It is that of Breiman, Friedman, Olshen, Stone (1984), with the SPO loss of Elmachtoub, Liang,
+McNellis (2020).
 
 The link of a node t is :math:`g(t) = (R(t) - R(T_t)) / (|T_t| - 1)` with R the node's share of the
 training loss as a leaf and :math:`R(T_t)` that of the :math:`|T_t|` leaves below. Collapsing the
@@ -42,7 +44,7 @@ class PruningPath:
     error : float array of shape (m,), or None
         Standard error of that mean.
     chosen : int
-        Which subtree was kept.
+        Number of the subtree that was kept.
     """
 
     breakpoints: np.ndarray
@@ -54,9 +56,7 @@ class PruningPath:
 
     @property
     def alphas(self) -> np.ndarray:
-        r"""The parameter that stands for each subtree: :math:`\sqrt{\alpha_q\alpha_{q+1}}`,
-        infinity for the last.
-        """
+        r"""One parameter per subtree: :math:`\sqrt{\alpha_q\alpha_{q+1}}`; the last is infinite."""
         after = np.append(self.breakpoints[1:], np.inf)
         out: np.ndarray = np.sqrt(self.breakpoints * np.where(np.isinf(after), 1.0, after))
         out[-1] = np.inf
@@ -100,6 +100,10 @@ def pruning_path(tree: GrownTree, total: float, at: np.ndarray | None = None) ->
         Total weight: losses are divided by it.
     at : float array, optional
         `collapse_at(tree, total)`.
+
+    Returns
+    -------
+    PruningPath
     """
     at = collapse_at(tree, total) if at is None else at
     breakpoints = np.unique(np.append(0.0, at[np.isfinite(at)]))
@@ -110,8 +114,19 @@ def pruning_path(tree: GrownTree, total: float, at: np.ndarray | None = None) ->
 def over_leaves(
     tree: GrownTree, at: np.ndarray, breakpoints: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Sum of nodes' values over the leaves of every subtree; shape (m, …) for values of shape
-    (nodes, …).
+    """Sums of nodes' values over the leaves of every subtree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+    at : float array of shape (nodes,)
+        `collapse_at` of the tree.
+    breakpoints : float array of shape (m,)
+    values : array of shape (nodes, …)
+
+    Returns
+    -------
+    array of shape (m, …)
     """
     begin = np.where(
         np.isfinite(at), np.searchsorted(breakpoints, np.where(np.isfinite(at), at, 0.0)), 0
@@ -140,6 +155,11 @@ def prune(
         How much larger than the least mean loss that of the subtree may be; "one-se" stands for
         one standard error of the least one. Losses that differ relatively by less than `EQUAL`
         count as equal in any case.
+
+    Returns
+    -------
+    tree : GrownTree
+    path : PruningPath
     """
     at = collapse_at(tree, total)
     path = pruning_path(tree, total, at)
@@ -198,6 +218,10 @@ def judge(
     loss : callable
         `loss(rows, t)`: losses of some rows at node t, with the decision that its training rows
         chose.
+
+    Returns
+    -------
+    Judged
     """
     order = np.argsort(leaf, kind="stable")
     ends = np.searchsorted(leaf[order], np.arange(tree.n_nodes + 1))
@@ -214,8 +238,7 @@ def judge(
 def cheapest(
     tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | None = None
 ) -> GrownTree:
-    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves; at
-    most `most` leaves.
+    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves.
 
     Parameters
     ----------
@@ -224,6 +247,11 @@ def cheapest(
     price : float array of shape (C,)
         Cost of a split on each coded column.
     most : int, optional
+        Largest number of leaves.
+
+    Returns
+    -------
+    GrownTree
     """
     if most is None or most >= len(tree.leaves):
         return _cheapest_of_all(tree, leaf_cost, price)

@@ -1,3 +1,1 @@
-"""Prunings of an ensemble, tree by tree: pricing, master programme, bounds of duals, and where the
-trees are priced.
-"""
+"""Prunings of an ensemble, tree by tree: pricing, master programme and bounds of duals."""

@@ -1,22 +1,23 @@
-r"""The pruning problem as a decomposition sees it: trees that share nothing but what they buy (Nan,
-Wang, Saligrama 2016).
+r"""The pruning problem for a decomposition: trees that are coupled only by what they buy.
+
+See Nan, Wang, Saligrama (2016).
 
 With :math:`y_h = 1` where node h stays a split and :math:`W_p = 1` where purchase p is made, all
 costs in whole units of the view's objective,
 
 .. math:: \min \sum_t c_t(y) + \sum_p b_p W_p \quad\text{s.t.}\quad y_h \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p, g),
 
-where :math:`c_t` are the errors of a tree's leaves and what its splits cost by themselves. A *link*
-(h, p) says that h is the first on its path to need p; for a feature bought for a row there is one
-link per tree, the paper's :math:`w_{t,k,i}`.
+where :math:`c_t` are the errors of a tree's leaves and the own costs of its splits. A *link* (h, p)
+means that h is the first on its path to need p; a feature that is bought for a row has one link per
+tree, the paper's :math:`w_{t,k,i}`.
 
-**Bound.** Whatever duals :math:`\pi \ge 0` of the links and :math:`\mu \ge 0` of the pairs (p, g)
-are,
+**Bound.** For all duals :math:`\pi \ge 0` of the links and :math:`\mu \ge 0` of the pairs (p, g),
+the number
 
 .. math:: \sum_t \min_y \Big[c_t(y) + \sum_{(h,p)} \pi_{hp} y_h\Big] + \sum_p \min\Big(0,\; b_p - \sum_h \pi_{hp} + \sum_{(p,g)} \mu_{pg} - \sum_{(q,p)} \mu_{qp}\Big)
 
-is at most the optimum. Duals are rounded to multiples of :math:`2^{-s}` first and all sums are then
-integers: the bound is a theorem, however inexact the arithmetic was that the duals came from.
+is at most the optimum. Duals are first rounded to multiples of :math:`2^{-s}`, and then all sums
+are integers. So the bound is valid, however inexact the arithmetic was that made the duals.
 """
 
 from __future__ import annotations
@@ -35,26 +36,25 @@ from milp_trees.errors import Unsupported
 if TYPE_CHECKING:
     from milp_trees.tasks.pruning_view import NodeGains
 
-#: Bits that sums of scaled costs and duals may take; int64 has 63.
+#: Bits that sums of scaled costs and duals may use; int64 has 63.
 BITS = 61
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """Trees and what couples them, in whole units.
+    """Trees and their coupling, in whole units.
 
     Parameters
     ----------
     parent, left, right : int64 arrays of shape (M,)
-        Nodes of all trees, one tree after the other, parents before children; -1 where there is
-        none.
+        Nodes of all trees, one tree after the other, parents before children; -1 if there is none.
     begin : int64 array of shape (T + 1,)
         Nodes of tree t are `begin[t]:begin[t + 1]`.
     error, split_cost : int64 arrays of shape (M,)
-        Cost of a node as a leaf, and what it costs as a split by itself; at least 0.
+        Cost of a node as a leaf, and its own cost as a split; at least 0.
     node, purchase : int64 arrays of shape (E,)
-        Links: the node needs the purchase. In rising order of nodes.
+        Links: the node needs the purchase. They are in rising order of nodes.
     price : int64 array of shape (P,)
     above : int64 array of shape (A, 2)
         Purchase `above[a, 0]` needs purchase `above[a, 1]`.
@@ -90,12 +90,13 @@ class Coupled:
 
     @cached_property
     def total(self) -> int:
-        """No pruning costs more."""
+        """An upper bound on the cost of every pruning."""
         return int(self.error.sum()) + int(self.split_cost.sum()) + int(self.price.sum())
 
     def fair_duals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Duals (of links, of pairs) that share every price evenly among those who need the
-        purchase; a group's among its features first.
+        """Duals (of links, of pairs) that divide every price evenly among the nodes that need it.
+
+        The price of a group is first divided among its features.
         """
         cost, pairs = self.price.astype(float), np.zeros(len(self.above))
         links = np.bincount(self.purchase, minlength=self.n_purchases)
@@ -117,10 +118,10 @@ class Coupled:
     # -- duals -----------------------------------------------------------------------------------------------
 
     def whole_duals(self, links: np.ndarray, pairs: np.ndarray) -> WholeDuals:
-        """Duals rounded down to multiples of 2^-shift, with the largest shift that no sum of costs
-        and duals can overflow.
+        """Duals rounded down to multiples of 2^-shift.
 
-        Duals that leave no room are scaled down first: a bound holds at any.
+        The shift is the largest for which no sum of costs and duals can overflow. Duals that are
+        too large for this are scaled down first, since the bound is valid at any duals.
         """
         links, pairs = np.maximum(links, 0.0), np.maximum(pairs, 0.0)
         most, room = float(links.sum() + pairs.sum()), 2**BITS - self.total
@@ -131,9 +132,7 @@ class Coupled:
         return WholeDuals(_floor(links, shift), _floor(pairs, shift), shift)
 
     def rest(self, duals: WholeDuals) -> np.ndarray:
-        """What is left of the prices after the duals, int64 array of shape (P,) in units of
-        2^-shift.
-        """
+        """What the duals leave of the prices, int64 array of shape (P,) in units of 2^-shift."""
         rest = self.price << duals.shift
         np.subtract.at(rest, self.purchase, duals.links)
         np.add.at(rest, self.above[:, 0], duals.pairs)
@@ -141,8 +140,23 @@ class Coupled:
         return rest
 
     def bound(self, values: np.ndarray, rest: np.ndarray, shift: int) -> Fraction:
-        """What every pruning costs at least: each tree's least cost at the duals, and what the
-        duals ask beyond prices.
+        """A lower bound on the cost of every pruning.
+
+        It is the least cost of each tree at the duals, minus the excess of the duals over the
+        prices.
+
+        Parameters
+        ----------
+        values : int64 array of shape (T,)
+            Least cost of every tree, in units of 2^-shift.
+        rest : int64 array of shape (P,)
+            What `rest` returns.
+        shift : int
+
+        Returns
+        -------
+        Fraction
+            In whole units.
         """
         return Fraction(int(values.sum()) + int(np.minimum(rest, 0).sum()), 1 << shift)
 
@@ -160,15 +174,19 @@ def _floor(duals: np.ndarray, shift: int) -> np.ndarray:
 
 
 def coupled(view: NodeGains, merge: bool = True) -> Coupled:
-    """A view in whole units, without links to what costs nothing.
+    """A view in whole units; what costs nothing has no links.
 
     Parameters
     ----------
     view : NodeGains
     merge : bool, default=True
-        Purchases that the same nodes need become one, and what a single node needs its own cost
-        (`engines.pruning.closure`); a group above a purchase is needed by the purchase's nodes.
-        Without, the links are those of the paper.
+        Purchases that the same nodes need are joined, and what a single node needs becomes its own
+        cost (`engines.pruning.closure`); a group above a purchase is needed by the purchase's
+        nodes. Otherwise the links are those of the paper.
+
+    Returns
+    -------
+    Coupled
 
     Raises
     ------
@@ -202,7 +220,7 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
         )
     price = b * view.price
     above = view.above.reshape(-1, 2).astype(np.int64)
-    costs = price > 0  # by itself or because of what is above it
+    costs = price > 0  # its own price, or that of what is above it
     while not costs[above[costs[above[:, 1]], 0]].all():
         costs[above[costs[above[:, 1]], 0]] = True
     node, linked = np.repeat(view.first, np.diff(view.start)), costs[view.need]
@@ -221,7 +239,7 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
 
 
 def warm_up() -> None:
-    """Compile what merges purchases, on a tree of one split that needs one purchase."""
+    """Compile the kernels that join purchases, on a tree of one split that needs one purchase."""
     from milp_trees.tasks.pruning_view import NodeGains
 
     parent, left, right, member, unit, error, keep_cost = np.array(

@@ -1,12 +1,13 @@
-r"""The master programme of Dantzig and Wolfe (1960): a convex combination of known prunings for
-every tree, what they need is bought.
+r"""The master programme of Dantzig and Wolfe (1960).
+
+It is over convex combinations of known prunings for every tree; what they need is bought.
 
 .. math:: \min \sum_{t,c} v_{tc} \lambda_{tc} + \sum_p b_p W_p \quad\text{s.t.}\quad
     \sum_{c: y^c_h = 1} \lambda_{tc} \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p,
     g),\qquad \sum_c \lambda_{tc} = 1 \;\; \forall t .
 
-It is one HiGHS object for all rounds; new columns come to the old basis, from which the simplex
-goes on.
+It is one HiGHS object for all rounds: new columns are added to the old basis, from which the
+simplex method continues.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from milp_trees.limits import Deadline
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
 
-#: Largest objective coefficient handed over; tolerances of simplex codes are absolute.
+#: Largest objective coefficient that HiGHS gets, since tolerances of simplex codes are absolute.
 LARGEST = 1e6
-#: Seconds that HiGHS gets to end by itself once its time is over.
+#: Seconds that HiGHS has to end by itself after its time limit.
 GRACE = 0.1
 
 
@@ -63,7 +64,7 @@ class Master:
     ----------
     problem : Coupled
     seed : int, default=0
-        Of HiGHS.
+        Seed of HiGHS.
     """
 
     def __init__(self, problem: Coupled, seed: int = 0) -> None:
@@ -72,8 +73,8 @@ class Master:
         self.known: set[tuple[int, bytes]] = set()
         self._stop, self._done = False, threading.Event()
         self.h = highspy.Highs()
-        # The dual simplex, HiGHS's choice, although new columns leave the basis primal feasible:
-        # the primal one takes several times as long here.
+        # The dual simplex, HiGHS's default. New columns leave the basis primal feasible, but the
+        # primal simplex takes several times as long here.
         options = {
             "output_flag": False,
             "random_seed": seed,
@@ -95,7 +96,7 @@ class Master:
 
     @property
     def n_columns(self) -> int:
-        """Prunings that are known to it."""
+        """Number of prunings that it holds."""
         return len(self.known)
 
     def _on_check(self, event: highspy.HighsCallbackEvent) -> None:
@@ -153,8 +154,9 @@ class Master:
         )
 
     def add(self, trees: np.ndarray, keep: np.ndarray) -> int:
-        """Make a pruning of each of some trees known; those that are known already are left out.
-        Returns how many were new.
+        """Add a pruning for each of some trees, except for those that are columns already.
+
+        Returns the number of new columns.
         """
         p, costs, rows = self.problem, [], []
         for t in trees.tolist():
@@ -183,17 +185,18 @@ class Master:
         return int(p.error[lo:hi][is_leaf].sum()) + int(p.split_cost[lo:hi][keep[lo:hi]].sum())
 
     def solve(self, seconds: float | None) -> MasterPoint | None:
-        """The optimum, or None if the time did not suffice; after that, and after an exception, the
-        programme is not to be used any more.
+        """The optimum, or None if the time was not enough.
+
+        After None, or after an exception, the programme must not be used any more.
 
         Raises
         ------
         KeyboardInterrupt
-            Ctrl-C while it runs.
+            Ctrl-C was pressed while it ran.
         SolverFailure
-            HiGHS answers that an LP which has an optimum has none.
+            HiGHS reports no optimum, although the programme has one.
         """
-        # HiGHS counts the time of all its runs together.
+        # HiGHS adds up the time of all its runs.
         self.h.setOptionValue(
             "time_limit",
             highspy.kHighsInf if seconds is None else self.h.getRunTime() + max(seconds, 0.0),
@@ -219,9 +222,11 @@ class Master:
         )
 
     def _run(self, seconds: float | None) -> bool:
-        """HiGHS in a thread of its own: Ctrl-C and the end of the time reach Python at once, and
-        HiGHS at its next iteration, which can be seconds away (presolve and factorisations look at
-        no clock). It is not waited for. Whether it has ended.
+        """Run HiGHS in a thread of its own; True if it has ended.
+
+        So Ctrl-C and the time limit reach Python at once. They reach HiGHS only at its next
+        iteration, which can be seconds away, since presolve and factorisations do not look at a
+        clock; this function does not wait for that.
         """
         self._stop = False
         self._done.clear()

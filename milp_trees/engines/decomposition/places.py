@@ -1,4 +1,5 @@
 """Where trees are priced: here one after the other, in threads (joblib), or on a Dask cluster.
+
 Pricing gives the same prunings everywhere.
 """
 
@@ -18,13 +19,13 @@ from milp_trees.limits import NEVER, Deadline, Stopped
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
 
-#: Seconds within which a scheduler has to answer.
+#: Seconds in which a scheduler has to answer.
 ANSWERS_WITHIN = 10
 INSTALL = "pip install 'milp-trees[cluster]'"
 
 
 class Place(ABC):
-    """Trees in parts of about equal numbers of links, and somebody who prices the parts."""
+    """Trees in parts with about equal numbers of links, and where the parts are priced."""
 
     def __init__(self, problem: Coupled, parts: int) -> None:
         weight = np.cumsum(np.diff(problem.link_begin) + np.diff(problem.begin))
@@ -39,13 +40,21 @@ class Place(ABC):
     def price(
         self, duals: np.ndarray, shift: int, deadline: Deadline = NEVER
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The best pruning of every tree: (values of shape (T,), keep of shape (M,)); see
-        `Part.price`.
+        """The best pruning of every tree; see `Part.price`.
 
         Parameters
         ----------
+        duals : int64 array of shape (E,)
+            Prices of links, in units of 2^-shift.
+        shift : int
         deadline : Deadline, optional
-            When a cluster is no longer waited for.
+            From this time on, a cluster's answer is no longer waited for.
+
+        Returns
+        -------
+        values : int64 array of shape (T,)
+            In units of 2^-shift.
+        keep : bool array of shape (M,)
 
         Raises
         ------
@@ -61,7 +70,7 @@ class Place(ABC):
     ) -> list[tuple[np.ndarray, np.ndarray]]: ...
 
     def close(self) -> None:
-        """Give back what was taken."""
+        """Release threads or connections."""
 
 
 class Threads(Place):
@@ -87,7 +96,7 @@ class Threads(Place):
 
 
 class Cluster(Place):
-    """A Dask cluster. The trees travel once, then only duals do, and kept splits come back.
+    """A Dask cluster: the trees are sent once; then only duals are sent, and kept splits returned.
 
     Parameters
     ----------
@@ -98,7 +107,7 @@ class Cluster(Place):
     Raises
     ------
     SolverUnavailable
-        distributed is not installed, nobody answers at the address, or the cluster has no workers.
+        distributed is not installed, the address does not answer, or the cluster has no workers.
     """
 
     def __init__(self, problem: Coupled, client: Any) -> None:
@@ -152,7 +161,20 @@ class Cluster(Place):
 
 
 def price_part(part: Part, duals: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """What a worker does; kept splits travel as bits."""
+    """Price a part on a worker; the kept splits are returned as packed bits.
+
+    Parameters
+    ----------
+    part : Part
+    duals : int64 array of shape (links of the part,)
+        In units of 2^-shift.
+    shift : int
+
+    Returns
+    -------
+    values : int64 array of shape (trees of the part,)
+    keep : uint8 array
+    """
     values, keep = part.price(duals, shift)
     return values, np.packbits(keep)
 
@@ -166,7 +188,7 @@ def _connect(address: str) -> Any:
         ) from missing
     try:
         return Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
-    except (OSError, ValueError) as nobody:
+    except (OSError, ValueError) as error:
         raise SolverUnavailable(
-            f"No Dask scheduler answers at {address!r} ({type(nobody).__name__}); give the address that `dask scheduler` prints, such as tcp://host:8786."
-        ) from nobody
+            f"No Dask scheduler answers at {address!r} ({type(error).__name__}); give the address that `dask scheduler` prints, such as tcp://host:8786."
+        ) from error

@@ -1,6 +1,7 @@
 r"""Pricing: the best pruning of every tree when splits have prices.
 
-Bottom up, a node stays a split if that costs less than a leaf: linear in the nodes. Nan, Wang,
+From the leaves up, a node stays a split if that costs less than a leaf: linear in the nodes. Nan,
+Wang,
 Saligrama (2016) price with a shortest path instead: number the leaves of the unpruned tree 1..L in
 depth-first order; a node whose leaves are l..r is an arc from l-1 to r, and the paths from 0 to L
 are the prunings. An arc costs the error of its node as a leaf, less the prices of all splits in its
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 @kernel(nogil=True)
 def _prune(parent, left, right, error, cost, value, keep):  # type: ignore[no-untyped-def]
-    """Least cost of every subtree into `value`, and the kept splits into `keep`; of equal costs the
-    smaller tree.
+    """Write the least cost of every subtree to `value`, and the kept splits to `keep`.
+
+    Of equal costs, the smaller tree is taken.
     """
     for h in range(len(left) - 1, -1, -1):
         value[h] = error[h]
@@ -48,8 +50,9 @@ def _add_duals(cost, node, duals):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some trees that are priced together; nodes are counted from the part's first. Parameters as
-    in `Coupled`.
+    """Some trees that are priced together; parameters as in `Coupled`.
+
+    Nodes are counted from the part's first.
     """
 
     parent: np.ndarray
@@ -80,8 +83,9 @@ class Part:
         return self._best(self.error << shift, cost)
 
     def best_with(self, forbidden: np.ndarray) -> np.ndarray:
-        """The best pruning of every tree that keeps no forbidden split (bool array per node); what
-        it needs is there for nothing.
+        """The best pruning of every tree without forbidden splits; purchases cost nothing.
+
+        `forbidden` is a bool array with an entry per node.
         """
         never = int(self.error.sum()) + 1
         return self._best(self.error, np.where(forbidden, never, self.split_cost))[1]
@@ -93,7 +97,18 @@ class Part:
 
 
 def part(problem: Coupled, first: int, last: int) -> Part:
-    """Trees first..last-1 of a problem."""
+    """Trees first..last-1 of a problem.
+
+    Parameters
+    ----------
+    problem : Coupled
+    first, last : int
+        The first tree, and the one after the last.
+
+    Returns
+    -------
+    Part
+    """
     lo, hi = int(problem.begin[first]), int(problem.begin[last])
     links = slice(int(problem.link_begin[first]), int(problem.link_begin[last]))
     parent, left, right = (
@@ -120,8 +135,9 @@ def warm_up() -> None:
 def path_pruning(
     parent: np.ndarray, left: np.ndarray, right: np.ndarray, error: np.ndarray, cost: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """The best pruning of one tree as a shortest path of leaves in depth-first order, by networkx
-    (slow: for checks).
+    """The best pruning of one tree as a shortest path of leaves in depth-first order.
+
+    It uses networkx and is slow; it is meant for checks.
 
     Parameters
     ----------
@@ -139,7 +155,7 @@ def path_pruning(
 
     arcs: dict[
         tuple[int, int], tuple[int, int]
-    ] = {}  # interval of leaves: node, prices of the splits in its subtree
+    ] = {}  # interval of leaves → node, and prices of the splits in its subtree
     todo, leaves = [(0, False)], 0
     last, within = np.zeros(len(left), dtype=np.int64), np.zeros(len(left), dtype=np.int64)
     first = np.zeros(len(left), dtype=np.int64)

@@ -1,5 +1,6 @@
-"""State of a run on pruned ensembles: incumbent, bound, limits, trace. Both are exact integers
-whatever the duals came from.
+"""State of a run on pruned ensembles: incumbent, bound, limits, trace.
+
+Incumbent and bound are exact integers, whatever arithmetic made the duals.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What rounds of pricing share.
+    """The state that rounds of pricing share.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ class Run:
         self.began = self.watch.began
         self.forest = part(problem, 0, problem.n_trees)
         self.rounds = 0
-        #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's
-        #: objective, and the whole number it implies.
+        #: The proven lower bound on the cost, as a multiple of the unit of the view's objective,
+        #: and the whole number that follows from it.
         self.lagrangian = Fraction(round(view.unavoidable))
         self.trace = Trace(progress)
         self.keep = np.zeros(view.n_nodes, dtype=bool)
@@ -63,8 +64,9 @@ class Run:
 
     @property
     def bound(self) -> int | float:
-        """No pruning has a smaller objective. Where objectives are exact the next whole number is
-        as true.
+        """A lower bound on the objective of every pruning.
+
+        If objectives are exact, it is rounded up to the next whole number.
         """
         return (
             math.ceil(self.lagrangian)
@@ -74,7 +76,7 @@ class Run:
 
     @property
     def closed(self) -> bool:
-        """Whether incumbent and bound are nearer than two different objectives can be."""
+        """Whether incumbent and bound are closer than two different objectives can be."""
         return float(self.value - self.bound) <= self.view.absolute_gap
 
     @property
@@ -82,13 +84,14 @@ class Run:
         return self.watch.deadline.left
 
     def check(self) -> None:
-        """Raise `Stopped` after the deadline, or when the process has grown by more than the memory
-        limit since the run began.
+        """Raise `Stopped` after the deadline, or if the memory limit is exceeded.
+
+        Memory is the growth of this process since the run began.
         """
         self.watch.check()
 
     def take(self, keep: np.ndarray) -> int:
-        """Keep a pruning if it is better than the incumbent. Returns its objective."""
+        """Keep a pruning if it is better than the incumbent; return its objective."""
         value = self.view.Z(keep)
         if value < self.value:
             self.keep, self.value = keep.copy(), value
@@ -102,7 +105,7 @@ class Run:
         Returns
         -------
         bound : Fraction
-            Lagrangian bound at these very duals.
+            Lagrangian bound at these duals.
         values : float array of shape (T,)
             Each tree's least cost.
         keep : bool array of shape (M,)
@@ -120,8 +123,9 @@ class Run:
         return bound, np.ldexp(values.astype(float), -duals.shift), keep, rest
 
     def buy(self, bought: np.ndarray) -> np.ndarray:
-        """The best pruning that needs nothing beyond these purchases (bool array of shape (P,)); it
-        is offered as an incumbent.
+        """The best pruning that needs only these purchases (bool array of shape (P,)).
+
+        It becomes the incumbent if it is better.
         """
         lacking = np.zeros(self.view.n_nodes, dtype=bool)
         lacking[self.problem.node[~bought[self.problem.purchase]]] = True
@@ -130,7 +134,7 @@ class Run:
         return keep
 
     def report(self) -> None:
-        """A point of the trace."""
+        """Add a point to the trace."""
         self.trace.add(
             time.perf_counter() - self.began,
             float(self.view.to_value(self.value)),
@@ -138,7 +142,7 @@ class Run:
         )
 
     def until(self, rounds: Callable[[], None]) -> Limit | None:
-        """Do the rounds; why they stopped early, if they did."""
+        """Do the rounds; return the limit that ended them early, or None."""
         return self.watch.until(rounds)[1]
 
     @property
@@ -152,5 +156,18 @@ class Run:
 
 
 def place_for(problem: Coupled, jobs: int, cluster: Any) -> Place:
-    """Threads of this process, or the cluster if one is named."""
+    """Threads of this process, or a cluster if one is named.
+
+    Parameters
+    ----------
+    problem : Coupled
+    jobs : int
+        Number of threads.
+    cluster : str or distributed.Client
+        Address of a scheduler, or a client; empty: no cluster.
+
+    Returns
+    -------
+    Place
+    """
     return Cluster(problem, cluster) if cluster else Threads(problem, jobs)

@@ -1,11 +1,10 @@
-"""The hypergraph of all trees within an allowance, with the number of trees per value at every
-state.
+"""The hypergraph of all trees within an allowance, with the numbers of trees per value.
 
-A state is a set of rows with the depth left; its edges are splits into two states. Top-down, a
-split is kept if the optimal values of its sides fit into the state's allowance, and a side's
-allowance is what the optimum of its sibling leaves, the largest over all parents (Xin et al. 2022,
-*Exploring the whole Rashomon set of sparse decision trees*, keep models in this way). Bottom-up,
-numbers of trees are convolved; they are Python's integers.
+A state is a set of rows with the depth that is left; its edges are splits into two states. From the
+root down, a split is kept if the optimal values of its sides fit into the state's allowance; the
+allowance of a side is what the optimum of its sibling leaves, and the largest over all parents is
+used (Xin et al. 2022, *Exploring the whole Rashomon set of sparse decision trees*, keep models in
+this way). From the leaves up, numbers of trees are convolved; they are integers of Python.
 """
 
 from __future__ import annotations
@@ -23,8 +22,10 @@ Table = dict[int, Any]
 
 
 class Splits(NamedTuple):
-    """The tests as the user gave them: number among the view's tests, the kept test each is equal
-    to, whether as its complement, its cost.
+    """The tests as the user gave them.
+
+    Per test: its number in the view, the equal test that presolve kept, whether it is the
+    complement of that test, and its cost.
     """
 
     number: np.ndarray
@@ -34,7 +35,7 @@ class Splits(NamedTuple):
 
 
 class State:
-    """A set of rows with the depth left."""
+    """A set of rows with the depth that is left."""
 
     __slots__ = ("action", "allowance", "depth", "edges", "leaf", "rows", "size", "table")
 
@@ -44,7 +45,7 @@ class State:
         #: (position in `Splits`, cost, state where the test is false, state where it is true), by
         #: position.
         self.edges: list[tuple[int, int, State, State]] = []
-        #: Key → number of trees; a key is the value, or value · base + leaves where leaves are
+        #: Key → number of trees. A key is the value, or value · base + leaves if leaves are
         #: limited.
         self.table: Table = {}
 
@@ -58,16 +59,18 @@ class Graph:
     given : CostMatrix
         The view before presolve: its tests are counted.
     depth : int
+        Largest depth of a tree.
     allowance : int
+        Largest regret of a tree, in integer units.
     max_leaves : int or None
     trivial, merge : bool
-        Whether sibling leaves may have one action, and whether one test stands for all that divide
-        a node in the same way.
+        Whether sibling leaves may have one action, and whether one test represents all tests that
+        divide a node in the same way.
 
     Raises
     ------
     Stopped
-        A limit was hit.
+        A limit was reached.
     """
 
     def __init__(
@@ -92,13 +95,13 @@ class Graph:
             for state in reversed(self.states):
                 state.table = dict(sorted(self._count(state).items()))
                 sets.tick(ENTRY // 2 * len(state.table))
-        finally:  # what is remembered stays, the graph may go
+        finally:  # the values of sets are kept, the graph may be freed
             sets.bytes = held + (len(sets.memo) - remembered) * (ENTRY + 8 * sets.words)
 
     # -- growing ---------------------------------------------------------------------------------------------
 
     def _grow(self, depth: int, allowance: int) -> list[State]:
-        """States by falling number of rows: every state is opened when all its parents have been."""
+        """States by falling number of rows: a state is opened after all its parents."""
         sets = self.sets
         whole = sets.levels(sets.all_rows)
         root = State(
@@ -123,7 +126,7 @@ class Graph:
         return states
 
     def _open(self, state: State, known: dict[tuple[bytes, int], State]) -> list[State]:
-        """Edges of a state; returns the states that are new."""
+        """Make the edges of a state; returns the new states."""
         sets, two, allowance = self.sets, self.sets.levels(state.rows), state.allowance
         low, new = sets.low(two), []
         found: dict[int, tuple[State, State]] = {}
@@ -173,8 +176,9 @@ class Graph:
         return new
 
     def last(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The splits of a state into two leaves: position in `Splits`, value, actions of both
-        leaves.
+        """The splits of a state into two leaves.
+
+        They are position in `Splits`, value, and actions of both leaves.
         """
         one, s = self.sets.levels(state.rows, two=False), self.splits
         value = one.value.sum(axis=0)[s.kept] + s.cost
@@ -218,7 +222,20 @@ class Graph:
         return out
 
     def both(self, left: State, right: State, allowance: int, a: Table, b: Table) -> Table:
-        """Trees of both sides together. Tables are sorted by key."""
+        """Numbers of trees for two sides together, sorted by key.
+
+        Parameters
+        ----------
+        left, right : State
+        allowance : int
+            Largest sum of the values of both sides.
+        a, b : Table
+            Numbers of trees per key of each side, sorted by key.
+
+        Returns
+        -------
+        Table
+        """
         out: Table = {}
         base, top = self.base, (allowance + 1) * self.base
         for u, m in a.items():
@@ -235,16 +252,14 @@ class Graph:
         return out
 
     def siblings(self, left: State, right: State) -> int | None:
-        """Key of the two leaves with one action that do not count as a tree; None if there are
-        none.
-        """
+        """Key of the two leaves with one action that do not count as a tree, or None."""
         if self.trivial or left.action != right.action:
             return None
         return (left.leaf + right.leaf) * self.base + 2 * self.one_leaf
 
 
 def _splits(given: CostMatrix, reduced: CostMatrix) -> Splits:
-    """Where the tests of a view went; constant ones split nothing."""
+    """Where presolve put the tests of a view; constant tests split nothing and are left out."""
     rows = []
     for j, test in enumerate(given.features):
         to = (reduced.index[test], False) if test in reduced.index else reduced.alias[test]
@@ -255,7 +270,7 @@ def _splits(given: CostMatrix, reduced: CostMatrix) -> Splits:
 
 
 def _merged(edges: list[tuple[int, int, State, State]]) -> list[tuple[int, int, State, State]]:
-    """Of the edges into the same two states, the cheapest, of equal ones the first."""
+    """Of the edges into the same two states the cheapest, and of equally cheap ones the first."""
     best: dict[frozenset[int], tuple[int, int, State, State]] = {}
     for edge in edges:
         pair = frozenset((id(edge[2]), id(edge[3])))

@@ -1,8 +1,8 @@
-"""Compiled values of the last two levels of a set of rows, test by test, on the kernels of `dp`.
-Import only where it is used: it loads numba.
+"""Compiled values of the last two levels of a set of rows, test by test. Loads numba.
 
-A side that holds too few rows or too little weight is no leaf, and its value is `NONE`. Complexity
-for n rows and F tests: F n / 64 for one level, F² n / 8 operations on bytes more for two.
+They are made by the kernels of `dp`. A side that holds too few rows or too little weight is not a
+leaf, and its value is `NONE`. Complexity for n rows and F tests: F n / 64 for one level, and
+F² n / 8 operations on bytes more for two.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -16,7 +16,7 @@ from milp_trees.engines.dynamic.layouts import data_at, work_at
 from milp_trees.engines.dynamic.nodes import leaf_value, load, side_value, sums, sums_by_test
 from milp_trees.engines.dynamic.words import count, ones
 
-#: Value of what is not allowed; sums of a few of them are still numbers.
+#: The value of what is not allowed; sums of a few of them do not overflow.
 NONE = INFINITY
 
 
@@ -34,9 +34,9 @@ def _leaf(data, total):
 def levels(data_address, work_address, bits, two, by_test, value, action, stump, size):
     """Leaf of a set of rows (value, action).
 
-    In `value` and `action` those of both sides (0 false, 1 true) of every test, not allowed where
-    one of them is not; in `size` the (merged) rows there; if `two`, in `stump` the best tree of at
-    most one split on either side. `by_test` (U + 1, F) is scratch.
+    `value` and `action` get those of both sides (0 false, 1 true) of every test; neither side is
+    allowed if one is not. `size` gets the number of (merged) rows there. If `two`, `stump` gets the
+    best tree of at most one split on either side. `by_test` (U + 1, F) is workspace.
     """
     data, work = data_at(data_address), work_at(work_address)
     total, side_total = work.total[0], work.total[1]
@@ -58,7 +58,7 @@ def levels(data_address, work_address, bits, two, by_test, value, action, stump,
             if two:
                 regret = side_total[len(total) - 1]
                 stump[side, f] = side_value(data, work.values[2 * side + 1, f]) + regret
-        # A side without rows is no side, whatever the smallest leaf is.
+        # A side without rows is not allowed, whatever the smallest leaf is.
         if size[0, f] == 0 or size[1, f] == 0 or value[0, f] >= NONE or value[1, f] >= NONE:
             for side in range(2):
                 value[side, f] = stump[side, f] = NONE

@@ -1,8 +1,8 @@
-"""Trees of a hypergraph by their number, from the counts alone, and how many trees use each test.
+"""Trees of a hypergraph by their number, and how many trees use each test.
 
-As the i-th tree is found without those before it, a list in order needs no queue of candidates
-(Huang and Chiang 2005, *Better k-best parsing*, keep one), and a tree whose number is drawn
-uniformly is a uniform one.
+Only the numbers of trees are needed, so the i-th tree is found without the trees before it. A list
+in order then needs no queue of candidates, as Huang and Chiang (2005, *Better k-best parsing*)
+have, and a uniformly drawn number gives a uniformly drawn tree.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from milp_trees.engines.near.graph import Graph, State, Table
 from milp_trees.models.nodes import Branch, Leaf, Node
 
-#: Counts up to here are convolved as 64-bit integers, larger ones as Python's.
+#: Counts up to this are convolved as 64-bit integers, larger ones as integers of Python.
 SAFE = 2**62
-#: Bytes for the vectors of `without` at once, and choices that are remembered while trees are
-#: looked up.
+#: Bytes for the vectors of `without` together, and number of choices that are remembered while
+#: trees are looked up.
 VECTORS, CHOICES = 2**28, 200_000
 
 
@@ -33,8 +33,21 @@ class Lookup:
     # -- one tree by its number ------------------------------------------------------------------------------
 
     def tree(self, state: State, key: int, i: int) -> Node:
-        """The i-th tree of a state among those with one key: the leaf first, then by test, by the
-        left side's key, by its and the right side's number.
+        """The i-th tree of a state among those with one key.
+
+        The leaf is first; then trees are ordered by test, by the left side's key, by the left
+        side's number and by the right side's number.
+
+        Parameters
+        ----------
+        state : State
+        key : int
+        i : int
+            Counted from 0.
+
+        Returns
+        -------
+        Node
         """
         ends, choices = self._choice(state, key)
         at = bisect_right(ends, i)
@@ -51,7 +64,7 @@ class Lookup:
         for u, m in left.table.items():
             v = key - cost - u
             n = right.table.get(v, 0)
-            # Where the two leaves do not count, they are the first of their pairs: leaves come
+            # If the two leaves do not count, they are the first of their pairs, since leaves come
             # first on both sides.
             skipped = int(
                 bool(n) and self._is_leaf(left, u) and self._is_leaf(right, v) and excluded == u + v
@@ -66,7 +79,7 @@ class Lookup:
         return key == state.leaf * self.graph.base + self.graph.one_leaf
 
     def _choice(self, state: State, key: int) -> tuple[list[int], list[tuple[Any, ...]]]:
-        """What the trees of a state with one key begin with, and where the numbers of each end."""
+        """The roots of the trees of a state with one key, and where the numbers of each end."""
         known = self._choices.get((id(state), key))
         if known is not None:
             return known
@@ -112,7 +125,7 @@ class Lookup:
         return out
 
     def _avoiding(self, tests: np.ndarray) -> Table:
-        """Key of the root → vector of the trees without each of the tests."""
+        """Key of the root → numbers of the trees without each of the tests, as a vector."""
         most = max((max(s.table.values()) for s in self.graph.states if s.table), default=0)
         kind: Any = np.int64 if most < SAFE else object
         position = {int(j): t for t, j in enumerate(tests.tolist())}

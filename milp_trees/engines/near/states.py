@@ -1,9 +1,8 @@
-"""Sets of rows and their optimal values, asked for one by one: what the hypergraph of near-optimal
-trees is grown with.
+"""Sets of rows and their optimal values, from which the hypergraph of near-best trees is made.
 
-The last two levels of a set are one compiled call; above them sets are remembered with their value
+The last two levels of a set are one compiled call. Above them, sets are remembered with their value
 or a lower bound (Lin et al. 2020, *GOSDT*; Demirović et al. 2022, *MurTree*). All values are
-regrets: costs above the cheapest action of every (merged) row.
+regrets: costs minus the cheapest action of every (merged) row.
 """
 
 from __future__ import annotations
@@ -23,13 +22,15 @@ from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
-#: Bytes that Python and its containers need for a remembered set, beside its bits.
+#: Bytes that Python and its containers need for a remembered set, besides its bits.
 ENTRY = 250
 
 
 class Levels(NamedTuple):
-    """A set of rows and its tests: leaf (value, action), and of both sides of each test the leaf
-    (value, action), the best tree of at most one split, and the number of rows.
+    """A set of rows and its tests.
+
+    It holds the leaf (value, action), and for both sides of each test the leaf (value, action), the
+    best tree of at most one split, and the number of rows.
     """
 
     leaf: int
@@ -48,9 +49,9 @@ class RowSets:
     view : CostMatrix
         Reduced: equal rows merged, of equal tests the cheapest kept.
     watch : Watch or None
-        Says when to stop.
+        Its limits end the search.
     max_bytes : int
-        Memory (estimated) at which to stop.
+        Estimated memory at which the search ends.
     """
 
     def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
@@ -62,13 +63,13 @@ class RowSets:
         self.all_rows: np.ndarray = self.data.everything
         self.leaf_cost, self.split = int(view.leaf_cost), view.split_costs.astype(np.int64)
         self._by_test = np.zeros((self.data.values.shape[1], len(self.split)), dtype=np.int64)
-        #: No set that is split costs less.
+        #: A lower bound on the cost of every set that is split.
         self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
         self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}
         self.calls = 0
 
     def tick(self, more_bytes: int = 0) -> None:
-        """Notice the limits of time and memory."""
+        """Check the limits of time and memory."""
         self.calls += 1
         self.bytes += more_bytes
         if self.watch is not None:
@@ -104,8 +105,22 @@ class RowSets:
         return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
 
     def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
-        """Optimal value of a set with some depth left; if it is above the budget, some number
-        between the budget and it.
+        """Optimal value of a set with some depth left.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        depth : int
+            Levels of splits that are left.
+        budget : int
+            Values above it need not be exact.
+
+        Returns
+        -------
+        int
+            If the optimum is above the budget, some number above the budget and at most the
+            optimum.
         """
         key = (rows.tobytes(), depth)
         known, exact = self.memo.get(key, (0, False))
@@ -131,7 +146,7 @@ class RowSets:
     def _deeper(
         self, rows: np.ndarray, depth: int, budget: int, two: Levels, best: int
     ) -> tuple[int, int]:
-        """Best value within the budget, and the least that what was left out may cost."""
+        """Best value within the budget, and a lower bound on what was left out."""
         excluded = NONE
         low = self.low(two)
         guess = two.stump.sum(axis=0) + self.split
@@ -160,7 +175,27 @@ class RowSets:
     def side(
         self, two: Levels, rows: np.ndarray, depth: int, side: int, f: int, budget: int
     ) -> int:
-        """Optimal value of a side of a test: from the last two levels where these are enough."""
+        """Optimal value of a side of a test, from the last two levels where these are enough.
+
+        Parameters
+        ----------
+        two : Levels
+            The set that is split, with its tests.
+        rows : array of words
+            That set, as bits.
+        depth : int
+            Levels of splits that are left for the set.
+        side : int
+            0 where the test is false, 1 where it is true.
+        f : int
+            Number of the test.
+        budget : int
+            As for `value`.
+
+        Returns
+        -------
+        int
+        """
         left = self.depth_of(two, depth, side, f)
         return (
             int((two.value, two.stump)[left][side, f])
@@ -170,5 +205,21 @@ class RowSets:
 
     @staticmethod
     def depth_of(two: Levels, depth: int, side: int, f: int) -> int:
-        """Depth left on a side of a test: m rows cannot be split more than m - 1 times."""
+        """Depth left on a side of a test; m rows cannot be split more than m - 1 times.
+
+        Parameters
+        ----------
+        two : Levels
+            The set that is split, with its tests.
+        depth : int
+            Levels of splits that are left for the set.
+        side : int
+            0 where the test is false, 1 where it is true.
+        f : int
+            Number of the test.
+
+        Returns
+        -------
+        int
+        """
         return min(depth - 1, int(two.size[side, f]) - 1)

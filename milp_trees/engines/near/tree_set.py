@@ -1,5 +1,6 @@
-"""`TreeSet`: all trees near the best, as one object that counts, lists, draws and summarises them
-(Xin et al. 2022; Fisher, Rudin, Dominici 2019).
+"""`TreeSet`: all trees near the best, which can be counted, listed, drawn and summarised.
+
+See Xin et al. (2022) and Fisher, Rudin, Dominici (2019).
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 class TreeSet:
     """All trees within a slack of the optimum; `near_best` makes it.
 
-    A sequence of `Solution` (tree and exact value), best first; of equal values in a fixed order: a
-    leaf, then by the test at the root, the value of its left side, and so on downwards. `trees[i]`
-    is found without the trees before it, for any i.
+    A sequence of `Solution` (tree and exact value), best first. Trees of equal value have a fixed
+    order: a leaf is first, then the test at the root decides, then the value of its left side, and
+    so on downwards. `trees[i]` is found without the trees before it, for any i.
 
     Attributes
     ----------
@@ -37,10 +38,10 @@ class TreeSet:
     count : int
         Number of trees, exact and possibly too large for `len`.
     complete : bool
-        Whether every tree within the slack asked for is here. If not, `limit` says why, and every
-        tree within the slack `covered` is here.
+        Whether every tree within the requested slack is here. If not, `limit` has the reason, and
+        every tree within the slack `covered` is here.
     slack, covered : Fraction
-        Slack asked for and reached, in the task's unit.
+        The requested slack and the one that was reached, in the task's unit.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class TreeSet:
     @overload
     def __getitem__(self, i: slice) -> tuple[Solution, ...]: ...
     def __getitem__(self, i: int | slice) -> Solution | tuple[Solution, ...]:
-        """The i-th best tree, or a tuple of some."""
+        """The i-th best tree, or a tuple of trees."""
         if isinstance(i, slice):
             begin, end, step = (
                 _clipped(v, self.count) if v is not None else None for v in (i.start, i.stop, None)
@@ -124,7 +125,7 @@ class TreeSet:
         return Solution(Tree(node, self._view.actions), self._value(key // self._graph.base))
 
     def __iter__(self) -> Iterator[Solution]:
-        """All trees, best first; each is made when it is asked for."""
+        """All trees, best first; each is made when the loop reaches it."""
         i = 0
         while i < self.count:
             yield self[i]
@@ -138,8 +139,10 @@ class TreeSet:
     # -- summaries -------------------------------------------------------------------------------------------
 
     def frame(self, n: int = 100) -> pd.DataFrame:
-        """The first n trees, a row each: `rank`, `value`, `leaves`, `depth`, `tests` (names of the
-        tests used), `tree`.
+        """The first n trees, one in each row.
+
+        The columns are `rank`, `value`, `leaves`, `depth`, `tests` (names of the tests it uses) and
+        `tree`.
         """
         import pandas as pd
 
@@ -157,7 +160,7 @@ class TreeSet:
         return pd.DataFrame(rows, columns=["rank", "value", "leaves", "depth", "tests", "tree"])
 
     def importance(self) -> pd.DataFrame:
-        """How many of the trees use each test, and what doing without it costs.
+        """How many of the trees use each test, and the best value without it.
 
         Returns
         -------
@@ -200,8 +203,9 @@ class TreeSet:
         return frame.astype({"trees": object, "best_with": float, "best_without": float})
 
     def plot(self, axes: Any = None, most: int = 15) -> Any:
-        """Left: number of trees per value. Right: share of the trees that use each test, of the
-        `most` used ones. Returns the figure.
+        """Plot the number of trees per value, and the share of the trees that use each test.
+
+        The second picture shows the `most` used tests. Returns the figure.
         """
         import matplotlib.pyplot as plt
 
@@ -236,9 +240,7 @@ class TreeSet:
         return figure
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and values; the trees themselves are asked for with `frame`, `sample` or by
-        number.
-        """
+        """Counts and values; `frame`, `sample` or a number give the trees themselves."""
         from milp_trees.results.json import json_safe
 
         plain: dict[str, Any] = json_safe(
@@ -275,7 +277,7 @@ class TreeSet:
 
 
 def _count(count: int) -> str:
-    """A count for people; past a quadrillion its magnitude."""
+    """A count as text for users; above a quadrillion its magnitude."""
     if count < 10**15:
         return f"{count:,}".replace(",", " ")
     digits = str(count)

@@ -1,3 +1,4 @@
-"""What the engine `pareto` is made of: compiled `kernels` for fronts of (leaves, false positives,
-false negatives), and the `search` over sets of rows.
+"""Parts of the engine `pareto`: compiled `kernels` for fronts, and the `search` over sets of rows.
+
+A front is over (leaves, false positives, false negatives).
 """

@@ -1,11 +1,10 @@
-"""Compiled fronts of (leaves, false positives, false negatives). Import this module only where it
-is used: it loads numba.
+"""Compiled fronts of (leaves, false positives, false negatives). Loads numba.
 
-A front is an array of such triples of which none is at most another in all three; leaves count 0
-where their number does not matter. While it is made it is a table `least[leaves, fp]` of the fewest
-false negatives. `allowed[leaves, fp]` is the most false negatives with which a tree could still be
-better than the incumbent (-1: none); it falls in both arguments, so what is cut here is cut in
-every sum.
+A front is an array of such triples; no triple is at most another one in all three. Leaves are
+counted as 0 if their number does not matter. While a front is made it is a table `least[leaves,
+fp]` of the fewest false negatives. `allowed[leaves, fp]` is the largest number of false negatives
+with which a tree could still be better than the incumbent (-1: none); it falls in both arguments,
+so what is cut off here is cut off in every sum.
 
 Complexity of `two_levels` for F tests: F² words for the counts, then F sums of two fronts.
 """
@@ -18,27 +17,27 @@ import numpy as np
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.ranking.kernels import pair_counts, side_counts
 
-#: Stands for no point.
+#: Stands for the absence of a point.
 NONE = np.int64(2**40)
 
 
 @kernel
 def put(least, allowed, leaves, fp, fn):
-    """Enter a point, if a tree with it could be better than the incumbent."""
+    """Enter a point if a tree with it could be better than the incumbent."""
     if leaves < len(allowed) and fn <= allowed[leaves, fp] and fn < least[leaves, fp]:
         least[leaves, fp] = fn
 
 
 @kernel
 def put_leaf(least, allowed, p, q, unit):
-    """Both labels of a set of p positives and q negatives."""
+    """Enter both labels of a set of p positives and q negatives."""
     put(least, allowed, unit, np.int64(0), p)
     put(least, allowed, unit, q, np.int64(0))
 
 
 @kernel
 def put_sums(least, allowed, a, b):
-    """All sums of a point of one front and a point of another."""
+    """Enter all sums of a point of one front and a point of another."""
     for i in range(len(a)):
         for j in range(len(b)):
             put(least, allowed, a[i, 0] + b[j, 0], a[i, 1] + b[j, 1], a[i, 2] + b[j, 2])
@@ -46,7 +45,7 @@ def put_sums(least, allowed, a, b):
 
 @kernel
 def put_splits(least, allowed, sides, p, q, size, unit):
-    """All labelled splits of a set, from the counts of one side of every test."""
+    """Enter all labelled splits of a set, from the counts of one side of every test."""
     for f in range(len(sides)):
         p1, q1 = sides[f, 0], sides[f, 1]
         p2, q2 = p - p1, q - q1
@@ -57,8 +56,9 @@ def put_splits(least, allowed, sides, p, q, size, unit):
 
 @kernel
 def front_of(least, width):
-    """The front in a table, by leaves and false positives; the table is emptied. False positives
-    are below `width`.
+    """The front in a table, by leaves and false positives; the table is emptied.
+
+    False positives are below `width`.
     """
     out = np.empty((16, 3), dtype=np.int64)
     n = 0

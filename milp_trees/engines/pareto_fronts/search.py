@@ -1,5 +1,6 @@
-"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows, remembered by
-the set and the depth.
+"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows.
+
+They are remembered by the set and the depth.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Point = tuple[int, int, int]
 Nested = int | tuple[int, Any, Any]
 
 
-#: Rough bytes of a remembered front besides its points and its rows.
+#: Estimated bytes of a remembered front, without its points and its rows.
 ENTRY_BYTES = 300
 
 
@@ -31,11 +32,11 @@ class Fronts:
     ----------
     view : PairCounts
     least : int
-        Fewest rows in a leaf.
+        Smallest number of rows in a leaf.
     most_leaves : int or None
-        Largest number of leaves that is told apart; None if their number does not matter.
+        Largest number of leaves that is counted; None if the number does not matter.
     check : callable
-        Called before long work; raises when it is time to stop.
+        Called before long work; it raises an error to stop the search.
     """
 
     def __init__(
@@ -45,17 +46,18 @@ class Fronts:
         self.tests, self.root, self.ups, _ = pack(view)
         self.unit = 0 if most_leaves is None else 1
         layers, width = (most_leaves or 0) + 1, view.totals[1] + 1
-        #: Most false negatives worth having; at first all are.
+        #: The largest useful number of false negatives; at first there is no limit.
         self.allowed = np.full((layers, width), view.totals[0], dtype=np.int64)
         self.table = np.full((layers, width), kernels.NONE, dtype=np.int64)
         self.memo: dict[tuple[bytes, int], np.ndarray] = {}
         self.sums = self.reused = 0
-        #: Rough bytes of what is remembered.
+        #: Estimated bytes of what is remembered.
         self.bytes = 0
 
     def allow(self, better: Callable[[int, int, int], bool]) -> None:
-        """Cut off what is no better than a new incumbent; `better(fp, fn, leaves)` falls in all
-        three.
+        """Cut off points that are no better than a new incumbent.
+
+        `better(fp, fn, leaves)` falls in all three.
         """
         for leaves in range(self.unit, len(self.allowed)):
             fn = int(self.allowed[leaves, 0])
@@ -69,8 +71,9 @@ class Fronts:
         return count(rows, rows, 0, self.ups), count(rows, rows, self.ups, len(rows))
 
     def front(self, rows: np.ndarray, depth: int) -> np.ndarray:
-        """The front of a set: of all its trees of at most this depth those that may be part of one
-        better than the incumbent.
+        """The front of a set: the points of its trees of at most this depth.
+
+        Points are left out if no tree that contains them is better than the incumbent.
         """
         key = (rows.tobytes(), depth)
         found = self.memo.get(key)
@@ -97,8 +100,18 @@ class Fronts:
         return out
 
     def add(self, table: np.ndarray, left: np.ndarray, right: np.ndarray, depth: int) -> None:
-        """The sums of the fronts of two sides; the larger side is left out where nothing on the
-        smaller one is worth having.
+        """Enter the sums of the fronts of two sides.
+
+        The larger side is not searched if no point of the smaller one is useful.
+
+        Parameters
+        ----------
+        table : array of shape (leaves + 1, width)
+            Fewest false negatives; changed in place.
+        left, right : array of words
+            The rows of both sides, as bits.
+        depth : int
+            Levels of splits that are left for each side.
         """
         small, large = (
             (left, right) if sum(self.counts(left)) <= sum(self.counts(right)) else (right, left)
@@ -109,7 +122,7 @@ class Fronts:
             kernels.put_sums(table, self.allowed, first, self.front(large, depth))
 
     def splits(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Tests that part a set differently, with enough rows on both sides, and the sides."""
+        """Tests that divide a set in different ways into large enough sides, and the sides."""
         seen: set[bytes] = set()
         true = side_counts(rows, self.tests, self.ups).sum(axis=1)
         n = sum(self.counts(rows))
@@ -123,8 +136,22 @@ class Fronts:
     def tree(self, rows: np.ndarray, depth: int, point: Point) -> Nested:
         """A tree that has the numbers of a point of the front.
 
-        The fronts of its parts must have been made when no better incumbent than this tree was
-        known.
+        The fronts of its parts must have been made before any better incumbent than this tree was
+        found.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        depth : int
+            Levels of splits that are left.
+        point : tuple of int
+            Leaves (or 0), false positives, false negatives.
+
+        Returns
+        -------
+        Nested
+            An action, or a test with both sides.
         """
         p, q = self.counts(rows)
         positive = self.view.positive

@@ -1,3 +1,1 @@
-"""Minimum cuts for pruning ensembles: the closure problem, its maximum flow, the whole curve and a
-certificate.
-"""
+"""Minimum cuts for pruning ensembles: closure problem, maximum flow, whole curve, certificate."""

@@ -1,12 +1,12 @@
 r"""A flow that proves a pruning optimal, and its check.
 
-Gains of splits flow along what splits need, to parents and to purchases, and no item takes more
-than its cost: at the price :math:`\mu = p / q` a split h sends out at most :math:`\max(w_h, 0)`
-more than it receives and keeps at most :math:`\max(-w_h, 0)`, with :math:`w_h = q\,g_h - p\,c_h`,
-and a purchase receives at most :math:`p` times its price. What a pruning wins is then at most the
-gains that do not flow (weak duality of flows and cuts; Ford, Fulkerson 1956), so a pruning that
-wins exactly this is optimal. The check reads the view alone: it knows nothing of merged purchases,
-of push-relabel, or of the cut.
+Gains of splits flow to what the splits need, which are parents and purchases, and no item takes
+more than its cost. At the price :math:`\mu = p / q` a split h sends out at most :math:`\max(w_h,
+0)` more than it receives and keeps at most :math:`\max(-w_h, 0)`, with :math:`w_h = q\,g_h -
+p\,c_h`, and a purchase receives at most :math:`p` times its price. The gain of a pruning is then at
+most the gains that do not flow (weak duality of flows and cuts; Ford, Fulkerson 1956), so a pruning
+with exactly this gain is optimal. The check reads only the view; it does not use merged purchases,
+push-relabel, or the cut.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FlowCertificate:
     price, unit : int
         The pruning minimises `unit · E + price · C`.
     up, up_amount : int64 arrays of shape (·,)
-        Nodes with flow to their parents, and how much.
+        Nodes with flow to their parents, and the amount of it.
     node, purchase, amount : int64 arrays of shape (·,)
         Flow from splits to purchases that they need (or that those need).
     """
@@ -54,11 +54,23 @@ class FlowCertificate:
 def certify(
     view: NodeGains, closure: Closure, price: int, unit: int, stop: np.ndarray = NEVER
 ) -> FlowCertificate:
-    """Optimal pruning for `unit · E + price · C` (of equal ones the smallest) with a flow that
-    proves it.
+    """Optimal pruning for `unit · E + price · C` (of equal ones the smallest), proved by a flow.
 
-    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means
-    nothing.
+    The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
+    meaningless.
+
+    Parameters
+    ----------
+    view : NodeGains
+    closure : Closure
+        Made from the view.
+    price, unit : int
+        Weights of cost and of errors.
+    stop : array of one byte, optional
+
+    Returns
+    -------
+    FlowCertificate
 
     Raises
     ------
@@ -89,19 +101,18 @@ def _unfold(
     heads: np.ndarray,
     flow: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Flow to merged purchases as flow to purchases of the view, what splits pay by themselves
-    included.
+    """Flow to merged purchases as flow to purchases of the view, with what splits pay alone.
 
-    The purchases of an item are laid side by side, each as long as its price, and so are the flows
-    into the item; where two overlap is what flows.
+    The purchases of an item are put side by side, each as long as its price, and so are the flows
+    into the item. The flow from a split to a purchase is the length where both overlap.
     """
     H = closure.n_splits
     own, inward = np.zeros(H, dtype=np.int64), np.zeros(closure.n_items, dtype=np.int64)
-    np.add.at(own, tails, flow)  # in integers: the sums of bincount are doubles
+    np.add.at(own, tails, flow)  # in integers, since the sums of bincount are doubles
     np.add.at(inward, heads, flow)
     gross = unit * view.gain[closure.splits] - price * view.keep_cost[closure.splits]
     net = unit * closure.gain[:H] - price * closure.cost[:H]
-    kept_back = np.maximum(inward[:H] - own, 0)  # what a split of negative weight takes from others
+    kept_back = np.maximum(inward[:H] - own, 0)  # kept by a split of negative weight
     private = np.where(
         net >= 0,
         gross - net,
@@ -113,7 +124,7 @@ def _unfold(
     begins = np.concatenate([[0], ends])
     room = begins[
         np.searchsorted(closure.item[members], np.arange(closure.n_items + 1))
-    ]  # where each item's purchases begin
+    ]  # positions at which each item's purchases begin
     to, frm = np.concatenate([heads, np.arange(H)]), np.concatenate([tails, np.arange(H)])
     amount = np.concatenate([np.where(heads >= H, flow, 0), private])
     order = np.argsort(to, kind="stable")
@@ -140,8 +151,9 @@ def _unfold(
 
 @kernel(nogil=True)
 def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # type: ignore[no-untyped-def]
-    """Send what could not reach the sink back to where it came from: the preflow becomes a flow.
-    Needs form no cycle, so one pass will do.
+    """Send flow that could not reach the sink back to its source: the preflow becomes a flow.
+
+    Needs form no cycle, so one pass is enough.
     """
     n = len(weights)
     for i in range(n):
@@ -166,7 +178,7 @@ def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # 
 
 
 def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
-    """That a pruning is optimal, by its flow.
+    """Check by its flow that a pruning is optimal.
 
     Parameters
     ----------
@@ -181,7 +193,7 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
     Raises
     ------
     VerificationError
-        The flow is none, or does not reach the value of the pruning.
+        The flow is invalid, or does not reach the value of the pruning.
     """
     c, M, P = certificate, view.n_nodes, view.n_purchases
     up, node, purchase = (np.asarray(a, dtype=np.int64) for a in (c.up, c.node, c.purchase))
@@ -191,7 +203,7 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
         if len(ids) and (ids.min() < 0 or ids.max() >= most):
             raise VerificationError("The certificate names a node or purchase that does not exist.")
     amounts = np.concatenate([c.up_amount, c.amount])
-    # The sum of doubles is off by far less than a half, so that what passes adds up in 64 bits.
+    # The error of the sum of doubles is far below a half, so the sum fits into 64 bits.
     if len(amounts) and (amounts.min() < 0 or float(amounts.sum(dtype=float)) >= 2**61):
         raise VerificationError(
             "The certificate's flow is negative somewhere, or larger than 64 bits."
@@ -222,12 +234,14 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
 
 
 def _times(factor: int, numbers: np.ndarray) -> np.ndarray:
-    """The product without overflow: as Python's integers where 64 bits might not do, also for a
-    difference of two such products.
+    """The product without overflow.
+
+    It uses Python's integers if 64 bits might be too few, also for a difference of two such
+    products.
     """
     largest = (
         max(1, int(np.abs(numbers).max(initial=0))) * factor
-    )  # a factor alone may be too large, too
+    )  # a factor alone may be too large
     return numbers * factor if largest < 2**61 else numbers.astype(object) * factor
 
 

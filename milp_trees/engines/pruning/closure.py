@@ -1,14 +1,15 @@
-r"""`Closure`: which splits to keep, as a maximum-weight closure (project selection; Rhys 1970,
-Balinski 1970, Picard 1976).
+r"""`Closure`: which splits to keep, as a maximum-weight closure problem.
+
+It is also called project selection (Rhys 1970, Balinski 1970, Picard 1976).
 
 Items are splits and purchases. A split needs its parent and the purchases that it is the first on
 its path to use; the weight of an item at the price :math:`\mu = p / q` of a unit of cost is
-:math:`q \cdot gain - p \cdot cost`. A set that holds all that its items need is a pruning with what
-it pays for, and the heaviest is the source side of a minimum cut.
+:math:`q \cdot gain - p \cdot cost`. A set that contains everything its items need is a pruning with
+all that it pays for, and the heaviest such set is the source side of a minimum cut.
 
-Purchases that the same splits need are bought together or not at all, so they are one item at the
-sum of their prices; what a single split needs is a cost of that split. Which purchases those are is
-found by refining a partition, one split at a time, in time linear in the number of needs.
+Purchases that the same splits need are bought together or not at all, so they are one item whose
+price is the sum. What a single split needs becomes a cost of that split. These purchases are found
+by refining a partition, one split at a time, in time linear in the number of needs.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class Closure:
         Of every item; the first `n_splits` are splits (a parent before its children), the others
         purchases with gain 0.
     start, head : int64 array of shape (V + 1,), int32 array of shape (A,)
-        Item v needs the items `head[start[v]:start[v + 1]]`: of a split first its parent, if it has
-        one.
+        Item v needs the items `head[start[v]:start[v + 1]]`; for a split the first of them is its
+        parent, if it has one.
     splits : int64 array of shape (n_splits,)
         Node of the view behind every split.
     item : int32 array of shape (P,)
-        Item that every purchase of the view is part of: a purchase, the split that alone needs it,
-        or -1 where it is free or no split needs it.
+        The item that contains each purchase of the view: a purchase, the only split that needs it,
+        or -1 if it is free or no split needs it.
     """
 
     gain: np.ndarray
@@ -80,13 +81,14 @@ class Closure:
         return weights
 
     def check_range(self, price: int | None = None, unit: int | None = None) -> None:
-        """That no sum of weights can exceed 64 bits: at one price, or at every slope `gain / cost`
-        that the curve may have.
+        """Check that no sum of weights can exceed 64 bits.
+
+        It is checked at one price, or at every slope `gain / cost` that the curve may have.
 
         Raises
         ------
         DataError
-            With the remedy.
+            A sum might; the sentence contains a remedy.
         """
         gains, costs = exact_sum(np.abs(self.gain)), exact_sum(self.cost)
         price, unit = gains if price is None else price, costs if unit is None else unit
@@ -98,7 +100,7 @@ class Closure:
 
 
 def exact_sum(whole: np.ndarray) -> int:
-    """Sum of an int64 array as a Python integer, right also where 64 bits would wrap."""
+    """Sum of an int64 array as a Python integer, without overflow."""
     return (int((whole >> 31).sum()) << 31) + int((whole & (2**31 - 1)).sum())
 
 
@@ -107,9 +109,14 @@ def closure_of(view: NodeGains, merge: bool = True) -> Closure:
 
     Parameters
     ----------
+    view : NodeGains
     merge : bool, default=True
-        Purchases that the same splits need become one, and what one split alone needs its own cost.
-        The optimum is the same without.
+        Join purchases that the same splits need, and make what one split alone needs its own cost.
+        The optimum does not depend on it.
+
+    Returns
+    -------
+    Closure
 
     Raises
     ------
@@ -121,7 +128,7 @@ def closure_of(view: NodeGains, merge: bool = True) -> Closure:
         raise DataError(
             f"Feature costs sum to more than the {LARGEST:.1e} units that 64 bits hold; round them to fewer digits."
         )
-    position = np.full(view.n_nodes + 1, -1, dtype=np.int64)  # one more for the parents of roots
+    position = np.full(view.n_nodes + 1, -1, dtype=np.int64)  # the last one: parents of roots
     position[splits] = np.arange(len(splits))
     parent = position[view.parent[splits]]
     start, need = _needs(view)
@@ -134,7 +141,7 @@ def closure_of(view: NodeGains, merge: bool = True) -> Closure:
     counted[position[view.first]] = np.diff(start)
     np.cumsum(
         counted, out=needs[1:]
-    )  # `first` rises, and so do its positions: `need` is in the order of splits already
+    )  # `first` rises, and so do its positions: `need` is already in the order of splits
     group, n_groups = (
         refine(needs, need, view.price) if merge else paid_alone(view.price, needs, need)
     )
@@ -172,7 +179,7 @@ def _assemble(
 
 
 def _needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
-    """Needs of the splits in `view.first`, those above a purchase included."""
+    """Needs of the splits in `view.first`, with those above a purchase."""
     if not len(view.above):
         return np.asarray(view.start, dtype=np.int64), np.asarray(view.need, dtype=np.int32)
     order = np.argsort(view.above[:, 0], kind="stable")

@@ -1,13 +1,14 @@
-r"""`PruningCurve`: every pruning of an ensemble that is the best for some price of cost, from one
-parametric minimum cut.
+r"""`PruningCurve`: every pruning of an ensemble that is optimal for some price of cost.
+
+It is found by one parametric minimum cut.
 
 Optimal prunings are nested: as :math:`\lambda` rises, splits only disappear (Gallo, Grigoriadis,
 Tarjan 1989, for nested cuts; the weakest-link sequence of Breiman, Friedman, Olshen, Stone 1984 is
 the case of one tree that pays per leaf). So one number :math:`\theta` per split gives the optimum
-for all :math:`\lambda`: keep where :math:`\lambda < \theta`. The points (cost, error) of these
-prunings are the corners of the lower convex hull of those of all prunings; between two corners
-there may be prunings that are best within a budget and on no hull, and the hull bounds what they
-can do.
+for all :math:`\lambda`: keep the splits with :math:`\lambda < \theta`. The points (cost, error) of
+these prunings are the corners of the lower convex hull of the points of all prunings. Between two
+corners there may be prunings that are the best within a budget but not on the hull; the hull is a
+lower bound for their errors.
 """
 
 from __future__ import annotations
@@ -45,23 +46,28 @@ def prune_curve(
     Parameters
     ----------
     problem : Problem or NodeGains
-        A problem on `PrunedEnsembles`, or the view of one. Its own λ and budget are not looked at;
-        ask the curve `pruned(lam)` and `below(budget)`.
+        A problem on `PrunedEnsembles`, or the view of one. Its own λ and budget are ignored; use
+        `pruned(lam)` and `below(budget)` of the curve.
     cut : {"push-relabel", "ortools", "scipy", "networkx"}
-        Who solves the minimum cuts; the last three are for comparison.
+        The program that solves the minimum cuts; the last three are for comparison.
     merge : bool, default=True
-        Merge purchases that the same splits need. The curve is the same without.
+        Merge purchases that the same splits need. The curve does not depend on it.
     watch : Watch, optional
-        Ends the computation at a limit; there is no part of a curve.
+        Its limits end the computation; then there is no curve, not even a part.
+
+    Returns
+    -------
+    PruningCurve
+
 
     Raises
     ------
     Stopped
-        By the watch.
+        A limit of the watch was reached.
     DataError
         Numbers might not fit into 64 bits.
     NoView
-        The task has no errors and prices of nodes.
+        The task has no view with errors and prices of nodes.
 
     Examples
     --------
@@ -107,7 +113,7 @@ def prune_curve(
 
 @dataclass(frozen=True)
 class CurveUnits:
-    """What a curve needs of its view once it is made."""
+    """The part of its view that a finished curve needs."""
 
     error_unit: Fraction
     cost_unit: Fraction
@@ -136,11 +142,11 @@ class PruningCurve:
     ----------
     view : NodeGains
     rank : int32 array of shape (M,)
-        Splits of equal rank disappear together; the largest rank, which leaves have too, is never
+        Splits of equal rank disappear together. The largest rank, which leaves have too, is never
         kept for any λ ≥ 0.
     gains, costs : tuples of int
-        Errors saved and prices paid by the splits of every rank, in the view's units: rank r is
-        kept while `lambda < gains[r] / costs[r]` (in those units; always where the cost is 0).
+        Saved errors and paid prices of the splits of every rank, in the view's units: rank r is
+        kept while `lambda < gains[r] / costs[r]` (in those units), or always if the cost is 0.
     ensemble : Ensemble or None
     sizes : dict
         Items, arcs and cuts of the computation.
@@ -167,10 +173,10 @@ class PruningCurve:
 
     @cached_property
     def theta(self) -> np.ndarray:
-        """λ below which each node is kept as a split, as floats, shape (M,): infinite where it
-        always is, 0 where it never is.
+        """λ below which each node is kept as a split, as floats of shape (M,).
 
-        A pruning is to be taken from `keep`, which compares exactly.
+        It is infinite for nodes that are always kept, and 0 for nodes that never are. To get a
+        pruning use `keep`, which compares exactly.
         """
         free = len(self.gains) - len(self.breakpoints)
         by_rank = [*[np.inf] * free, *map(float, reversed(self.breakpoints)), 0.0]
@@ -178,7 +184,7 @@ class PruningCurve:
         return theta
 
     def exact_theta(self, node: int) -> Fraction | None:
-        """λ below which a node is kept as a split; None for every λ, 0 for none."""
+        """λ below which a node is kept as a split; None if for every λ, 0 if for none."""
         by_rank = [
             *[None] * (len(self.gains) - len(self.breakpoints)),
             *reversed(self.breakpoints),
@@ -188,8 +194,10 @@ class PruningCurve:
 
     @cached_property
     def vertices(self) -> tuple[HullPoint, ...]:
-        """Corners of the hull, λ rising from 0: the pruning of least error (of equal ones the
-        smallest) first, that of least cost last.
+        """Corners of the hull, λ rising from 0.
+
+        The first is the pruning of least error (of equal ones the smallest), the last that of least
+        cost.
         """
         view, K = self.view, len(self.gains)
         free, ends = K - len(self.breakpoints), (Fraction(0), *self.breakpoints)
@@ -216,8 +224,9 @@ class PruningCurve:
     # -- asking ----------------------------------------------------------------------------------------------
 
     def keep(self, lam: Any) -> np.ndarray:
-        """Which nodes stay splits in the optimal pruning for λ, of equally good ones the smallest;
-        bool array of shape (M,).
+        """Which nodes stay splits in the optimal pruning for λ; bool array of shape (M,).
+
+        Of equally good prunings it is the smallest.
 
         Raises
         ------
@@ -243,7 +252,7 @@ class PruningCurve:
         Raises
         ------
         DataError
-            λ is negative, or the curve was made from a view alone.
+            λ is negative, or the curve was made from a view without an ensemble.
         """
         if self.ensemble is None:
             raise DataError(
@@ -251,18 +260,18 @@ class PruningCurve:
             )
         return self.ensemble._sharing(
             self.keep(lam)
-        )  # θ never rises from parent to child: any λ gives a pruning
+        )  # θ never rises from parent to child, so every λ gives a pruning
 
     def below(self, budget: Any) -> PointBelow:
         """The hull point below a budget on the mean cost of a row, and the hull's bound there.
 
-        It is not the best pruning within the budget unless `proven` says so; the formulation
-        `ip3-closure` finds that.
+        The best pruning within the budget may be another one, unless `proven` is true; the
+        formulation `ip3-closure` finds it.
 
         Raises
         ------
         DataError
-            No pruning costs so little.
+            Every pruning costs more.
         """
         most = fraction(budget, "budget")
         i = next((p.index for p in self.vertices if p.cost <= most), None)
@@ -279,13 +288,14 @@ class PruningCurve:
         )
 
     def certificate(self, lam: Any) -> FlowCertificate:
-        """A flow that proves `keep(lam)` optimal, checked (see
-        `milp_trees.engines.pruning.certificate`).
+        """A flow that proves `keep(lam)` optimal; it is checked.
+
+        See `milp_trees.engines.pruning.certificate`.
 
         Raises
         ------
         VerificationError
-            It does not: an error in this package.
+            It proves nothing, which is an error in this package.
         """
         from milp_trees.engines.pruning.certificate import certify, check_certificate
         from milp_trees.engines.pruning.closure import closure_of
@@ -305,8 +315,9 @@ class PruningCurve:
         return found
 
     def without_rows(self) -> PruningCurve:
-        """The same curve without what its view knows of single rows; it can be asked for prunings,
-        and not for certificates.
+        """The same curve without data of single rows.
+
+        It still gives prunings, but no certificates.
         """
         view: Any = CurveUnits.of(self.view)
         return replace(self, view=view)
@@ -314,13 +325,15 @@ class PruningCurve:
     # -- showing ---------------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping per corner, λ rising: lambda_from, lambda_to, error, cost (Fractions;
-        lambda_to None for no limit), splits.
+        """One mapping per corner, λ rising.
+
+        The keys are lambda_from, lambda_to, error, cost (Fractions; lambda_to is None if there is
+        no limit) and splits.
         """
         return [row_of(p) for p in self.vertices]
 
     def frame(self) -> pd.DataFrame:
-        """`rows` as numbers: lambda_from, lambda_to (infinite for no limit), error, cost, splits."""
+        """`rows` as a table of numbers; lambda_to is infinite if there is no limit."""
         import pandas as pd
 
         rows = [
@@ -333,8 +346,9 @@ class PruningCurve:
         return pd.DataFrame(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: every breakpoint and corner, fractions as "p/q", and when each node goes:
-        corner i keeps nodes of a rank below max(rank) - i.
+        """Plain data: every breakpoint and corner, and when each node disappears.
+
+        Fractions are written "p/q"; corner i keeps nodes of a rank below max(rank) - i.
         """
         from milp_trees.results.json import json_safe
 
@@ -350,8 +364,10 @@ class PruningCurve:
         return plain
 
     def plot(self, ax: Any = None) -> Any:
-        """Error against cost: corners of the hull, the bound between them, and as steps what the
-        curve offers for a budget. Returns the axes.
+        """Plot error against cost; returns the axes.
+
+        The picture shows the corners of the hull, the bound between them, and as steps the best
+        corner for each budget.
         """
         import matplotlib.pyplot as plt
 

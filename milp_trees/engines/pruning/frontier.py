@@ -1,13 +1,15 @@
-r"""The whole curve by one parametric cut: divide and conquer with contraction (nested cuts: Gallo,
-Grigoriadis, Tarjan 1989).
+r"""The whole curve by one parametric cut: divide and conquer with contraction.
 
-When cost becomes dearer, optimal closures only shrink. So one number per split says all: the slope
-:math:`\theta` up to which it is kept. A set D of undecided items, gain G and cost C, breaks at
-:math:`\mu^* = G / C`, where taking all of it and none of it are equally good. One cut at that
-slope, in the integers :math:`C \cdot gain - G \cdot cost`, either finds nothing heavier than
-nothing (then :math:`\theta = \mu^*` on all of D), or a set S, and S and D \\ S are independent
-problems. Everything starts with the smallest pruning of largest gain, and every cut is the
-smallest, so that of equal prunings the smaller is kept.
+Nested cuts are described by Gallo, Grigoriadis, Tarjan (1989).
+
+Optimal closures are nested: they shrink as the price of cost rises. So one number per split
+describes all of them: the slope :math:`\theta` up to which it is kept. Let D be a set of undecided
+items with gain G and cost C. At :math:`\mu^* = G / C`, taking all of D and taking nothing are
+equally good. One cut at that slope, in the integers :math:`C \cdot gain - G \cdot cost`, has one of
+two results. Either no subset has a positive weight (then :math:`\theta = \mu^*` on all of D), or it
+finds a set S, and then S and D \\ S are independent problems. The first problem is the smallest
+pruning of largest gain. Every cut is the smallest one, so that of equally good prunings the smaller
+one is kept.
 """
 
 from __future__ import annotations
@@ -28,15 +30,15 @@ Cut = Callable[[Closure, np.ndarray], tuple[np.ndarray, int]]
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Items that leave together, those that are kept longest first.
+    """Items that disappear together; the pieces that are kept longest come first.
 
     Parameters
     ----------
     rank : int32 array of shape (V,)
-        Piece of every item; the number of pieces where it is never kept.
+        Piece of every item; the number of pieces if the item is never kept.
     gain, cost : int64 arrays of shape (K,)
         Of every piece: it is kept while `lambda < gain / cost` (in units of errors per unit of
-        cost), always where cost is 0.
+        cost), or always if its cost is 0.
     cuts, arcs : int
         Cuts solved, and arcs in all of them together.
     """
@@ -49,8 +51,10 @@ class Pieces:
 
 
 def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
-    """All optimal closures, exactly. Once `stop[0]` is not 0, which another thread may write, it
-    ends soon, and what it returns means nothing.
+    """All optimal closures, exactly.
+
+    The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
+    meaningless.
 
     Raises
     ------
@@ -79,8 +83,21 @@ def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
 
 
 def frontier_by(closure: Closure, cut: Cut, check: Callable[[], None] = lambda: None) -> Pieces:
-    """The same by any minimum cut that gives the smallest source side (slower: every part is made a
-    closure problem of its own). `check` is called before each, and may raise.
+    """All optimal closures by any minimum cut that gives the smallest source side.
+
+    It is slower than `frontier`, since every part is made a closure problem of its own.
+
+    Parameters
+    ----------
+    closure : Closure
+    cut : callable
+        Source side and capacity for a closure problem and weights.
+    check : callable, optional
+        Called before each cut; it may raise an error to stop.
+
+    Returns
+    -------
+    Pieces
     """
     closure.check_range()
     members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
@@ -109,7 +126,7 @@ def frontier_by(closure: Closure, cut: Cut, check: Callable[[], None] = lambda: 
 
 
 def _part(closure: Closure, items: np.ndarray) -> Closure:
-    """The problem on some items, all they need outside being there."""
+    """The problem on some items; everything that they need outside is taken as given."""
     local = np.full(closure.n_items, -1, dtype=np.int32)
     local[items] = np.arange(len(items))
     tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))
@@ -129,8 +146,9 @@ def _part(closure: Closure, items: np.ndarray) -> Closure:
 
 @kernel(nogil=True)
 def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
-    """The smallest closure of largest gain when nothing has a price: splits below which more is won
-    than lost, and what they need.
+    """The smallest closure of largest gain when nothing has a price.
+
+    It holds the splits below which more is gained than lost, and everything that they need.
     """
     best = gain.copy()
     parent = np.full(n_splits, -1, np.int64)
@@ -150,8 +168,10 @@ def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
 
 @kernel(nogil=True)
 def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):  # type: ignore[no-untyped-def]
-    """Pieces of the curve. `order` holds the items of every part side by side; arcs that leave a
-    part move behind the `live` ones of their tail.
+    """Pieces of the curve.
+
+    `order` holds the items of every part side by side; arcs that leave a part are moved behind the
+    `live` arcs of their tail.
     """
     V = len(gain)
     rank = np.full(V, -1, np.int32)
@@ -160,7 +180,7 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
     local, part = np.empty(V, np.int32), np.full(V, -1, np.int32)
     begins, ends = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32)
     rest = np.empty(n, np.int32)
-    # Workspace of one cut, sized for the first.
+    # Workspace of one cut, large enough for the first cut.
     a_start, a_head = np.empty(n + 1, np.int64), np.empty(most_arcs, np.int32)
     b_start, tail, position = (
         np.empty(n + 1, np.int64),
@@ -262,7 +282,7 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
 
 
 def warm_up() -> None:
-    """Compile what a whole curve and a single cut with its certificate need."""
+    """Compile the kernels for a whole curve, and for a single cut with its certificate."""
     from milp_trees.engines.pruning.certificate import certify
     from milp_trees.engines.pruning.closure import closure_of
     from milp_trees.tasks.pruning_view import NodeGains

@@ -1,6 +1,4 @@
-"""`HullPoint` and `PointBelow`: corners of the hull of errors and costs of all prunings, and what
-it says about a budget.
-"""
+"""`HullPoint` and `PointBelow`: corners of the hull of all prunings, and its bound."""
 
 from __future__ import annotations
 
@@ -21,11 +19,11 @@ class HullPoint:
     index : int
         Position in `curve.vertices`.
     lambda_from, lambda_to : Fraction
-        `lambda_to` is None for no limit.
+        `lambda_to` is None if there is no limit.
     error, cost : Fraction
         Natural units: mean error of the trees, mean cost of a row.
     splits : int
-        Splits that are kept.
+        Number of splits that are kept.
     """
 
     index: int
@@ -38,18 +36,18 @@ class HullPoint:
 
 @dataclass(frozen=True, eq=False)
 class PointBelow:
-    """The hull point below a budget, and what the hull says about the budget.
+    """The most expensive hull point within a budget, and the hull's bound for the budget.
 
     Parameters
     ----------
     budget : Fraction
     point : HullPoint
-        Of the hull points within the budget the dearest.
+        Of the hull points within the budget, the one with the largest cost.
     bound : Fraction
         No pruning within the budget has a smaller error: the line between the two hull points
         around it.
     predictor : Ensemble or None
-        None where the curve was made from a view alone.
+        None if the curve was made from a view without an ensemble.
     """
 
     budget: Fraction
@@ -59,12 +57,12 @@ class PointBelow:
 
     @property
     def proven(self) -> bool:
-        """Whether the bound is reached, so that no pruning within the budget has a smaller error."""
+        """Whether the bound is reached: no pruning within the budget has a smaller error."""
         return self.point.error == self.bound
 
     @property
     def note(self) -> str:
-        """The same in a sentence."""
+        """The bound as a sentence, and whether it is reached."""
         at = f"cost {float(self.point.cost):.6g} and error {float(self.point.error):.6g} within the budget {float(self.budget):.6g}"
         if self.proven:
             return f"Hull point with {at}; the hull proves that no pruning within the budget has a smaller error."

@@ -1,4 +1,4 @@
-"""The same minimum cut by libraries: a cross-check, and a choice (`min-cut:cut=ortools`)."""
+"""The same minimum cut by libraries, as a check and as an option (`min-cut:cut=ortools`)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,32 @@ from milp_trees.engines.pruning.ortools_child import elsewhere, ortools_flow
 from milp_trees.engines.pruning.push_relabel import min_cut
 from milp_trees.errors import DataError, Unsupported
 
-#: Items that networkx is given at most: it is written in Python.
+#: Largest number of items for networkx, which is written in Python.
 MOST_ITEMS = 3000
 
 
 def _nothing() -> None:
-    """The limits of a cut that has none."""
+    """Stands for the check of a cut without limits."""
 
 
 def ortools_cut(
     closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing
 ) -> tuple[np.ndarray, int]:
-    """Smallest source side and capacity by OR-tools' push-relabel (64 bit), in a process of its
-    own.
+    """Smallest source side and capacity by OR-tools' push-relabel, in a process of its own.
+
+    It computes with 64 bits.
+
+    Parameters
+    ----------
+    closure : Closure
+    weights : int64 array of shape (V,)
+    check : callable, optional
+        Called while the library works; it may raise an error to stop.
+
+    Returns
+    -------
+    source_side : bool array of shape (V,)
+    value : int
 
     Raises
     ------
@@ -38,12 +51,24 @@ def ortools_cut(
 def scipy_cut(
     closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing
 ) -> tuple[np.ndarray, int]:
-    """The same by SciPy's maximum flow, in a process of its own.
+    """Smallest source side and capacity by SciPy's maximum flow, in a process of its own.
+
+    Parameters
+    ----------
+    closure : Closure
+    weights : int64 array of shape (V,)
+    check : callable, optional
+        Called while the library works; it may raise an error to stop.
+
+    Returns
+    -------
+    source_side : bool array of shape (V,)
+    value : int
 
     Raises
     ------
     Unsupported
-        The capacities need more than the 32 bits that it has.
+        The capacities need more than 32 bits, which is all that SciPy has.
     """
     n, tail, head, capacity = _network(closure, weights)
     if int(capacity.max(initial=0)) >= 2**31 or int(np.maximum(weights, 0).sum()) >= 2**31:
@@ -59,12 +84,24 @@ def scipy_cut(
 def scipy_flow(
     n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Smallest source side (ids below n) and value of the flow from n to n + 1."""
+    """Smallest source side and value of the flow from n to n + 1.
+
+    Parameters
+    ----------
+    n : int
+        Number of items; n is the source and n + 1 the sink.
+    tail, head, capacity : int arrays of shape (A,)
+        The arcs of the network.
+
+    Returns
+    -------
+    source_side : bool array of shape (n,)
+    value : int
+    """
     from scipy import sparse
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-    # Row by row a stored zero would be an arc without capacity: those of weight 0 are not in the
-    # network.
+    # A stored zero would be an arc without capacity; arcs of weight 0 are not in the network.
     graph = sparse.csr_matrix((capacity, (tail, head)), shape=(n + 2, n + 2))
     found = maximum_flow(graph, n, n + 1)
     residual = (graph.astype(np.int64) - found.flow.astype(np.int64)).tocsr()
@@ -75,7 +112,7 @@ def scipy_flow(
 
 
 def networkx_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
-    """The same by networkx, for small problems; of equally heavy sets the smallest.
+    """The same cut by networkx, for small problems; of equally heavy sets the smallest.
 
     Raises
     ------
@@ -108,8 +145,9 @@ def networkx_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int
 def _network(
     closure: Closure, weights: np.ndarray
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Number of items, and arcs of the network: source n, sink n + 1; needs have more capacity than
-    can flow.
+    """Number of items, and arcs of the network.
+
+    The source is n, the sink n + 1; arcs for needs have more capacity than can flow.
     """
     n = closure.n_items
     gains, costs = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
@@ -134,12 +172,12 @@ CUTS: dict[str, Callable[..., tuple[np.ndarray, int]]] = {
 
 
 def cut_by(name: str, check: Callable[[], None] = _nothing) -> Cut:
-    """A cut by its name; `check` is called while a library works elsewhere, and may raise.
+    """A cut by its name; `check` is called while a library works, and may raise an error to stop.
 
     Raises
     ------
     DataError
-        There is none of that name.
+        There is no cut of that name.
     """
     if name not in CUTS:
         raise DataError(f"min-cut:cut is one of {', '.join(CUTS)}; got {name!r}.")

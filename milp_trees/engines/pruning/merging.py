@@ -1,5 +1,6 @@
-"""Kernels that make closure problems: which purchases the same splits need (refining a partition),
-and needs as arcs. All are linear in the needs.
+"""Kernels that make closure problems: purchases that the same splits need, and needs as arcs.
+
+The former are found by refining a partition. All kernels are linear in the number of needs.
 """
 
 from __future__ import annotations
@@ -24,17 +25,15 @@ def with_above(  # type: ignore[no-untyped-def]
     out,
     count_only,
 ):
-    """Every split's needs and what they need in turn, less what splits on its path have already.
+    """Every split's needs and what they need in turn, without what splits above it have already.
 
-    Called twice: to count (`out_start` becomes the counts) and to write. A walk over the trees, in
-    which `owner` holds the split that brought a purchase in.
+    It is called twice: to count (`out_start` becomes the counts) and to write. It walks over the
+    trees; `owner` holds the split that brought in a purchase.
     """
     owner = np.full(n_purchases, -1, np.int64)
     stack = np.empty(len(row) + 1, np.int64)
     pending = np.empty(n_purchases + 1, np.int64)
-    trail = np.empty(
-        n_purchases, np.int64
-    )  # purchases in the order in which the path brought them in
+    trail = np.empty(n_purchases, np.int64)  # purchases in the order in which the path added them
     height = 0
     counts = np.zeros(len(out_start), np.int64)
     for root in roots:
@@ -43,7 +42,7 @@ def with_above(  # type: ignore[no-untyped-def]
         while top >= 0:
             h = stack[top]
             top -= 1
-            if h < 0:  # the way back: forget what this split brought in
+            if h < 0:  # going back up: remove what this split added
                 h = -h - 1
                 while height and owner[trail[height - 1]] == h:
                     height -= 1
@@ -59,7 +58,7 @@ def with_above(  # type: ignore[no-untyped-def]
                         owner[need[k]] = h
                         pending[waiting] = need[k]
                         waiting += 1
-                    else:  # an ancestor has the purchase, and all above it
+                    else:  # an ancestor has the purchase, and everything above it
                         continue
                     while waiting:
                         waiting -= 1
@@ -83,8 +82,9 @@ def with_above(  # type: ignore[no-untyped-def]
 
 @kernel
 def refine(needs, need, price):  # type: ignore[no-untyped-def]
-    """Group of every purchase so that two are in one exactly if the same splits need them; -1 where
-    the price is 0 or no split needs it.
+    """Group of every purchase, so that two have one group exactly if the same splits need them.
+
+    The group is -1 if the price is 0 or no split needs the purchase.
     """
     P = len(price)
     group = np.zeros(P, np.int32)
@@ -120,7 +120,7 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
             if moved[c] < 0:
                 if (
                     c > 0 and met[c] == size[c]
-                ):  # it stays whole; group 0 holds what no split has needed yet
+                ):  # the group stays whole; group 0 holds what no split has needed yet
                     continue
                 moved[c] = n_groups
                 size[n_groups] = met[c]
@@ -134,7 +134,7 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
 
 @kernel
 def paid_alone(price, needs, need):  # type: ignore[no-untyped-def]
-    """A group of its own for every purchase with a price that some split needs."""
+    """A separate group for every purchase with a price that some split needs."""
     used = np.zeros(len(price), np.bool_)
     for k in range(len(need)):
         used[need[k]] = True

@@ -1,8 +1,10 @@
-"""Maximum flows of libraries in a process of their own, which can be ended: none of them looks at a
-clock.
+"""Maximum flows of libraries in a process of their own, which can be ended.
 
-OR-tools has to be there for another reason too: its library excludes highspy from the same process,
-whichever is imported second.
+These libraries do not look at a clock.
+
+
+OR-tools needs its own process for another reason too: its library and highspy cannot be loaded in
+the same process, whichever is imported second.
 """
 
 from __future__ import annotations
@@ -17,26 +19,37 @@ import numpy as np
 
 from milp_trees.errors import SolverFailure, SolverUnavailable
 
-#: Seconds between two looks at the limits.
+#: Seconds between two checks of the limits.
 POLL = 0.05
 
 _child: list[Any] = []
 
 
 def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) -> Any:
-    """What `work(*given)` returns, by a child that stays for further calls. `check` is called
-    meanwhile; if it raises, the child is ended.
+    """Return `work(*given)`, computed by a child process that is kept for further calls.
+
+    Parameters
+    ----------
+    work : callable
+    *given
+        Its arguments.
+    check : callable
+        Called while the child works. If it raises an error, the child is ended.
+
+    Returns
+    -------
+    object
 
     Raises
     ------
     SolverFailure
-        The child died.
+        The child process has ended.
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
     if not _child:
         _child.append(ProcessPoolExecutor(max_workers=1))
-        atexit.register(_child[0].shutdown)  # before the interpreter takes its parts away
+        atexit.register(_child[0].shutdown)  # before the interpreter removes what it needs
     try:
         future = _child[0].submit(work, *given)
         while True:
@@ -58,14 +71,28 @@ def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) 
 def ortools_flow(
     n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray, check: Callable[[], None]
 ) -> tuple[np.ndarray, int]:
-    """Smallest source side (ids below n) and value of the flow from n to n + 1.
+    """Smallest source side and value of the flow from n to n + 1, by OR-tools.
+
+    Parameters
+    ----------
+    n : int
+        Number of items; n is the source and n + 1 the sink.
+    tail, head, capacity : int arrays of shape (A,)
+        The arcs of the network.
+    check : callable
+        Called while the library works; it may raise an error to stop.
+
+    Returns
+    -------
+    source_side : bool array of shape (n,)
+    value : int
 
     Raises
     ------
     SolverUnavailable
         OR-tools is not installed.
     SolverFailure
-        It does not end with an optimum, or the child died.
+        It does not end with an optimum, or its process has ended.
     """
     if importlib.util.find_spec("ortools") is None:
         raise SolverUnavailable(
@@ -82,7 +109,21 @@ def ortools_flow(
 def maximum_flow(
     n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray
 ) -> tuple[str, np.ndarray, int]:
-    """Status, source side and value; for a process without highspy."""
+    """The maximum flow of OR-tools; for a process without highspy.
+
+    Parameters
+    ----------
+    n : int
+        Number of items; n is the source and n + 1 the sink.
+    tail, head, capacity : int arrays of shape (A,)
+        The arcs of the network.
+
+    Returns
+    -------
+    status : str
+    source_side : bool array of shape (n,)
+    value : int
+    """
     from ortools.graph.python import max_flow
 
     flow = max_flow.SimpleMaxFlow()

@@ -1,11 +1,13 @@
-"""Minimum cut of a closure problem by first-in first-out push-relabel (Goldberg, Tarjan 1988;
-global relabelling as in Cherkassky, Goldberg 1997).
+"""Minimum cut of a closure problem by first-in first-out push-relabel.
 
-Only the first phase is run: it ends with a maximum preflow, and what can be reached from the excess
-that is left is the smallest source side. Arcs between items have no capacity, so the flow on an arc
-is also what the reversed arc can take back. Every item has one number, `excess`: above 0 what waits
-to be pushed on, below 0 what the sink still takes from it. Arcs are stored by tail, and for every
-item the positions of the arcs that end there.
+The method is that of Goldberg, Tarjan (1988), with the global relabelling of Cherkassky, Goldberg
+(1997).
+
+Only the first phase is run: it ends with a maximum preflow, and what can be reached from the
+remaining excess is the smallest source side. Arcs between items have unlimited capacity, so the
+flow on an arc is also what the reversed arc can take back. Every item has one number, `excess`:
+above 0 it is what must still be pushed on, below 0 what the sink can still take from the item. Arcs
+are stored by tail, and for every item there are the positions of the arcs that end there.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.pruning.closure import Closure
 
-#: For those who let it run to its end.
+#: The stop byte of a run that is not stopped.
 NEVER = np.zeros(1, dtype=np.uint8)
 
 
@@ -24,10 +26,11 @@ def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tup
 
     Parameters
     ----------
+    closure : Closure
     weights : int64 array of shape (V,)
-        From `closure.weights`, which refuses what might overflow.
+        From `closure.weights`, which refuses weights that might overflow.
     largest : bool, default=False
-        Of equally heavy sets the largest, not the smallest.
+        Of equally heavy sets return the largest instead of the smallest.
 
     Returns
     -------
@@ -42,11 +45,26 @@ def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tup
 def preflow(
     closure: Closure, weights: np.ndarray, largest: bool = False, stop: np.ndarray = NEVER
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Source side, excess, flow per arc (a maximum preflow), and the arcs by head (`start`, `tail`,
-    `position`).
+    """A maximum preflow, and its source side.
 
-    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means
-    nothing.
+    The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
+    meaningless.
+
+    Parameters
+    ----------
+    closure : Closure
+    weights : int64 array of shape (V,)
+    largest : bool, default=False
+        Of equally heavy sets return the largest instead of the smallest.
+    stop : array of one byte, optional
+
+    Returns
+    -------
+    source_side : bool array of shape (V,)
+    excess : int64 array of shape (V,)
+    flow : int64 array of shape (A,)
+    arcs : tuple of arrays
+        The arcs by head: `start`, `tail`, `position`.
     """
     excess = weights.astype(np.int64)
     n, flow = closure.n_items, np.zeros(closure.n_arcs, dtype=np.int64)
@@ -78,7 +96,20 @@ def preflow(
 
 
 def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Start per item, tail and position of every arc, by head."""
+    """The arcs by head.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    start, head : int arrays of shape (n + 1,), (A,)
+        The arcs by tail.
+
+    Returns
+    -------
+    start, tail, position : int arrays
+        Start per item; tail of every arc, and its position in `head`.
+    """
     back_start, tail, position = (
         np.empty(n + 1, dtype=np.int64),
         np.empty(len(head), dtype=np.int32),
@@ -90,13 +121,13 @@ def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarra
 
 @kernel(nogil=True)
 def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-untyped-def]
-    """Arcs by head, written into the last three arrays."""
+    """Write the arcs by head into the last three arrays."""
     for v in range(n + 1):
         back_start[v] = 0
     for k in range(start[n]):
         back_start[head[k]] += 1
     total = 0
-    for v in range(n + 1):  # the ends, which the loop below turns into beginnings
+    for v in range(n + 1):  # the ends, which the loop below changes into beginnings
         total += back_start[v]
         back_start[v] = total
     for v in range(n - 1, -1, -1):
@@ -111,8 +142,9 @@ def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-unty
 def relabel_all(  # type: ignore[no-untyped-def]
     n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
 ):
-    """Exact distances to the sink by breadth-first search; n + 1 where there is no way. Returns the
-    largest distance.
+    """Compute exact distances to the sink by breadth-first search; return the largest.
+
+    The distance is n + 1 if there is no path.
     """
     for d in range(n + 2):
         count[d] = 0
@@ -165,8 +197,9 @@ def max_preflow(  # type: ignore[no-untyped-def]
     waiting,
     stop,
 ):
-    """Push all excess that can reach the sink; `flow` and `excess` become a maximum preflow,
-    `label` is n + 1 where the sink is out of reach.
+    """Push all excess that can reach the sink.
+
+    `flow` and `excess` become a maximum preflow; `label` is n + 1 if the sink cannot be reached.
     """
     highest = relabel_all(
         n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
@@ -231,7 +264,7 @@ def max_preflow(  # type: ignore[no-untyped-def]
         current[u] = k
         if left == 0:
             continue
-        # No admissible arc is left: the new label is one more than the nearest neighbour's.
+        # No admissible arc is left: the new label is one more than the smallest neighbour's.
         near, where = far, 0
         for k in range(out):
             v = head[begin + k]
@@ -293,8 +326,9 @@ def max_preflow(  # type: ignore[no-untyped-def]
 
 @kernel(nogil=True)
 def reach_excess(n, start, head, back_start, tail, position, flow, excess, label, queue):  # type: ignore[no-untyped-def]
-    """Write -1 into the labels of what can be reached from excess that is left: the smallest source
-    side. Returns its size.
+    """Write -1 into the labels of what can be reached from remaining excess.
+
+    That is the smallest source side; its size is returned.
     """
     last = 0
     for v in range(n):

@@ -1,5 +1,6 @@
-"""The answer of a search for prunings that was stopped before it had one: the better of the two
-prunings that take no search, and what none falls below.
+"""The answer of a search for prunings that was stopped before it had one.
+
+It is the better one of the two prunings that need no search, with a bound for all prunings.
 """
 
 from __future__ import annotations
@@ -23,8 +24,20 @@ def unfinished(
 
     Parameters
     ----------
+    problem : Problem
+    name : str
+        Label of the method.
+    view : NodeGains
     start : Ensemble or None
         A pruning that is known to be feasible.
+    clock : Clock
+        Times of the stages, in seconds.
+    limit : Limit or None
+        The limit that was reached.
+
+    Returns
+    -------
+    Result
     """
     ensemble: Any = problem.space.ensemble  # type: ignore[attr-defined]
     keeps = simple(view) + ([] if start is None else [start.kept])

@@ -1,3 +1,1 @@
-"""What the engine `partial-trees` is made of: compiled `kernels`, `parts` of the rows with the
-curves they can reach, the `search` over partial trees.
-"""
+"""Parts of the engine `partial-trees`: compiled `kernels`, `parts` of rows, the `search`."""

@@ -1,11 +1,12 @@
-"""The bound that tells apart which open leaves are split: with a penalty per leaf, each that is
-costs at least one leaf.
+"""The bound that depends on which open leaves are split.
+
+With a penalty per leaf, every open leaf that is split costs at least one leaf more.
 
 Let t of the open leaves be split in a tree with e further leaves. Each of the t uses at least one
 of them, so none is split deeper than s = e - t + 1 levels, and the others stay leaves. The bound of
-a partial tree is the best over all such sets and all s; taking the curves of depth s for the set
-alone, it is never above that of `look_ahead`, which lets all open leaves be split for the price of
-the e.
+a partial tree is the best over all such sets and all s. It uses the curves of depth s for the set
+alone, so it is never above that of `look_ahead`, which lets all open leaves be split for the price
+of the e leaves.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ import numpy as np
 
 from milp_trees.engines.ranking import kernels
 
-#: Open leaves besides the two new ones that are told apart; the others may be split whichever are.
+#: Number of open leaves, besides the two new ones, that are considered one by one; the others are
+#: bounded as if they could always be split.
 MOST_APART = 5
 
 
 class Choice(NamedTuple):
-    """Which leaves are split: some told apart, the left and right new one; into how many levels,
-    for how many further leaves.
+    """Which leaves are split, into how many levels, and for how many further leaves.
+
+    The leaves are some of the old ones, the left new one and the right new one.
     """
 
     apart: tuple[int, ...]
@@ -38,18 +41,22 @@ class Choice(NamedTuple):
 def choices(
     depths: list[int], free_depth: int, side_depth: int, deepest: int, room: int | None
 ) -> Iterator[Choice]:
-    """All sets and numbers of levels.
+    """All choices of split leaves and numbers of levels.
 
     Parameters
     ----------
     depths : list of int
-        Depth left for the leaves that are told apart.
+        Depth that is left for each leaf that is considered by itself.
     free_depth, side_depth : int
-        Depth left for the other leaves (0: there are none), and for the two new ones.
+        Depth that is left for the other leaves (0: there are none), and for the two new ones.
     deepest : int
         Largest number of levels that has a curve of its own.
     room : int or None
-        Most further leaves.
+        Largest number of further leaves; None: no limit.
+
+    Yields
+    ------
+    Choice
     """
     for bits in range(1 << len(depths)):
         apart = tuple(i for i in range(len(depths)) if bits >> i & 1)
@@ -58,8 +65,8 @@ def choices(
                 t = len(apart) + left + right
                 if not t and not free_depth:
                     continue
-                # Leaves that are not told apart get what is left: e - t levels, or all e if no
-                # other is split.
+                # Leaves that are not considered by themselves get the rest: e - t levels, or all e
+                # if no other leaf is split.
                 own = max([depths[i] for i in apart] + [side_depth * (left or right)])
                 most = max(1, min(deepest, max(own, free_depth + (t > 0))))
                 for s in range(1, most + 1):
@@ -74,8 +81,24 @@ def best_choice(
     penalty: int,
     children: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Best units per child over all choices, and the most further leaves with which it may still be
-    better than the incumbent.
+    """The best units per child over all choices.
+
+    Parameters
+    ----------
+    found : iterator of (Choice, array, array)
+        For each choice, whole parts and fractions of the units of every child, shape (children,).
+    incumbent : (int, float)
+        Whole part and fraction of the incumbent's units.
+    penalty : int
+        Units per leaf.
+    children : int
+
+    Returns
+    -------
+    whole, fraction : arrays of shape (children,)
+        The best units.
+    last : array of shape (children,)
+        Largest number of further leaves with which the child may still beat the incumbent.
     """
     whole, fraction = np.full(children, -(2**62), dtype=np.int64), np.zeros(children)
     room = np.zeros(children, dtype=np.int64)

@@ -1,10 +1,9 @@
-"""Compiled inner loops of `partial-trees`. Import this module only where it is used: it loads
-numba.
+"""Compiled inner loops of `partial-trees`. Loads numba.
 
 A set of rows is a bit string: words of positive rows, then words of negative rows. A *curve* is a
 concave chain of steps (p, q), p positives up and q negatives to the right, by falling slope p / q;
-a leaf is one step. All arithmetic is in 64-bit integers, but for the fraction of a cut step: it is
-below 1 with a denominator of at most the number of negatives, so doubles order such fractions
+a leaf is one step. All arithmetic is in 64-bit integers, except for the fraction of a cut step. It
+is below 1, and its denominator is at most the number of negatives, so doubles order such fractions
 exactly.
 """
 
@@ -31,7 +30,7 @@ def _ones(typingctx: Any, word: Any) -> Any:
 
 @kernel
 def count(a, b, first, last):
-    """Rows in both sets, looking at some words."""
+    """Number of rows in both sets, over some words."""
     total = np.int64(0)
     for w in range(first, last):
         total += np.int64(_ones(a[w] & b[w]))
@@ -40,8 +39,9 @@ def count(a, b, first, last):
 
 @kernel
 def side_counts(rows, tests, ups):
-    """Positives and negatives of a set on which each test is true; the first `ups` words hold
-    positives.
+    """Positives and negatives of a set for which each test is true.
+
+    The first `ups` words hold positives.
     """
     out = np.empty((len(tests), 2), dtype=np.int64)
     for f in range(len(tests)):
@@ -52,7 +52,7 @@ def side_counts(rows, tests, ups):
 
 @kernel
 def pair_counts(rows, tests, ups):
-    """Positives and negatives of a set on which both tests of a pair are true."""
+    """Positives and negatives of a set for which both tests of a pair are true."""
     F = len(tests)
     out = np.empty((F, F, 2), dtype=np.int64)
     both = np.empty_like(rows)
@@ -67,8 +67,9 @@ def pair_counts(rows, tests, ups):
 
 @kernel
 def hull(xs, ys, n, p, q):
-    """Steps of the concave hull of (0, 0), (q, p) and the n first points (x, y) = (negatives,
-    positives) above the line between them.
+    """Steps of the concave hull of (0, 0), (q, p) and points above the line between them.
+
+    The points are the n first (x, y) = (negatives, positives).
     """
     keys = np.empty(n, dtype=np.int64)
     for i in range(n):
@@ -96,8 +97,9 @@ def hull(xs, ys, n, p, q):
 
 @kernel
 def corner(pf, qf, p, q, least):
-    """The point (negatives, positives) above the diagonal that splitting (p, q) off its side (pf,
-    qf) reaches; (-1, -1) if there is none.
+    """The point above the diagonal that a split of (p, q) with the side (pf, qf) reaches.
+
+    A point is (negatives, positives); (-1, -1) if there is none.
     """
     if pf + qf < least or p + q - pf - qf < least:
         return np.int64(-1), np.int64(-1)
@@ -109,8 +111,9 @@ def corner(pf, qf, p, q, least):
 
 @kernel
 def one_split(sides, p, q, least):
-    """The curve around all splits of a set into two leaves, from the counts of one side of every
-    test.
+    """The curve around all splits of a set into two leaves.
+
+    `sides` has the counts of one side of every test.
     """
     xs, ys = np.empty(len(sides), dtype=np.int64), np.empty(len(sides), dtype=np.int64)
     n = 0
@@ -124,8 +127,9 @@ def one_split(sides, p, q, least):
 
 @kernel
 def undominated(sides, p, q, least):
-    """Tests whose two leaves no other test's two leaves are better than in every tree: no other
-    corner's triangle holds their corner.
+    """Tests whose two leaves are not worse in every tree than the two leaves of another test.
+
+    A test is left out if its corner lies in the triangle of another test's corner.
     """
     F = len(sides)
     xs, ys = np.empty(F, dtype=np.int64), np.empty(F, dtype=np.int64)
@@ -154,7 +158,7 @@ def undominated(sides, p, q, least):
 
 @kernel
 def merge(a, b):
-    """Two curves as one: steps of both by falling slope."""
+    """Merge two curves: the steps of both by falling slope."""
     out = np.empty((len(a) + len(b), 2), dtype=np.int64)
     i = j = 0
     for k in range(len(out)):
@@ -169,7 +173,7 @@ def merge(a, b):
 
 @kernel
 def _add_points(curve, xs, ys, n):
-    """The points between the steps of a curve."""
+    """Add the points between the steps of a curve."""
     x = y = np.int64(0)
     for k in range(len(curve) - 1):
         y += curve[k, 0]
@@ -181,7 +185,7 @@ def _add_points(curve, xs, ys, n):
 
 @kernel
 def hull_of_curves(steps, starts, p, q):
-    """The curve around several curves of the same set; curve i is steps[starts[i]:starts[i + 1]]."""
+    """The curve around curves of the same set; curve i is steps[starts[i]:starts[i + 1]]."""
     xs, ys = np.empty(len(steps), dtype=np.int64), np.empty(len(steps), dtype=np.int64)
     n = 0
     for i in range(len(starts) - 1):
@@ -191,8 +195,10 @@ def hull_of_curves(steps, starts, p, q):
 
 @kernel
 def two_levels(pairs, p, q, least):
-    """The curve around all trees of depth two on a set, from the counts of all pairs of tests:
-    around the sums of both sides' curves.
+    """The curve around all trees of depth two on a set.
+
+    It is made from the counts of all pairs of tests; it is the hull of the sums of both sides'
+    curves.
     """
     F = len(pairs)
     xs, ys = np.empty(2 * F * (F + 1), dtype=np.int64), np.empty(2 * F * (F + 1), dtype=np.int64)
@@ -214,7 +220,7 @@ def two_levels(pairs, p, q, least):
 
 @kernel
 def group_counts(rows, group, ups, n_groups):
-    """Positives and negatives of a set in every group of equal rows; `group` has an entry per bit."""
+    """Positives and negatives of a set per group of equal rows; `group` has an entry per bit."""
     out = np.zeros((n_groups, 2), dtype=np.int64)
     for w in range(len(rows)):
         word = rows[w]
@@ -240,8 +246,7 @@ def by_slope(steps):
 
 @kernel
 def areas(others, steps, starts, scale):
-    """Area in units, whole part and fraction, of each of several curves merged with the curve
-    `others`.
+    """Area in units, as whole part and fraction, of curves that are each merged with `others`.
 
     `scale` holds b, a N⁻ and m: the width θ N⁻ in steps of 1/b, and the multiplier (see
     `LeafCounts`).
@@ -278,7 +283,7 @@ def areas(others, steps, starts, scale):
 
 @kernel
 def spread(curve):
-    """Twice the area between a curve and its diagonal: what splitting can gain at most."""
+    """Twice the area between a curve and its diagonal: the largest gain of splitting."""
     area = x = y = np.int64(0)
     for k in range(len(curve)):
         area += curve[k, 1] * (2 * y + curve[k, 0])
@@ -289,14 +294,15 @@ def spread(curve):
 
 @kernel
 def keep_best(whole, fraction, room, w, f, further, last, best, best_fraction, penalty):
-    """Enter the units (w, f) of a choice with so many further leaves: best units so far, and most
-    leaves with which the incumbent may be beaten.
+    """Enter the units (w, f) of a choice with so many further leaves.
+
+    The best units so far are kept, and the largest number of leaves that may beat the incumbent.
     """
     for k in range(len(w)):
         if w[k] > whole[k] or (w[k] == whole[k] and f[k] > fraction[k]):
             whole[k], fraction[k] = w[k], f[k]
         if w[k] > best or (w[k] == best and f[k] > best_fraction):
-            # More leaves than the last number of levels has only cost more: as many as the excess
-            # over the incumbent, rounded up, pays for.
+            # More leaves than the last number of levels only cost more. The excess over the
+            # incumbent, rounded up, limits how many of them may be paid.
             more = (w[k] - best + (f[k] > 0) - 1) // penalty if last else 0
             room[k] = max(room[k], further + max(more, 0))

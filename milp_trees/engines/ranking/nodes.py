@@ -1,4 +1,4 @@
-"""Partial trees, what the search over them may use, and what it counts."""
+"""Partial trees, and counters of the search over them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from milp_trees.engines.ranking.parts import Part
 
 #: Units of a value: whole part, and a fraction below 1.
 Units = tuple[int, float]
-#: Part and levels of splits it may still get; 0: it stays a leaf.
+#: A part, and the levels of splits that it may still get; 0: it stays a leaf.
 Place = tuple[Part, int]
 #: Splits made so far: (number of the part, test, earlier splits).
 Made = tuple[int, int, "Made"] | None
@@ -17,7 +17,7 @@ Made = tuple[int, int, "Made"] | None
 
 @dataclass
 class Counters:
-    """How often each technique did something."""
+    """How often each technique had an effect."""
 
     expanded: int = 0
     generated: int = 0
@@ -29,8 +29,9 @@ class Counters:
 
 
 class Node(NamedTuple):
-    """A partial tree: its leaves, how many more it may get (None: any number), a bound, and how it
-    was made.
+    """A partial tree.
+
+    It holds its leaves, how many more it may get (None: any number), a bound, and how it was made.
     """
 
     places: tuple[Place, ...]

@@ -1,5 +1,6 @@
-"""Parts of the rows, each with the curves that trees on it can reach, made when first asked for and
-remembered by the set of rows.
+"""Parts of the rows, each with the curves that trees on it can reach.
+
+Curves are made when they are needed, and remembered by the set of rows.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from milp_trees.tasks.count_views import LeafCounts
 
 @dataclass
 class Splits:
-    """The different splits of a part: tests and the two parts of each."""
+    """The different splits of a part: the tests, and the two parts of each test."""
 
     tests: list[int]
     sides: list[tuple[Part, Part]]
-    #: Per levels of the sides' curves: steps of all splits one after the other, and where each
-    #: begins.
+    #: Per levels of the sides' curves: the steps of all splits one after the other, and the
+    #: position at which each begins.
     curves: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
 class Part:
-    """A set of rows that some path of tests leads to."""
+    """A set of rows that is reached by a path of tests."""
 
     def __init__(self, number: int, rows: np.ndarray, p: int, q: int) -> None:
         self.number, self.rows, self.p, self.q = number, rows, p, q
@@ -37,22 +38,21 @@ class Part:
 
 
 class Parts:
-    """All parts met so far.
+    """All parts that were met so far.
 
     Parameters
     ----------
     view : LeafCounts
     least : int
-        Fewest rows in a leaf.
+        Smallest number of rows in a leaf.
     hulls : int
-        Up to which depth the curve around all trees is computed (0: never).
+        Largest depth for which the curve around all trees is computed (0: never).
     equal_rows : bool
         Whether deeper trees are bounded by groups of equal rows, or by perfect separation.
     dominance : bool
-        Whether splits of the last level that another split is better than in every tree are left
-        out.
+        Whether splits of the last level are left out if another split is better in every tree.
     check : callable
-        Called before long work; raises when it is time to stop.
+        Called before long work; it raises an error to stop the search.
     """
 
     #: Stands for a depth beyond `hulls` among the levels of curves.
@@ -101,7 +101,7 @@ class Parts:
         return out, int(where.max()) + 1
 
     def level(self, depth: int) -> int:
-        """Which curve bounds trees of a depth."""
+        """The number of the curve that bounds trees of a depth."""
         return depth if depth <= self.hulls else self.BEYOND
 
     def curve(self, part: Part, level: int) -> np.ndarray:
@@ -130,7 +130,7 @@ class Parts:
         )
 
     def _beyond(self, part: Part) -> np.ndarray:
-        """Groups of equal rows (or pure leaves) as leaves of their own."""
+        """The curve of groups of equal rows (or pure leaves) as leaves of their own."""
         if self.equal_rows:
             return kernels.by_slope(
                 kernels.group_counts(part.rows, self.groups[0], self.ups, self.groups[1])
@@ -138,8 +138,9 @@ class Parts:
         return np.array([[part.p, 0], [0, part.q]], dtype=np.int64)
 
     def splits(self, part: Part, last: bool = False) -> Splits:
-        """The different splits of a part that leave enough rows on both sides; with `last` those
-        worth making on the last level.
+        """The different splits of a part that leave enough rows on both sides.
+
+        With `last` only those that are useful on the last level.
         """
         if last and self.dominance:
             if part.last is None:
@@ -173,7 +174,23 @@ class Parts:
     def side_curves(
         self, splits: Splits, level: int, right_level: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """For every split the curves of both sides, merged."""
+        """For every split, the curves of both sides, merged.
+
+        Parameters
+        ----------
+        splits : Splits
+        level : int
+            Level of the curves, as `level` returns it.
+        right_level : int, optional
+            Level of the right sides' curves if it is another one.
+
+        Returns
+        -------
+        steps : int array of shape (·, 2)
+            Steps of all splits, one split after the other.
+        starts : int array of shape (splits + 1,)
+            The position at which each split's steps begin.
+        """
         levels = (level, level if right_level is None else right_level)
         if levels not in splits.curves:
             merged = [
@@ -190,6 +207,19 @@ class Parts:
 
 
 def allowed(sides: np.ndarray, n: int, least: int) -> np.ndarray:
-    """Which tests leave at least `least` rows on both sides."""
+    """Which tests leave at least `least` rows on both sides.
+
+    Parameters
+    ----------
+    sides : int array of shape (F, 2)
+        Positives and negatives on one side of every test.
+    n : int
+        Number of rows.
+    least : int
+
+    Returns
+    -------
+    bool array of shape (F,)
+    """
     true = sides.sum(axis=1)
     return np.asarray((true >= least) & (n - true >= least))

@@ -1,6 +1,4 @@
-"""Branch and bound over partial trees; what it is and why its bounds hold is said in
-`milp_trees.engines.partial_trees`.
-"""
+"""Branch and bound over partial trees; see `milp_trees.engines.partial_trees` for its bounds."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class Search:
     max_leaves : int or None
     switches : Switches
     improved : callable
-        Called with nothing after every new incumbent.
+        Called without arguments after every new incumbent.
     """
 
     view: LeafCounts
@@ -62,9 +60,7 @@ class Search:
     # -- the loop --------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """The root as a leaf, and as a partial tree with nothing decided, bounded by perfect
-        separation.
-        """
+        """Add the root as a leaf, and as a partial tree that is bounded by perfect separation."""
         positives, negatives = self.view.totals
         room = None if self.max_leaves is None else self.max_leaves - 1
         whole, fraction = kernels.areas(
@@ -79,9 +75,7 @@ class Search:
         self.offer(self.value([self.parts.root]), None)
 
     def run(self, pause: Callable[[], None]) -> None:
-        """Expand the most promising partial tree until none is better than the incumbent; `pause`
-        may raise to stop.
-        """
+        """Expand partial trees until none is better than the incumbent; `pause` may raise."""
         assert self.current is not None
         self.current = self._with_bound(self.current)
         while self.current is not None:
@@ -100,7 +94,7 @@ class Search:
             self.current = self._next(child)
 
     def _next(self, child: Node | None) -> Node | None:
-        """The best child if one is to be followed at once, else the best of all."""
+        """The best child if `plunge` is on, otherwise the best of all partial trees."""
         assert self.best is not None
         if child is not None and child.bound > self.best:
             return child
@@ -111,7 +105,7 @@ class Search:
 
     @property
     def bound(self) -> Units:
-        """No tree has more units."""
+        """An upper bound on the units of every tree."""
         open_bounds = [self.heap[0][3].bound] if self.heap else []
         if self.current is not None:
             open_bounds.append(self.current.bound)
@@ -132,13 +126,13 @@ class Search:
             self.improved()
 
     def _open(self, part: Part, depth: int) -> Place:
-        """A place with no more levels than can be of use."""
+        """A leaf with the number of levels that can be useful."""
         return (part, depth if part.p and part.q else 0)
 
     # -- branching -------------------------------------------------------------------------------------------
 
     def expand(self, node: Node) -> list[Node]:
-        """Decide about one open leaf: it stays, or it gets one of its splits."""
+        """Decide on one open leaf: it stays a leaf, or it gets one of its splits."""
         self.counters.expanded += 1
         chosen = self._choose(node)
         if chosen is None:
@@ -158,7 +152,7 @@ class Search:
         return children
 
     def _choose(self, node: Node) -> int | None:
-        """The open leaf from which most may be gained."""
+        """The open leaf with the largest possible gain."""
         gains = [
             self._gain(part, depth if node.room is None else min(depth, node.room))
             for part, depth in node.places
@@ -175,7 +169,7 @@ class Search:
     ) -> list[Node]:
         leaves = len(node.places) + 1
         room = None if node.room is None else node.room - 1
-        # The trees that the children are, if nothing more is split.
+        # The trees that the children are if nothing else is split.
         values = self._areas(others, 0, self.parts.side_curves(splits, 0), leaves)
         k = _largest(values)
         self.offer(
@@ -240,14 +234,12 @@ class Search:
         return [] if limited is None else [limited]
 
     def _child(self, child: Node, top: tuple[int, float], limit: int | None) -> Node | None:
-        """The child with as many further leaves as can pay, unless it is known already or has no
-        open leaf.
-        """
+        """The child with as many further leaves as can pay off, if it is new and open."""
         room = child.room
         if self.switches.leaf_limit and self.penalty:
             assert self.best is not None
-            # Area without penalty, rounded up, above what the incumbent and the leaves cost; e more
-            # leaves pay only if e · penalty is below that.
+            # The area without penalty, rounded up, minus what the incumbent and the leaves cost: e
+            # more leaves can pay off only if e · penalty is below that.
             paid = int(top[0]) + (top[1] > 0) - self.penalty * len(child.places) - self.best[0]
             most = (
                 (paid - 1) // self.penalty
@@ -272,7 +264,7 @@ class Search:
     # -- bounds ----------------------------------------------------------------------------------------------
 
     def _levels(self, depth: int, room: int | None) -> list[int]:
-        """Numbers of further leaves to bound for; the last stands for all larger ones too."""
+        """Numbers of further leaves with their own bound; the last includes all larger ones."""
         most = min(depth, self.parts.hulls + 1)
         if room is not None:
             most = min(most, room)
@@ -291,8 +283,9 @@ class Search:
         leaves: int,
         levels: list[int],
     ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Most units per child over the numbers of further leaves, and the area (without penalty)
-        that any number of leaves reaches.
+        """Largest units per child over the numbers of further leaves.
+
+        With them comes the area (without penalty) that any number of leaves can reach.
         """
         best = None
         for e in levels:
@@ -317,8 +310,9 @@ class Search:
         bounds: tuple[np.ndarray, np.ndarray],
         kept: list[int],
     ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, list[int]]:
-        """Bounds, most further leaves and children that are left when it is told apart which open
-        leaves are split.
+        """Bounds that depend on which open leaves are split (see `ranking.apart`).
+
+        Returned are bounds, largest numbers of further leaves, and the children that remain.
         """
         assert self.best is not None
         order = sorted(
@@ -373,8 +367,9 @@ class Search:
         return kept
 
     def _with_bound(self, node: Node) -> Node | None:
-        """The root with its bound, and with as many further leaves as perfect separation makes
-        worth their penalty; None if none is.
+        """The root with its bound and as many further leaves as can pay off; None if none can.
+
+        The bound is that of perfect separation.
         """
         if self.switches.leaf_limit and self.penalty:
             whole, fraction = kernels.areas(

@@ -1,4 +1,4 @@
-"""Techniques of the search over partial trees that can be switched off. No numba here."""
+"""Techniques of the search over partial trees that can be switched off. Does not load numba."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from milp_trees.errors import DataError
 
 @dataclass(frozen=True)
 class Switches:
-    """What the search may use; every combination finds the same optimum.
+    """The techniques that the search uses; every combination finds the same optimum.
 
     Parameters
     ----------
     hulls : int
-        Up to which depth open leaves are bounded by the curve around all their trees (0: never).
+        Largest depth for which open leaves are bounded by the curve around all their trees
+        (0: never).
     equal_rows : bool
-        Deeper ones by groups of equal rows; otherwise by perfect separation (Theorem 2.1).
+        Bound deeper trees by groups of equal rows; otherwise by perfect separation (Theorem 2.1).
     look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge : bool
         See `milp_trees.engines.partial_trees`.
     """

@@ -1,1 +1,1 @@
-"""All sets of rows that subtrees can see, as a hypergraph."""
+"""The hypergraph of all sets of rows that subtrees can have."""

@@ -1,5 +1,4 @@
-"""Compiled columns of states: stops, and last splits where one level is left. Import only where it
-is used: it loads numba.
+"""Compiled columns of states: stops, and last splits if one level is left. Loads numba.
 
 Kernels work on as many states as their output arrays have room for and return where they stopped.
 The values of a group of rows, `coef`, are K costs, then S·K side coefficients, then the count. Of a
@@ -51,8 +50,9 @@ def _flush(g, coef, count, by_test):
 
 @kernel
 def _sums(rows, X, group, coef, by_test):
-    """by_test[v, f] = sum of value v over the rows where test f is true. Rows of one group (equal
-    values) stand together and are counted in bytes.
+    """by_test[v, f] = sum of value v over the rows for which test f is true.
+
+    Rows of one group (equal values) are adjacent and are counted in bytes.
     """
     by_test[:] = 0
     count = np.zeros(X.shape[1], dtype=np.uint8)
@@ -81,7 +81,7 @@ def _totals(rows, group, coef, total):
 def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, side):
     """Stop columns of the states from `begin` on, and the cost of the cheapest one of each.
 
-    Returns the first state not done and the number of columns.
+    Returns the first state that is not done, and the number of columns.
     """
     rows = np.empty(len(group), dtype=np.int64)
     total = np.zeros(coef.shape[1], dtype=np.int64)
@@ -119,13 +119,15 @@ def last_columns(
     info,
     side,
 ):
-    """Stops and last splits of the states with one level left, found through the splits (parent,
-    left, right) that enter them.
+    """Stops and last splits of the states with one level left.
 
-    Only the smaller child is summed; the other's sums are the parent's minus these. Without side
-    rows a state gets its cheapest stop and, if cheaper still, its cheapest last split; with them
-    one column per kind and vector of side numbers, at most `most` per state. Returns the first
-    split not done and the number of columns.
+    The states are found through the splits (parent, left, right) that enter them.
+
+
+    Only the smaller child is summed; the sums of the other are those of the parent minus these.
+    Without side rows a state gets its cheapest stop and, if that is cheaper still, its cheapest
+    last split. With them it gets one column per kind and vector of side numbers, at most `most` per
+    state. Returns the first split that is not done, and the number of columns.
     """
     V = coef.shape[1]
     rows = np.empty(len(group), dtype=np.int64)
@@ -248,8 +250,9 @@ def _last_split(s, total, by_test, F, K, leaf, split, least, stop, info, n_colum
 def _last_splits(
     s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table
 ):
-    """The cheapest last split for every vector of side numbers, unless a stop has the same numbers
-    and costs no more.
+    """The cheapest last split for every vector of side numbers.
+
+    It is left out if a stop has the same numbers and costs no more.
     """
     stops = n_columns
     number = np.empty(S, dtype=np.int64)

@@ -1,13 +1,14 @@
-"""The hypergraph of states behind the formulation state-flow, enumerated breadth-first by compiled
-code.
+"""The hypergraph of states behind the formulation state-flow.
+
+Compiled code enumerates it breadth-first.
 
 A state is a set of (merged) rows with the depth left. Its columns: *stop* with an action, *split*
 by a test into two states of one level less, and with one level left *last split*, a test and the
-actions of both leaves. Sets are compared bit by bit, not only by hash. What is left out cannot be
-missed: splits with an empty side or one with too few rows; of the tests that cut a state into the
-same two sides all but the cheapest; last splits with equal actions, or no cheaper than a stop with
-the same side numbers; without side rows, the splits of a state whose stop costs no more than two
-leaves without errors would.
+actions of both leaves. Sets are compared bit by bit, and not only by hash. Some columns are left
+out, because an optimum exists without them: splits with an empty side or one with too few rows; of
+the tests that divide a state into the same two sides all but the cheapest; last splits with equal
+actions, or no cheaper than a stop with the same side numbers; without side rows, the splits of a
+state whose stop costs no more than two leaves without errors.
 """
 
 from __future__ import annotations
@@ -36,14 +37,15 @@ _warm: set[str] = set()
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """States and columns; state 0 is the root. All arrays are int64 and have one entry per column,
-    if not said otherwise.
+    """States and columns; state 0 is the root.
+
+    All arrays are int64 and have one entry per column, unless another shape is given.
 
     Parameters
     ----------
     depth_left : int array, one entry per state
     state : array
-        State that a column leaves; columns are sorted by it.
+        The state that a column leaves; columns are sorted by it.
     kind : array
         0 stop, 1 split, 2 last split.
     test : array
@@ -51,7 +53,7 @@ class States:
     action_left, action_right : arrays
         Actions of the leaves of a last split; a stop has its action in both; -1 for a split.
     child_left, child_right : arrays
-        States a split enters; -1 for others.
+        The states that a split enters; -1 for other kinds.
     cost : array
         Cost above `view.base`: regrets of the leaves, leaf and split costs.
     side : array of shape (n_columns, n_side)
@@ -91,11 +93,11 @@ class States:
         return slice(*np.searchsorted(self.state, [state, state + 1]).tolist())
 
     def follow(self, tree: Tree, view: CostMatrix) -> list[int]:
-        """Columns of a tree, or of a tree that costs no more, has no more leaves and the same side
-        numbers.
+        """Columns of a tree, or of an equivalent one.
 
-        The tree uses the view's tests, has no split with an empty side, and is within the limits
-        the states were made for.
+        The other tree costs no more, has no more leaves, and has the same side numbers. The given
+        tree must use the view's tests, have no split with an empty side, and respect the limits for
+        which the states were made.
         """
         out: list[int] = []
 
@@ -125,9 +127,7 @@ class States:
         return [int(row.coefs[rows, leaves].sum()) for row in view.side]
 
     def _leaves(self, s: int, kind: int, numbers: list[int]) -> int:
-        """The cheapest stop (or last split, if that is the kind) of a state with the given side
-        numbers.
-        """
+        """The cheapest stop (or last split, by `kind`) of a state with the given side numbers."""
         here = self.columns_of(s)
         fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (
             self.side[here] == np.array(numbers, dtype=np.int64)
@@ -141,8 +141,9 @@ class States:
         return int(columns[self.cost[columns].argmin()])
 
     def _split(self, s: int, truth: np.ndarray, X: np.ndarray) -> tuple[int, bool] | None:
-        """The split of a state into the two sides of a test, and whether the sides are exchanged;
-        None if the state is not split.
+        """The split of a state into the two sides of a test, and whether the sides are exchanged.
+
+        None if the state is not split in this way.
         """
         here = self.columns_of(s)
         for c in range(here.start, here.stop):
@@ -170,9 +171,14 @@ def enumerate_states(
     Parameters
     ----------
     view : CostMatrix
-        Best with its rows merged.
+        It is best if its rows are merged.
+    space : Trees
     max_states, max_columns : int
-        Where to give up.
+        The enumeration ends with an error if there are more.
+
+    Returns
+    -------
+    States
 
     Raises
     ------
@@ -225,7 +231,7 @@ def enumerate_states(
 
 
 def warm_up() -> None:
-    """Compile the kernels, once per process; later processes read them from a cache."""
+    """Compile the kernels, once per process; later processes read them from files."""
     if _warm:
         return
     _warm.add("states")

@@ -1,5 +1,6 @@
-"""Breadth-first enumeration of states, level by level: arrays for the kernels, and their calls with
-growing room.
+"""Breadth-first enumeration of states, level by level.
+
+It holds the arrays of the kernels, and calls them again with more room when that is needed.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from milp_trees.engines.states import columns, row_sets
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
-#: Bytes that the sets of one level may take.
+#: Bytes that the sets of one level may use.
 MOST_BYTES = 2 * 2**30
-#: Columns that one call of a kernel may make: some hundredths of a second, after which a time limit
-#: is looked at.
+#: Columns that one call of a kernel may make. This takes some hundredths of a second, after which
+#: the time limit is checked.
 ROOM = 4_000
 
 
@@ -50,7 +51,7 @@ class Enumeration:
             [view.regret, *(row.coefs for row in view.side), view.counts]
         ).astype(np.int64)
         self.coef, group = np.unique(values, axis=0, return_inverse=True)
-        # Rows with equal values stand together: the kernels count them in bytes.
+        # Rows with equal values are adjacent: the kernels count them in bytes.
         order = np.argsort(group.ravel(), kind="stable")
         self.group = group.ravel()[order].astype(np.int64)
         self.counts = view.counts[order].astype(np.int64)
@@ -69,7 +70,7 @@ class Enumeration:
         above, splits = (
             level,
             [np.array([[0, -1, 0, 0]])],
-        )  # what the root is entered from when it is the last level: itself, all on one side
+        )  # the split that enters the root if it is the last level: all rows are on one side
         while True:
             if depth == 1:
                 yield level, *self._last_columns(above, level, splits), []
@@ -85,8 +86,9 @@ class Enumeration:
             above, level = level, Level(sets, depth, level.first + len(level.sets))
 
     def _closed(self, best_stop: np.ndarray) -> np.ndarray:
-        """States that no split can improve: two leaves without errors would cost as much as the
-        stop.
+        """States that no split can improve.
+
+        For them, two leaves without errors would cost as much as the stop.
         """
         if self.S:
             return np.zeros(len(best_stop), dtype=bool)
@@ -153,7 +155,7 @@ class Enumeration:
         return infos, sides
 
     def _room(self, each: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Space for the columns of n states, or of fewer if that is much."""
+        """Arrays for the columns of n states, or of fewer states if n is large."""
         size = max(each, min(each * n, ROOM))
         return np.empty((size, 6), dtype=np.int64), np.empty((size, self.S), dtype=np.int64)
 

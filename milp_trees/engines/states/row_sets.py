@@ -1,8 +1,7 @@
-"""Compiled enumeration of states: sets of rows as bit strings, one level of depth at a time. Import
-only where it is used: it loads numba.
+"""Compiled enumeration of states: sets of rows as bit strings, by levels. Loads numba.
 
-The kernel works on as many states as its output arrays have room for and returns where it stopped;
-the caller makes room and calls again. Complexity per state, for n rows and F tests: F n / 64.
+The kernel works on as many states as its output arrays have room for, and returns where it stopped;
+the caller makes more room and calls again. Complexity per state, for n rows and F tests: F n / 64.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -44,7 +43,7 @@ def _copy(source, target):
 
 @kernel
 def _find(words, h, bits, hashes, table):
-    """Position of a set in the hash table: of its own entry, or of the free slot where it belongs."""
+    """Position of a set in the hash table: of its entry, or of the free slot for it."""
     last = len(table) - 1
     slot = np.int64(h & np.uint64(last))
     while table[slot] >= 0 and not (hashes[table[slot]] == h and _same(bits[table[slot]], words)):
@@ -82,8 +81,9 @@ def _too_small(words, counts, least):
 
 @kernel
 def _contains_first(side, state):
-    """Whether the state's first row is in a side of it: one side of every split is, which names the
-    partition.
+    """Whether the state's first row is in a side of it.
+
+    Of the two sides of every split exactly one contains it, so that side identifies the split.
     """
     for w in range(len(state)):
         if state[w]:
@@ -93,8 +93,9 @@ def _contains_first(side, state):
 
 @kernel
 def _partitions(state, T, split, counts, least, sides, keys, tests):
-    """Tests that split a state into two sides, of equal or complementary ones the cheapest; returns
-    how many.
+    """Tests that split a state into two sides; returns their number.
+
+    Of equal or complementary tests, only the cheapest is kept.
     """
     n = 0
     right, left = sides[len(tests)], sides[len(tests) + 1]
@@ -130,10 +131,12 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
 def expand(
     level, closed, begin, T, split, counts, least, bits, hashes, table, n_sets, columns, n_columns
 ):
-    """Split the states from `begin` on by all tests into sets of the next level; columns[c] =
-    (state, test, left, right).
+    """Split the states from `begin` on by all tests into sets of the next level.
 
-    Returns the first state not done, the number of sets and the number of columns.
+    Column c is (state, test, left, right).
+
+
+    Returns the first state that is not done, the number of sets and the number of columns.
     """
     F, W = T.shape
     sides = np.empty((F + 2, W), dtype=np.uint64)
