@@ -225,7 +225,7 @@ def small(job, arrays):
     return SimpleNamespace(
         **{
             **vars(job),
-            "tests": job.features and job.features[:10],
+            "tests": job.tests and job.tests[:10],
             "time_limit": min(20.0, job.time_limit),
         }
     ), few

@@ -79,8 +79,7 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
             yield tree
             if view.side:
                 yield from (Tree(Leaf(k), view.actions) for k in range(view.n_actions))
-    if not task.offers(CostMatrix):
-        yield from _of_heuristics(problem, deadline)
+    yield from _of_heuristics(problem, deadline)
     if task.offers(Ratio) and not task.offers(CostMatrix):
         yield from _by_ratio(problem.view(Ratio).reduce(), space, deadline)
     if not task.offers(CostMatrix) and (task.offers(LeafCounts) or task.offers(PairCounts)):

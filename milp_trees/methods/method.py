@@ -62,8 +62,8 @@ class Method(ABC):
     #: Rank among the methods with which answers are compared (`result.agrees`): the smallest rank
     #: that takes the problem is used. None: the method is used only when it is named.
     judge_rank: ClassVar[int | None] = None
-    #: Whether its answer may replace that of a stopped run of another method; it is a quick
-    #: heuristic for a task without a cost matrix.
+    #: Whether its answer may replace that of a stopped run of another method: it is a quick
+    #: heuristic.
     falls_back: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True

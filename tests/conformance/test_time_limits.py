@@ -227,9 +227,17 @@ def long_problems() -> dict[str, mt.Problem]:
         "decisions": generated_problem(
             DecisionData("shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1), 3
         )[0],
-        "prunings": random_problem(
-            np.random.default_rng(0), n_trees=12, depth=7, n_features=12, n_rows=400, budget=True
-        ),
+        **{
+            name: random_problem(
+                np.random.default_rng(0),
+                n_trees=12,
+                depth=7,
+                n_features=12,
+                n_rows=400,
+                budget=budget,
+            )
+            for name, budget in (("prunings", True), ("prunings without a budget", False))
+        },
     }
 
 
@@ -237,6 +245,8 @@ def kept(name: str, case: str) -> None:
     method, problem = registry.method(name), long_problems()[case]
     if not method.solver.availability().found:
         pytest.skip(method.solver.availability().reason)
+    if case == "prunings" and method.unsupported(problem):
+        problem = long_problems()["prunings without a budget"]
     result = demand_in_time(method, problem)
     assert result.status is not mt.plugins.Status.ERROR, result.message
 
