@@ -200,8 +200,11 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _ours(module: str | None) -> bool:
-    """Whether a module's functions are followed: those of numba and numpy have their versions."""
-    return (module or "").split(".")[0] not in ("numba", "numpy", "llvmlite", "builtins")
+    """Whether a module's functions are followed: those of Python, numba and numpy have their
+    versions.
+    """
+    library = (module or "").split(".")[0]
+    return library not in ("numba", "numpy", "llvmlite") and library not in sys.stdlib_module_names
 
 
 def _source(module: Any) -> str:

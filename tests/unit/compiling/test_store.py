@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import typing
 
 import platformdirs
 import pytest
@@ -185,3 +186,14 @@ def test_two_processes_at_once_do_not_disturb_each_other(tmp_path):
     running = [_process(tmp_path, tmp_path / "cache") for _ in range(2)]
     assert {process.communicate()[0].split()[0] for process in running} == {"42"}
     assert _process(tmp_path, tmp_path / "cache").communicate()[0].split() == ["42", "1"]
+
+
+def test_the_library_of_python_is_known_by_its_version(monkeypatch):
+    """A constant of a kernel may reach `typing`, whose file differs by a patch or is in an archive."""
+
+    def function(x, kind=typing.Any, module=typing):
+        return x
+
+    before = list(store._parts(function))
+    monkeypatch.setattr(typing, "__file__", "/not/there/typing.py")
+    assert list(store._parts(function)) == before
