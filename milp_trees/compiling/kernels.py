@@ -18,6 +18,16 @@ from typing import Any
 from milp_trees.compiling import inside
 from milp_trees.compiling.store import Store
 from milp_trees.compiling.telling import kernel_compiled
+from milp_trees.errors import SolverUnavailable
+
+
+def _check_numba_compiles() -> None:
+    """numba's own functions are plain Python where the variable is set, and cannot be linked."""
+    if inside.config.DISABLE_JIT:
+        raise SolverUnavailable(
+            "NUMBA_DISABLE_JIT is set, so numba compiles nothing, and this method only runs"
+            " compiled; unset the variable, or take a formulation with a solver."
+        )
 
 
 class _Unit(inside.JITCodeLibrary):
@@ -113,6 +123,7 @@ class _UnitCompiler(inside.FunctionCompiler):
     """Compiles what is not found on disk; if that lasts, the user gets a message."""
 
     def compile(self, args: Any, return_type: Any) -> Any:
+        _check_numba_compiles()
         with kernel_compiled():
             return super().compile(args, return_type)
 
@@ -194,6 +205,7 @@ def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True)
 
 class _CFunction(inside.CFunc):
     def _compile_uncached(self) -> Any:
+        _check_numba_compiles()
         with kernel_compiled():
             return super()._compile_uncached()
 

@@ -2,7 +2,7 @@
 
 The name of a file holds a digest of everything that can change the code in it: the byte code of the
 function and of all functions and constants that it reaches, the types of the arguments, the
-versions of Python and numba, and the processor. So a file that is found is valid: its content need
+versions of Python, numba and numpy, and the processor. So a file that is found is valid: its content need
 not be compared with the sources, another installation of the same version finds the same files,
 and different versions do not disturb each other. Files are written under another name and then
 renamed, so a reader never sees an incomplete one.
@@ -18,9 +18,9 @@ import logging
 import os
 import pickle
 import sys
-import tempfile
 import time
 import types
+import uuid
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -90,9 +90,14 @@ class Store:
         path = self.path(sig, compiled.codegen)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(hashlib.sha256(payload).digest() + payload)
-            os.replace(file.name, path)
+            # Not by `tempfile`, whose files only their owner may read: a folder may be shared.
+            part = path.with_suffix(f".{uuid.uuid4().hex}.part")
+            try:
+                part.write_bytes(hashlib.sha256(payload).digest() + payload)
+                os.replace(part, path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
             self._forget(path)
         except OSError as why:
             log.info("compiled code is not kept: %s", why)
@@ -106,6 +111,7 @@ class Store:
             sys.implementation.cache_tag,
             inside.numba_version,
             inside.llvmlite_version,
+            np.__version__,
             codegen.magic_tuple(),
         )
         digest = hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]
@@ -119,8 +125,8 @@ class Store:
         return _digest(self._function)
 
     def _forget(self, kept: Path) -> None:
-        """Delete files of this function that were not read for a long time."""
-        for path in kept.parent.glob(f"{self._stem()}-*.code"):
+        """Delete files of this function that were not read for a long time, also unfinished ones."""
+        for path in kept.parent.glob(f"{self._stem()}-*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _FORGOTTEN:
                     path.unlink()
@@ -196,8 +202,9 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _ours(module: str | None) -> bool:
-    """Whether a module's functions are followed; numba and numpy only count with a version."""
-    return (module or "").split(".")[0] not in ("numba", "numpy", "llvmlite", "builtins")
+    """Whether a module's functions are followed; Python, numba and numpy count by version."""
+    library = (module or "").split(".")[0]
+    return library not in ("numba", "numpy", "llvmlite") and library not in sys.stdlib_module_names
 
 
 def _source(module: Any) -> str:

@@ -43,6 +43,9 @@ class Point:
         The number to which a penalty per leaf is added: a rate, or one minus a score (with the
         task's own penalties). For a task without such penalties it is the value, negative if it
         is maximised.
+    tolerance : float, default=0.0
+        Two values with at most this difference are equal (natural units). It is 0 unless the costs
+        are measured numbers, which methods round to integers.
     """
 
     leaves: int
@@ -50,6 +53,7 @@ class Point:
     value: Value
     bound: Fraction | None
     loss: Fraction
+    tolerance: float = 0.0
 
     @property
     def n_leaves(self) -> int:
@@ -61,11 +65,8 @@ class Point:
         if self.bound is None:
             return False
         best, bound = self.value.number, float(self.bound)
-        return (
-            bound >= best - 1e-9 * max(1.0, abs(best))
-            if self.value.sense == "min"
-            else bound <= best + 1e-9 * max(1.0, abs(best))
-        )
+        allowed = self.tolerance + 1e-9 * max(1.0, abs(best))
+        return bound >= best - allowed if self.value.sense == "min" else bound <= best + allowed
 
     @classmethod
     def of(cls, problem: Problem, leaves: int, tree: Tree, bound: Fraction | None) -> Point:
@@ -87,7 +88,15 @@ class Point:
         Point
         """
         value = problem.value(tree)
-        return cls(leaves, tree, value, bound, _loss(problem, tree, value))
+        return cls(leaves, tree, value, bound, _loss(problem, tree, value), _tolerance(problem))
+
+
+def _tolerance(problem: Problem) -> float:
+    """The tolerance of the problem's scale in natural units."""
+    scale = problem.scale
+    if not scale.tolerance:
+        return 0.0
+    return float(abs(scale.tolerance / (scale.from_value(1) - scale.from_value(0))))
 
 
 def _loss(problem: Problem, tree: Tree, value: Value) -> Fraction:

@@ -7,6 +7,7 @@ import pytest
 
 from milp_trees.compiling import inside
 from milp_trees.compiling.kernels import c_function, kernel
+from milp_trees.errors import SolverUnavailable
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +117,12 @@ def test_a_c_function_is_called_by_its_address():
     again = c_function("int64(int64)", lambda x: 3 * x + 1)
     for function in (made, again):
         assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(function.address)(5) == 16
+
+
+def test_where_numba_may_not_compile_there_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(inside.config, "DISABLE_JIT", 1)
+    square, _, _ = _chain()
+    with pytest.raises(SolverUnavailable, match="NUMBA_DISABLE_JIT is set"):
+        square(3)
+    with pytest.raises(SolverUnavailable, match="NUMBA_DISABLE_JIT is set"):
+        c_function("int64(int64)", lambda x: x)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import typing
 
 import platformdirs
 import pytest
@@ -88,6 +89,35 @@ def test_a_folder_that_cannot_be_written_to_costs_time_and_nothing_else(monkeypa
     assert _triple()(2) == 6
 
 
+def test_a_file_that_cannot_be_finished_leaves_nothing(files, monkeypatch):
+    def full(part, path):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(store.os, "replace", full)
+    assert _triple()(2) == 6
+    assert files() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of files are those of POSIX")
+def test_files_of_a_shared_folder_can_be_read_by_others(files):
+    """What one user has compiled another one reads, as far as the first one's umask allows."""
+    before = os.umask(0o022)
+    try:
+        _triple()(2)
+    finally:
+        os.umask(before)
+    (file,) = files()
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+def test_another_version_of_numpy_has_files_of_its_own(files, monkeypatch):
+    """Types that numba infers depend on it."""
+    _triple()(2)
+    monkeypatch.setattr(store.np, "__version__", "0")
+    assert _triple()(2) == 6
+    assert len(files()) == 2
+
+
 def test_without_a_given_folder_it_is_the_users(monkeypatch):
     monkeypatch.setattr(inside.config, "CACHE_DIR", "")
     assert store.folder() == platformdirs.user_cache_path("milp-trees") / "kernels"
@@ -158,3 +188,14 @@ def test_two_processes_at_once_do_not_disturb_each_other(tmp_path):
     running = [_process(tmp_path, tmp_path / "cache") for _ in range(2)]
     assert {process.communicate()[0].split()[0] for process in running} == {"42"}
     assert _process(tmp_path, tmp_path / "cache").communicate()[0].split() == ["42", "1"]
+
+
+def test_the_library_of_python_is_known_by_its_version(monkeypatch):
+    """A constant of a kernel may reach `typing`, whose file differs by a patch or is in an archive."""
+
+    def function(x, kind=typing.Any, module=typing):
+        return x
+
+    before = list(store._parts(function))
+    monkeypatch.setattr(typing, "__file__", "/not/there/typing.py")
+    assert list(store._parts(function)) == before

@@ -286,3 +286,14 @@ def test_public_data_at_depth_four(data_folder, name, errors):
     path = mt.size_path(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors
     assert path.proven
+
+
+@pytest.mark.parametrize("method", ["dp-sizes", "dp"])
+def test_sizes_of_measured_weights_are_proven(method):
+    """The bound is a sum of rounded weights, the value one of the weights as they are."""
+    data = mt.Dataset([[0], [0], [1]], y=[0, 1, 1], weights=[0.7, 1 / 7, 5 / 7])
+    problem = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(1))
+    assert not problem.scale.exact
+    path = mt.size_path(problem, max_leaves=2, method=method)
+    assert path.points[-1].bound != path.points[-1].value.number
+    assert path.proven
