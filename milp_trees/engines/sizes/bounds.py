@@ -76,7 +76,7 @@ def front_two(data, work, row, total, out):
 
 @kernel(allocates=False)
 def recall(table, h1, h2, depth):
-    """Number of the entry of a set at a depth, -1 if there is none; the table keeps it as a value."""
+    """Number of the entry of a set at a depth, -1 if there is none; it is a value of the table."""
     known, entry, _, _ = look_up(table, h1, h2, depth)
     return entry if known else np.int64(-1)
 

@@ -63,7 +63,7 @@ def _frame(fronts, level):
 
 @kernel(allocates=False)
 def _enter(data, work, fronts, frame):
-    """Prepare a new node: bounds of both sides of every test, trees of depth two, order of tests."""
+    """Prepare a new node: bounds of both sides of every test, trees of depth two, test order."""
     work.nodes += 1
     F, most = data.n_tests, frame.leaves
     frame.size, frame.position, frame.phase = count(frame.bits), 0, PAIRS

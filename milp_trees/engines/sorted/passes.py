@@ -97,7 +97,7 @@ class _Pass(Code):
         self.update(self.amounts, self.builder.add, n)
 
     def fits(self, i, count):
-        """Whether both parts of side i, cut so that the first has `count`, have the least amount."""
+        """Whether both parts of side i, of which the first has `count`, have the least amount."""
         at_least = self.builder.icmp_signed(">=", count, self.least)
         return self.builder.and_(at_least, self.builder.icmp_signed("<=", count, self.most[i]))
 
