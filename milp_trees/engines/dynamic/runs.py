@@ -1,6 +1,7 @@
 """Runs of a compiled search: worker threads, limits, growing tables, incumbents. Loads numba.
 
-Runs deepen the search step by step, and keep the lower bound of the root.
+A run raises the depth, or the number of allowed discrepancies, step by step where that helps, and
+keeps the lower bound of the root.
 """
 
 from __future__ import annotations
