@@ -1,5 +1,4 @@
-"""The arrays a compiled search works on: tests and rows as bit sets, costs as small integers,
-groups of rows with equal costs.
+"""The arrays of a compiled search: rows and tests as bit sets, costs as small integers.
 
 Only differences between actions matter: a row is a vector of `V = K - 1` values `regret_k -
 regret_0`, followed by `M` masses (row counts and weights, where leaves have a minimum of them) and
@@ -89,11 +88,19 @@ def prepare(
 
     Parameters
     ----------
+    view : CostMatrix
+        Reduced (`view.reduce()`).
+    space : Trees
+        Its largest number of leaves is ignored.
     fewest_leaves : bool, default=False
         Among trees of equal cost prefer fewer leaves: a leaf costs one more than given, and costs
         are scaled so that this decides ties only.
     every_row : bool, default=False
         Keep also the rows that cost the same whatever the action, which no optimum depends on.
+
+    Returns
+    -------
+    Instance
 
     Raises
     ------
@@ -170,9 +177,7 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
 
 
 def _kind(vectors: np.ndarray, V: int, M: int, least: list[int], penalties: int) -> str:
-    """The smallest number type that holds all sums, intermediate differences apart (they wrap
-    around and back).
-    """
+    """The smallest number type that holds all sums; differences may wrap around and back."""
     sums = vectors[:, : V + M]
     positive = int(np.where(sums > 0, sums, 0).sum(axis=0).max(initial=0))
     # Several leaves of different actions together gain up to what the first action loses
@@ -194,9 +199,7 @@ class _Layout(NamedTuple):
 def _layout(
     vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, kind: str, F: int
 ) -> _Layout:
-    """Groups of rows, chosen by the estimated work at a node of typical size, and the order of rows
-    that suits them.
-    """
+    """Groups and order of rows with the least estimated work at a node of typical size."""
     n, U = len(vectors), V + M
     if not n:
         return _Layout(np.zeros(0, np.int64), _words(0), [], np.zeros((0, U + 1), np.int64), False)
@@ -258,8 +261,9 @@ def _members(of: np.ndarray, n_groups: int) -> list[np.ndarray]:
 
 
 def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wide: int) -> float:
-    """Vector operations per pair of tests and 32 columns at a node of typical size: a slot per
-    eight rows, a flush per group and value.
+    """Vector operations per pair of tests and 32 columns at a node of typical size.
+
+    There is a slot per eight rows, and a flush per group and value.
     """
     nonzero = values[:, :U] != 0
     rows = np.array([len(group) for group in groups])[nonzero.any(axis=1)]
@@ -268,8 +272,9 @@ def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wi
 
 
 def _planes(vectors: np.ndarray) -> tuple[list[np.ndarray], np.ndarray] | None:
-    """Every column as a signed sum of powers of two times its common divisor: a group per column,
-    sign and power. None if that is too many.
+    """Every column as a signed sum of powers of two times its greatest common divisor.
+
+    There is a group per column, sign and power; None if there are too many of them.
     """
     groups: list[np.ndarray] = []
     values: list[np.ndarray] = []

@@ -45,8 +45,9 @@ def table_of(entries: int) -> Context:
 
 
 def most_levels(inst: Instance, upper: int) -> int:
-    """Levels that a stack needs when only trees up to a value matter: every level takes at least a
-    leaf and a split from what is left to spend.
+    """Levels that a stack needs when only trees up to a value matter.
+
+    Every level takes at least a leaf and a split from the value that is left.
     """
     data = inst.data
     if inst.depth != UNLIMITED:
@@ -63,10 +64,19 @@ def stack_of(
 
     Parameters
     ----------
+    inst : Instance
+        Its sizes decide those of the arrays.
+    levels : int
+        Number of levels (`most_levels`).
     board : dict
         The arrays `stop` and `shared_best`, common to all stacks of a run.
     shared : Context, optional
         The stack of another thread, with which bounds of the root tests are shared.
+
+    Returns
+    -------
+    Context
+        A record of `layouts.STACK`.
     """
     data = inst.data
     F, W, U = max(1, data.n_tests), data.n_words, data.n_values + data.n_masses
@@ -93,7 +103,7 @@ def stack_of(
 
 
 def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
-    """Addresses of the kernels that an instance needs; with `sides` nodes are evaluated by SIDES."""
+    """Addresses of the kernels of an instance; with `sides` EVALUATE is replaced by SIDES."""
     data = inst.data
     how = (GATHER,) if data.by_row else (COUNT, PACK)
     evaluate = SIDES if sides else EVALUATE
@@ -114,9 +124,20 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
 
     Parameters
     ----------
+    inst : Instance
+        Its sizes and number type decide those of the arrays.
+    switches : Switches
+        Which parts of the search are used.
+    depth : int
+        Largest depth of a tree, or UNLIMITED; the archive keeps sets for every depth up to it.
     sizes : int, default=0
         For a search by number of leaves: how many bounds the archive keeps per set. By default it
         keeps one per root test and one in all.
+
+    Returns
+    -------
+    Context
+        A record of `layouts.WORK`.
     """
     data = inst.data
     F, S, W = max(1, data.n_tests), data.stride, data.n_words

@@ -1,9 +1,9 @@
-"""Records of numbers and arrays that compiled code passes as one number: the address of a table. Loads numba.
+"""Records of numbers and arrays, which compiled code passes as the address of a table. Loads numba.
 
-A NamedTuple of thirty arrays is two hundred arguments in every compiled call, which makes compiling slow. Here a function
-`f(data, work)` gets two numbers: `data.X` reads the array's address and shape from the table of `data`, `data.leaf` reads the
-number that stands there, and `work.calls += 1` changes one. Arrays must be C-contiguous and outlive the table (`Context` keeps
-them).
+A NamedTuple of thirty arrays is two hundred arguments in every compiled call, which makes compiling
+slow. Here a function `f(data, work)` gets two numbers: `data.X` reads the array's address and shape
+from the table of `data`, `data.leaf` reads the number in the table, and `work.calls += 1` changes
+one. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
@@ -37,7 +37,10 @@ NUMBER, FIXED = "number", "fixed"
 
 
 class ContextType(types.Type):
-    """Type of a table whose fields are (name, dtype, dimensions); numbers have the dtype NUMBER or FIXED and no dimensions."""
+    """Type of a table whose fields are (name, dtype, dimensions).
+
+    Numbers have the dtype NUMBER or FIXED and no dimensions.
+    """
 
     def __init__(self, label: str, fields: tuple[tuple[str, str, int], ...]) -> None:
         self.fields = fields
@@ -84,7 +87,10 @@ def _entry(builder: Any, table: Any, position: int) -> Any:
 
 @imputils.lower_getattr_generic(ContextType)
 def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
-    """The number or the array at a field. The array owns nothing (no `meminfo`), so no references are counted."""
+    """The number or the array at a field.
+
+    The array does not own its memory (no `meminfo`), so no references are counted.
+    """
     at = kind.position[name]
     if kind.kind[name][0] == NUMBER:
         return builder.load(_entry(builder, value, at))
@@ -205,8 +211,7 @@ class Context:
 
 
 class Rows(Sequence[Context]):
-    """Contexts that stand one after the other in memory; the objects are made when they are asked
-    for.
+    """Contexts that follow each other in memory; their objects are made on access.
 
     Parameters
     ----------
@@ -259,7 +264,24 @@ def address(array: np.ndarray) -> int:
 
 
 def check_array(name: str, array: np.ndarray, dtype: Any, dimensions: int) -> None:
-    """Refuse an array that compiled code would misread."""
+    """Refuse an array that compiled code would misread.
+
+    Parameters
+    ----------
+    name : str
+        Of the field, for the message.
+    array : numpy.ndarray
+        The array to check.
+    dtype : dtype
+        The number type it must have.
+    dimensions : int
+        The number of dimensions it must have.
+
+    Raises
+    ------
+    TypeError
+        The array has another type or number of dimensions, or is not C-contiguous.
+    """
     if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
         raise TypeError(
             f"{name} must be a contiguous {dtype} array of {dimensions} dimensions; "
@@ -268,8 +290,9 @@ def check_array(name: str, array: np.ndarray, dtype: Any, dimensions: int) -> No
 
 
 def fields(text: str) -> tuple[tuple[str, str, int], ...]:
-    """`"depth n_tests:fixed X:uint8:2"` as fields: a number, a number that does not change, an array
-    of two dimensions.
+    """Fields from text such as `"depth n_tests:fixed X:uint8:2"`.
+
+    The examples are a number, a number that does not change, and an array of two dimensions.
     """
     out = []
     for part in text.split():

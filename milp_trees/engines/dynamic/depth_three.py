@@ -1,5 +1,6 @@
-"""Compiled search for the best tree of depth three on a set of rows: every root test with the best
-trees of depth two on both sides. Loads numba.
+"""Compiled search for the best tree of depth three on a set of rows. Loads numba.
+
+For every root test the best trees of depth two on both sides are found.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -20,8 +21,9 @@ from milp_trees.engines.dynamic.words import clear
 
 @kernel(allocates=False)
 def depth_three(data, work, table, stack, level):
-    """(value, exact, root test) of the best tree of depth three, or of the best so far if it is
-    stopped; the bounds of its root tests are left in `level`.
+    """(value, exact, root test) of the best tree of depth three, or a lower bound above the budget.
+
+    After a stop it is the best tree so far. Bounds of the root tests are left in `level`.
     """
     F, leaf, split = data.n_tests, data.leaf, data.least_split
     subsets_only = data.n_masses > 0

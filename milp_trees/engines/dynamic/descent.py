@@ -60,8 +60,9 @@ def _pick(stack, level, F, best_first):
 
 @kernel(allocates=False)
 def _pick_at_root(stack, level, F, best_first):
-    """The next free root test: the first in order, or the one with the lowest bound, which is then
-    tried up to the next bound only.
+    """The next free root test: the first in order, or the one with the lowest bound.
+
+    The latter is searched only up to the next bound.
     """
     last = F - 1 if level.allowed < 0 else min(F - 1, level.allowed)
     while True:
@@ -92,9 +93,7 @@ def _pick_at_root(stack, level, F, best_first):
 
 @kernel(allocates=False)
 def _try(data, work, table, stack, level, f):
-    """Bounds of both sides of a root test; if they do not settle it, the first side becomes the
-    next level.
-    """
+    """Bound both sides of a root test; if that does not settle it, one side is the next level."""
     depth = level.depth if level.depth == UNLIMITED else level.depth - 1
     allowed = level.allowed - level.position if level.allowed >= 0 else np.int64(-1)
     left, right = level.side[0], level.side[1]
@@ -218,8 +217,9 @@ def _close(data, work, table, stack, level):
 
 @kernel(nogil=True, allocates=False)
 def run(data_address, work_address, table_address, stack_address, best_first, bounded):
-    """Go on until the set at level `stack.base` is answered, or there is a reason to return.
-    `bounded`: the table must not grow.
+    """Continue until the set at level `stack.base` is answered, or there is a reason to return.
+
+    With `bounded` the table must not grow.
     """
     data, work, table, stack = (
         data_at(data_address),

@@ -1,4 +1,4 @@
-"""Compiled first look at a set of rows: its answer at once, or its root tests in order. Loads numba.
+"""Compiled start on a set of rows: its answer at once, or its root tests in order. Loads numba.
 
 Bounds
 ------
@@ -51,8 +51,9 @@ def answer(stack, value, exact, test):
 
 @kernel(allocates=False)
 def enter(data, work, table, stack, level):
-    """Try to answer for a set at once: True if `stack` holds the answer. Else its root tests
-    are put in order.
+    """Try to answer for a set at once: True if `stack` holds the answer.
+
+    Otherwise the root tests are put in order.
     """
     bits = level.bits
     depth, budget = level.depth, level.budget
@@ -91,8 +92,9 @@ def enter(data, work, table, stack, level):
 
 @kernel(allocates=False)
 def _order(data, work, table, stack, level):
-    """Bounds and order of the root tests. Where leaves cost something, the depth-two trees of all
-    children are evaluated first.
+    """Bound and order the root tests; True if that answers for the set.
+
+    Where leaves cost something, the depth-two trees of all children are evaluated first.
     """
     bits = level.bits
     F = data.n_tests
@@ -124,8 +126,9 @@ def _order(data, work, table, stack, level):
 
 @kernel(allocates=False)
 def _expand(data, work, table, stack, level):
-    """Upper and lower bounds of all root tests from the depth-two optima of the children; True if
-    that settles the set.
+    """Upper and lower bounds of all root tests from the depth-two optima of the children.
+
+    True if that answers for the set.
     """
     bits = level.bits
     budget = level.budget
@@ -157,10 +160,10 @@ def _expand(data, work, table, stack, level):
 
 @kernel(allocates=False)
 def bound_of(data, work, table, bits, h1, h2, depth, allowed):
-    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which
-    the depth of the stack relies on.
+    """(known exactly, value or lower bound) of a child.
 
-    Trees with four leaves or more cost at least `four`, and the others are no deeper than two.
+    The value is at least the cost of a leaf, on which the depth of the stack relies. Trees with
+    four leaves or more cost at least `four`, and the others are no deeper than two.
     """
     exact, value, _ = _remembered(work, table, h1, h2, depth | (allowed + 1) << 6)
     value = max(value, data.leaf)

@@ -89,11 +89,11 @@ def _left_over(data, work, stack, bits, test, allowed):
 
 @kernel(nogil=True, allocates=False)
 def extract(data_address, work_address, table_address, stack_address, tree_address):
-    """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty
-    side are left out.
+    """Write an optimal tree in preorder: the index of a test, or -1 for a leaf.
 
-    Returns False where a set must be solved first (`run` with the same stack, then `tree.solved = 1`,
-    and again). The stack is not the search's, except that both are stopped together.
+    Splits with an empty side are left out. Returns False where a set must be solved first (`run`
+    with the same stack, then `tree.solved = 1`, and again). The stack is not that of the search,
+    but both are stopped together.
     """
     data, work, table, stack = (
         data_at(data_address),

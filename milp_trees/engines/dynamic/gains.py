@@ -11,8 +11,9 @@ from milp_trees.engines.dynamic.words import clear, lowest, ones
 
 @kernel(allocates=False)
 def _weights(data, bits, weight):
-    """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose;
-    weight[F] for all rows.
+    """weight[f, k]: the most that the rows with test f true and cheapest action k can lose.
+
+    weight[F, k] is that of all rows with cheapest action k.
     """
     F = data.n_tests
     for f in range(weight.shape[0]):
@@ -45,8 +46,9 @@ def _weights(data, bits, weight):
 
 @kernel(allocates=False)
 def sort_tests(order, score, n):
-    """The first n tests by rising score, ties by index (Shell 1959; numba's own sorts take seconds
-    to compile).
+    """Order the first n tests by rising score, ties by index.
+
+    This is the sort of Shell (1959); those of numba take seconds to compile.
     """
     for f in range(n):
         order[f] = f
@@ -67,8 +69,9 @@ def sort_tests(order, score, n):
 
 @kernel(allocates=False)
 def gini_order(data, bits, order, weight, impurity):
-    """Tests by the Gini impurity of the cheapest actions on both sides, weighted by what a wrong
-    action can cost.
+    """Order tests by the Gini impurity of the cheapest actions on both sides.
+
+    Rows are weighted by what a wrong action can cost.
     """
     F, K = data.n_tests, data.n_actions
     _weights(data, bits, weight)

@@ -1,15 +1,14 @@
-"""Compiled memory of a search: a table of solved sets, and an archive of recent ones for similarity
-bounds. Loads numba.
+"""Compiled memory of a search: a table of solved sets, and an archive of recent ones. Loads numba.
 
-A table entry says for (set, depth) either the optimum or a lower bound. Entries are four words; the
-second is mixed with the content, so that an entry half written by another thread does not match any
-key (Hyatt, Mann 2002, a lock-less transposition table).
+A table entry holds for (set, depth) either the optimum or a lower bound. Entries are four words;
+the second is mixed with the content, so that an entry half written by another thread does not match
+any key (Hyatt, Mann 2002, a lock-less transposition table).
 
-The archive keeps, per depth, the last solved sets with their bounds. For any two sets D, D':
-opt(D') >= opt(D) - sum over D \\ D' of the most that a row can cost, because the best tree of D'
-costs at most that much more on D (Demirović et al. 2022, *MurTree*). Rows must be shifted so that
-their cheapest action is free. With a minimum leaf size the tree of D' need not be allowed on D
-unless D' is a subset of D.
+The archive keeps, per depth, the last solved sets with their bounds, for similarity bounds. For any
+two sets D, D': opt(D') >= opt(D) - sum over D \\ D' of the most that a row can cost, because the
+best tree of D' costs at most that much more on D (Demirović et al. 2022, *MurTree*). Rows must be
+shifted so that their cheapest action is free. With a minimum leaf size the tree of D' need not be
+allowed on D unless D' is a subset of D.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -67,8 +66,9 @@ def look_up(table, h1, h2, depth):
 
 @kernel(allocates=False)
 def store(table, h1, h2, depth, value, exact, test):
-    """Remember a value or bound; where there is no free slot the shallowest set nearby is
-    forgotten.
+    """Keep a value or bound in the table.
+
+    Where there is no free slot, the nearby set with the smallest depth is replaced.
     """
     slots = table.slots
     at = _place(slots, h1, depth)

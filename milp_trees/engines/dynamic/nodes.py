@@ -1,5 +1,4 @@
-"""Compiled work on one set of rows: its rows and sums, its best trees of depth one and two, and
-those of its children. Loads numba.
+"""Compiled work on one set of rows: its sums and its best trees of depth one and two. Loads numba.
 
 `load` counts all pairs of tests on a node; `pair` then gives the best trees of depth two on both
 sides of a test by counting only the smaller side, because the other side's sums are the difference
@@ -67,8 +66,9 @@ def side_value(data, cost):
 
 @kernel(allocates=False)
 def sums_by_test(data, bits, first, out):
-    """out[k, f]: sum of column `first` + k of values, masses and regret over the rows of a set on
-    which test f is true.
+    """out[k, f]: sum of column `first` + k over the rows of a set with test f true.
+
+    The columns are those of values, masses and regret.
     """
     F = data.n_tests
     for k in range(len(out)):
@@ -191,7 +191,7 @@ def _weigh(out, row, value):
 
 @kernel(allocates=False)
 def load(data, work, bits):
-    """Prepare a node for `split`: its rows, its pair sums, and what the kernel EVALUATE of this instance says of it."""
+    """Prepare a node for `split`: its rows, its pair sums, and the results of EVALUATE on it."""
     m = 0
     for w in range(len(bits)):
         word = bits[w]
@@ -214,16 +214,17 @@ def load(data, work, bits):
 
 @kernel(allocates=False)
 def best_two(data, work, bits):
-    """Load a node; returns the value and root test of its best tree of depth at most two (-1: a leaf)."""
+    """Load a node; value and root test (-1: a leaf) of its best tree of depth at most two."""
     load(data, work, bits)
     return _at_most_two(data, work.total[0], work.args[at.BEST], work.args[at.BEST_TEST])
 
 
 @kernel(allocates=False)
 def split(data, work, n, size):
-    """Evaluate both sides of the loaded node in `work.sides`, n of its rows on the right: the smaller one is counted.
+    """Evaluate both sides of the loaded node in `work.sides`; the smaller one is counted.
 
-    Returns which side that was (1: the right one), whose sums are then `work.total[1]`, and -1 if a side is too small.
+    `size` is the number of rows of the node, n of them on the right. Returns the side that was
+    counted (1: the right one), whose sums are then `work.total[1]`, or -1 if a side is too small.
     """
     small = 1 if 2 * n <= size or not work.smaller_counted else 0
     sums(data, work.sides[small], work.total[1])
@@ -241,7 +242,7 @@ def split(data, work, n, size):
 
 @kernel(allocates=False)
 def hash_children(data, work, bits, out):
-    """Keys of both sides of every test: out[f] = two hashes of the left side, two of the right one."""
+    """Keys of both sides of every test: out[f] has two hashes of the left, two of the right."""
     work.args[at.SET] = bits.ctypes.data
     work.args[at.HASHES] = out.ctypes.data
     call(work.kernels[HASH], work.args.ctypes.data)

@@ -110,8 +110,9 @@ def kernel_addresses(
 
 @cache
 def hash_keys(n_words: int, seed: int = 0) -> np.ndarray:
-    """KEYS of HASH for sets of up to `n_words` words: two rows of random keys, two rows of what a
-    zero word would add.
+    """KEYS of HASH for sets of up to `n_words` words.
+
+    Two rows hold random keys, two rows what a zero word would add.
     """
     keys = np.zeros((4, n_words), np.uint64)
     keys[:2] = np.random.default_rng(seed).integers(0, 2**64, (2, n_words), np.uint64)

@@ -64,14 +64,27 @@ def pair_rows(n_features: int) -> int:
 
 
 def scratch_bytes(stride: int, n_values: int, n_rows: int) -> int:
-    """Bytes of SCRATCH that suffice for every kernel of any width; `n_values` is U, `n_rows` is
-    WEIGHTED_ROWS.
+    """Bytes of SCRATCH that suffice for every kernel of any width.
+
+    Parameters
+    ----------
+    stride : int
+        STRIDE, the padded number of tests.
+    n_values : int
+        U, the number of values and masses.
+    n_rows : int
+        WEIGHTED_ROWS.
+
+    Returns
+    -------
+    int
     """
     return 8 * (n_values + 5) * stride + 4096 + 8 * n_rows
 
 
 def forbidden(bits: int) -> int:
-    """What kernels with masses return for a tree with a leaf that is too small: three eighths of
-    the largest number.
+    """Result of kernels with masses for a tree with a leaf that is too small.
+
+    It is three eighths of the largest number.
     """
     return 3 << (bits - 4)

@@ -26,7 +26,19 @@ def rounded(code: Code, n):
 
 
 def count(builder, table, bits, _has_split, _has_mass, n_sums):
-    """COUNT: pair sums by groups."""
+    """COUNT: pair sums by groups.
+
+    Parameters
+    ----------
+    builder, table : object
+        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
+    bits : int
+        Width of a sum.
+    _has_split, _has_mass : int
+        Not used; all kernels are written with the same arguments.
+    n_sums : int
+        Sums per pair that are kept in registers; 0 if they are too many and are kept in memory.
+    """
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
     tile = partial(_count_few, n_sums=n_sums) if n_sums else _count_many
@@ -41,8 +53,9 @@ def count(builder, table, bits, _has_split, _has_mass, n_sums):
 
 @contextmanager
 def _counts(code: Code, i, j):
-    """For every block of slots: its group, and how often tests i to i + 3 are true together with
-    the 32 or 64 tests from j on.
+    """Counts of tests i to i + 3 with the 32 or 64 tests from j on, for every block of slots.
+
+    Yields the group of a block, and how often each of the four is true together with the others.
     """
     slots, zero = code.slot(at.SLOTS), ir.Constant(ir.VectorType(I8, code.lanes), None)
     with code.loop(0, code.slot(at.GROUPS)) as g:
@@ -79,7 +92,7 @@ def _count_few(code: Code, i, j, n_sums):
 
 
 def _count_many(code: Code, i, j):
-    """Several values: the first block's sums replace what the memory holds, the others' are added."""
+    """Several values: the first block's sums replace those in memory, the others are added."""
     builder, S = code.builder, code.slot(at.STRIDE)
     U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
     out = code.sum(code.slot(at.PAIRS), (code.sum((i, S), j), code.size))
@@ -121,7 +134,17 @@ def _count_slot(code: Code, slot, i, j, ones):
 
 
 def gather(builder, table, bits, _has_split, _has_mass, _one_value):
-    """GATHER: pair sums by rows."""
+    """GATHER: pair sums by rows.
+
+    Parameters
+    ----------
+    builder, table : object
+        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
+    bits : int
+        Width of a sum.
+    _has_split, _has_mass, _one_value : int
+        Not used; all kernels are written with the same arguments.
+    """
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
     U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
@@ -155,8 +178,9 @@ def gather(builder, table, bits, _has_split, _has_mass, _one_value):
 
 
 def _list_rows(code: Code, i):
-    """Offsets of the rows of test i in the matrix of values, listed in the scratch memory; returns
-    their number.
+    """List the rows of test i in the scratch memory, as offsets in the matrix of values.
+
+    Returns their number.
     """
     builder, words = code.builder, code.slot(at.WORDS)
     n = code.var(code.number(0))
@@ -191,7 +215,15 @@ def _gather_tile(code: Code, n, values, out):
 
 
 def pack(builder, table, bits, _has_split, _has_mass, _one_value):
-    """PACK: eight rows of a group to a byte. A last slot repeats its last row and masks it out."""
+    """PACK: eight rows of a group to a byte. A last slot repeats its last row and masks it out.
+
+    Parameters
+    ----------
+    builder, table : object
+        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
+    bits, _has_split, _has_mass, _one_value : int
+        Not used; all kernels are written with the same arguments.
+    """
     code = Code(builder, table, 8, 32)
     longs = ir.VectorType(I64, 4)
     S, rows, slots = code.slot(at.STRIDE), code.slot(at.ROWS), code.slot(at.SLOTS)
@@ -235,6 +267,13 @@ def nh_children(builder, table, bits, _has_split, _has_mass, _one_value):
 
     A word w with keys (k1, k2) adds (low(w) + k1)(high(w) + k2) - k1 k2, so that a zero word adds
     nothing and may be left out.
+
+    Parameters
+    ----------
+    builder, table : object
+        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
+    bits, _has_split, _has_mass, _one_value : int
+        Not used; all kernels are written with the same arguments.
     """
     code = Code(builder, table, 64, 4)
     halves = ir.VectorType(I32, 8)

@@ -1,12 +1,11 @@
-"""Code that finds the best tree of depth two from pair sums (Demirović et al. 2022, *MurTree*), and
-of depth one from column sums.
+"""Code that finds best trees of depth two from pair sums, and of depth one from column sums.
 
 Root test i and lower test j give four cells: n11, n10 = n_i - n11, n01 = n_j - n11, n00 = n - n_i -
-n01. A cell costs min(0, its values), or `forbidden` if a mass is too small. The side where i is
-true costs min over j of cell 11 + cell 10, the other one cell 01 + cell 00. A pair serves both its
-tests as root, so the upper triangle suffices: the minima of test j are kept in vectors over tests
-("lanes"), those of test i as vectors that are reduced 32 bytes at a time by a transposition
-("rows").
+n01 (Demirović et al. 2022, *MurTree*). A cell costs min(0, its values), or `forbidden` if a mass is
+too small. The side where i is true costs min over j of cell 11 + cell 10, the other one cell 01 +
+cell 00. A pair serves both its tests as root, so the upper triangle suffices: the minima of test j
+are kept in vectors over tests ("lanes"), those of test i as vectors that are reduced 32 bytes at a
+time by a transposition ("rows").
 
 With one value, no mass and no test costs a side's cost f(x) = min(0, x) + min(0, c - x) is concave
 in x = n11 (or n01), so its minimum over j is at the smallest or largest x: only these extremes are
@@ -25,7 +24,7 @@ from milp_trees.engines.dynamic.pair_layout import forbidden
 from milp_trees.engines.dynamic.pair_sums_code import rounded
 
 
-class Values(Code):
+class _Values(Code):
     """Code of one evaluation: of a node, or of its sibling (parent minus node)."""
 
     def __init__(self, builder, table, bits, has_split, has_mass, one_value, sibling=False):
@@ -89,7 +88,7 @@ class Values(Code):
         return self.load(self.sum(self.slot(at.SPLIT), (j, self.size)), self.vec)
 
     def finish(self, value_at, out, best, best_test):
-        """Write the values of all tests to `out`, and the best one and its first test to the table."""
+        """Write the values of all tests to `out`, and the best one and its first test to slots."""
         lowest = self.var(self.splat(largest(self.bits)))
         # The largest number wherever there is no test, up to the stride.
         with self.loop(self.F, self.S) as j:
@@ -124,7 +123,7 @@ class Values(Code):
         self.set_slot(best_test, self.get(test))
 
 
-class Pairs(Values):
+class _Pairs(_Values):
     """Depth two."""
 
     def __init__(self, *arguments):
@@ -240,8 +239,9 @@ class Pairs(Values):
         )
 
     def step(self, i, j, rows):
-        """Pairs of some tests i, i + 1, ... with the lanes from j on; `rows` is None where the
-        lanes hold these tests themselves.
+        """Pairs of some tests i, i + 1, ... with the lanes from j on.
+
+        `rows` is None where the lanes hold these tests themselves.
         """
         lanes = [
             self.var(self.load(self.lane_address(q, j), self.vec)) for q in range(len(self.better))
@@ -296,8 +296,9 @@ class Pairs(Values):
             yield lanes, rows
 
     def reduced_rows(self, q):
-        """The best of each of `lanes` vectors, in one vector: interleave two, combine halves, and
-        so on.
+        """The best of each of `lanes` vectors, in one vector.
+
+        Vectors are interleaved in pairs and their halves combined, until one is left.
         """
         vectors = [
             self.load(self.sum(self.by_row, 32 * self.lanes * q + 32 * r), self.vec)
@@ -325,7 +326,10 @@ class Pairs(Values):
         return vectors[0]
 
     def sides_at(self, j):
-        """Costs of the right and of the left side of the tests from j on: of a leaf there, and of the best tree with one split."""
+        """Costs of the right and of the left side of the tests from j on.
+
+        They are the costs of a leaf there, and of the best tree with at most one split.
+        """
         builder, add = self.builder, self.builder.add
         seen = [self.load(self.lane_address(q, j), self.vec) for q in range(len(self.better))]
 
@@ -366,16 +370,16 @@ class Pairs(Values):
 
 def evaluate(*arguments):
     """EVALUATE: best trees of depth two of a node, and of the rest of its parent."""
-    Pairs(*arguments).write_best()
+    _Pairs(*arguments).write_best()
     with _has_parent(arguments):
-        Pairs(*arguments, True).write_best()
+        _Pairs(*arguments, True).write_best()
 
 
 def sides(*arguments):
     """SIDES: both sides of every root test of a node, and of the rest of its parent."""
-    Pairs(*arguments).write_sides()
+    _Pairs(*arguments).write_sides()
     with _has_parent(arguments):
-        Pairs(*arguments, True).write_sides()
+        _Pairs(*arguments, True).write_sides()
 
 
 def _has_parent(arguments):

@@ -81,8 +81,10 @@ class Plain:
         return min(best, INFINITY)
 
     def bound_of(self, bits: int, depth: int) -> tuple[int, bool]:
-        """(value or lower bound, whether it is the value) without a search: from the table, and by
-        look-ahead, as a tree with four leaves costs at least `four` and others have depth two.
+        """(value or lower bound, whether it is the value) without a search.
+
+        It is that of the table, or that of look-ahead: a tree with four leaves costs at least
+        `four`, and the others have depth two.
         """
         value, exact = self.table.get((bits, depth), (self.leaf, False))
         two, known = self.table.get((bits, 2), (0, False))
@@ -90,7 +92,19 @@ class Plain:
         return (max(value, min(two, four)), False) if known and not exact else (value, exact)
 
     def solve(self, bits: int, depth: int, budget: int) -> tuple[int, bool]:
-        """(optimum, True) if it is at most the budget, else (a lower bound above it, False)."""
+        """(optimum, True) if it is at most the budget, else (a lower bound above it, False).
+
+        Parameters
+        ----------
+        bits, depth : int
+            The set of rows, and the largest depth of a tree.
+        budget : int
+            A tree that costs more need not be found.
+
+        Returns
+        -------
+        tuple of int and bool
+        """
         value, exact = self.table.get((bits, depth), (0, False))
         if exact or value > budget:
             return value, exact and value <= budget
@@ -107,8 +121,23 @@ class Plain:
         return value, exact
 
     def try_test(self, left: int, right: int, depth: int, goal: int, f: int) -> tuple[int, bool]:
-        """(value or bound of the best tree with a root test, whether it is its value below the
-        goal): a side may cost what the bound of the other one leaves.
+        """The best tree with a root test; a side may cost what the bound of the other one leaves.
+
+        Parameters
+        ----------
+        left, right : int
+            The sets of rows on both sides of the test.
+        depth : int
+            Largest depth of a side.
+        goal : int
+            A tree that does not cost less need not be found.
+        f : int
+            The test.
+
+        Returns
+        -------
+        tuple of int and bool
+            Its value and True if that is below the goal, else a lower bound of it and False.
         """
         if not left or not right:
             return INFINITY, False

@@ -1,5 +1,7 @@
-"""Running a compiled search: worker threads, limits, growing tables, deepening, incumbents and
-bounds. Loads numba.
+"""Runs of a compiled search: worker threads, limits, growing tables, incumbents. Loads numba.
+
+A run raises the depth, or the number of allowed discrepancies, step by step where that helps, and
+keeps the lower bound of the root.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ Report = Callable[[int, np.ndarray | None, int], None]
 
 @dataclass
 class Outcome:
-    """What a run found: search values (`Instance.to_Z`), the tree's tests in preorder, why it
-    stopped, and what it did.
+    """What a run found: search values (`Instance.to_Z`), a tree, why it stopped, and counters.
+
+    The tree is given by its tests in preorder.
     """
 
     value: int = INFINITY
@@ -91,8 +94,9 @@ class Search:
     # -- the run ---------------------------------------------------------------------------------------------
 
     def solve(self, upper: int = INFINITY, watch: Watch | None = None) -> Outcome:
-        """The optimum, or the best so far. A tree must cost less than `upper` to be found. The
-        watch is asked every few hundredths of a second.
+        """The optimum, or the best so far; only trees that cost less than `upper` are found.
+
+        The watch is asked every few hundredths of a second.
         """
         watch = watch or Watch(Limits(time=None))
         self._deadline = watch.deadline
@@ -129,8 +133,9 @@ class Search:
         return self._counted(limit)
 
     def _seconds(self) -> float:
-        """A generous estimate for depths up to three, where all root tests are one kernel call
-        each; infinite for deeper trees.
+        """A generous estimate of the time for depths up to three; infinite for deeper trees.
+
+        Up to that depth every root test is one kernel call.
         """
         data = self.inst.data
         F, U = float(data.n_tests), float(data.n_values + data.n_masses)
@@ -223,8 +228,9 @@ class Search:
             self._keep(int(value), tests[:n])
 
     def _stack(self, levels: int) -> Context:
-        """A stack for writing out trees, which is possible after a stop too unless the table had to
-        forget.
+        """A stack for writing out trees.
+
+        That is possible after a stop too, unless entries of the table were replaced.
         """
         return stack_of(self.inst, levels, self._board)
 
@@ -325,7 +331,10 @@ class Search:
         value: int,
         work: Context | None = None,
     ) -> np.ndarray | None:
-        """The tree behind a value at the root; None if that takes more search and there is no time."""
+        """The tree behind a value at the root.
+
+        None if that takes more search and there is no time.
+        """
         data, used = self.inst.data, self.works[0] if work is None else work
         tree = writer_of(self.inst)
         tree.waiting[0], tree.depths[0], tree.root_test, tree.root_value = (

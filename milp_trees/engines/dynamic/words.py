@@ -1,5 +1,6 @@
-"""Compiled helpers on 64-bit words: bit counts, set rows, atomic operations. Sets of rows are arrays
-of words. Import only where it is used: it loads numba.
+"""Compiled helpers on 64-bit words: bit counts, set rows, atomic operations. Loads numba.
+
+Sets of rows are arrays of words. Import this module only where it is used.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -103,7 +104,7 @@ def children(bits, test, left, right):
 
 @kernel(allocates=False)
 def missing_weight(bits, other, heavy):
-    """Bound on what the rows of `bits` outside `other` can cost: at most `heavy` per row of a word."""
+    """Bound on the cost of the rows in `bits` but not in `other`: `heavy` per row of a word."""
     total = 0
     for w in range(len(bits)):
         total += ones(bits[w] & ~other[w]) * heavy[w]

@@ -14,8 +14,9 @@ from milp_trees.engines.dynamic.words import fill
 
 @kernel(allocates=False)
 def raise_floor(data, known, lower, most):
-    """Lower bounds from exact values up to `known` leaves: a tree with more pays its leaves and
-    splits even if it makes no mistake.
+    """Lower bounds for more than `known` leaves from the exact value with `known` leaves.
+
+    A tree with more leaves costs at least its leaves and splits, even if it makes no mistake.
     """
     for k in range(known + 1, most + 1):
         free_of_errors = (known + 1) * data.leaf + known * data.least_split
@@ -24,8 +25,9 @@ def raise_floor(data, known, lower, most):
 
 @kernel(allocates=False)
 def could_improve(lower, cost, goal, begin, most, width):
-    """Whether sides with at most `width` leaves each might be below a goal with `begin` to `most`
-    leaves.
+    """Whether two sides of at most `width` leaves each can cost less than a goal.
+
+    `goal[k]` is that of trees with k leaves, for k from `begin` to `most`.
     """
     for k in range(begin, most + 1):
         for a in range(max(1, k - width), min(k - 1, width) + 1):
@@ -74,7 +76,7 @@ def front_two(data, work, row, total, out):
 
 @kernel(allocates=False)
 def recall(table, h1, h2, depth):
-    """Entry of a set at a depth, -1 if there is none. The table keeps the entry's number as value."""
+    """Number of the entry of a set at a depth, -1 if there is none; it is a value of the table."""
     known, entry, _, _ = look_up(table, h1, h2, depth)
     return entry if known else np.int64(-1)
 

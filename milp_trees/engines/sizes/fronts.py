@@ -1,10 +1,9 @@
-"""Best trees of every number of leaves from one search: the front of loss against size, exact for
-any cost matrix.
+"""Best trees of every number of leaves from one search, exact for any cost matrix.
 
-A budget for each number of leaves goes down the search, lower bounds come up (van der Linden, de
-Weerdt, Demirović 2023, *STreeD*, solve the same question by merging Pareto fronts; Demirović et al.
-2022, *MurTree*, have the limit on leaves, depth-two counts and similar sets). `solve_sizes` is the
-entry; the compiled part is `kernels`.
+They are the front of loss against size. Every node gets a budget for each number of leaves from
+its parent and returns lower bounds (van der Linden, de Weerdt, Demirović 2023, *STreeD*, solve the
+same problem by merging Pareto fronts; Demirović et al. 2022, *MurTree*, have the limit on leaves,
+depth-two counts and similar sets). `solve_sizes` is the entry; the compiled part is `kernels`.
 """
 
 from __future__ import annotations
@@ -68,8 +67,9 @@ class Size:
 
 @dataclass(frozen=True)
 class Fronts:
-    """The answer of `solve_sizes`: one `Size` for 1, 2, … leaves, why the search ended early, and
-    what it counted.
+    """The answer of `solve_sizes`.
+
+    It holds one `Size` for each of 1, 2, … leaves, why the search ended early, and its counters.
     """
 
     sizes: tuple[Size, ...]
@@ -114,7 +114,12 @@ def solve_sizes(
     Returns
     -------
     Fronts
-        After an early end every size has what was found and an honest bound.
+        After an early end every size has what was found and a valid lower bound.
+
+    Raises
+    ------
+    Unsupported
+        The space limits neither depth nor leaves, the problem is too large, or its costs are.
     """
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
@@ -203,7 +208,20 @@ class FrontSearch:
     # -- the search --------------------------------------------------------------------------------
 
     def begin(self, bits: np.ndarray, depth: int, leaves: int) -> Context:
-        """Make a set of rows the root of the search; returns its frame."""
+        """Make a set of rows the root of the search.
+
+        Parameters
+        ----------
+        bits : numpy.ndarray of uint64, shape (n_words,)
+            The set; bit r % 64 of word r // 64 is row r.
+        depth, leaves : int
+            Largest depth and largest number of leaves of a tree.
+
+        Returns
+        -------
+        Context
+            The frame of the root; after `run` it holds the values for 1, 2, … leaves (`best`).
+        """
         frame = self.frames[0]
         frame.bits[:], frame.depth, frame.leaves = bits, depth, leaves
         frame.budget[:] = INFINITY
@@ -255,8 +273,9 @@ class FrontSearch:
         return self._answer(best, best if limit is None else self._lower(best), limit)
 
     def _lower(self, best: np.ndarray) -> np.ndarray:
-        """Lower bounds of the root when it is not done: what was proven for up to four leaves, and
-        that every other tree pays its leaves.
+        """Lower bounds of the root by number of leaves, if its search has not ended.
+
+        They are the values proven for up to four leaves; every other tree pays at least its leaves.
         """
         k, root, data = self.kernels, self.frames[0], self.data
         exact = 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0
@@ -329,8 +348,9 @@ class FrontSearch:
 
 
 def warm_up(instance: Instance) -> float:
-    """Compile the search, and the kernels for an instance's kind, once per process; returns the
-    seconds it took, which no run is charged.
+    """Compile the search and the kernels for an instance's kind, once per process.
+
+    Returns the seconds that took; they do not count as time of a run.
     """
     began = time.perf_counter()
     if instance.kernel_kind not in _warm:

@@ -63,9 +63,7 @@ def _frame(fronts, level):
 
 @kernel(allocates=False)
 def _enter(data, work, fronts, frame):
-    """Bounds of both sides of every test of a new node, its best trees of depth two, and an order
-    of its tests.
-    """
+    """Prepare a new node: bounds of both sides of every test, trees of depth two, test order."""
     work.nodes += 1
     F, most = data.n_tests, frame.leaves
     frame.size, frame.position, frame.phase = count(frame.bits), 0, PAIRS
@@ -193,8 +191,9 @@ def _child(data, work, table, memo, fronts, frame, child, side):
 
 @kernel(allocates=False)
 def _finish(work, table, memo, frame, parent):
-    """What is known of a node that is done, for its parent, the memo and the archive; False if the
-    memo must grow first.
+    """Give what is known of a finished node to its parent, the memo and the archive.
+
+    False if the memo must grow first.
     """
     lower = parent.lower[parent.test, parent.side]
     for k in range(1, frame.leaves + 1):

@@ -1,5 +1,6 @@
-"""Before a search for the best trees of every size: how deep and how large it is, and what is
-refused because it is too large.
+"""Depth and size of a search for the best trees of every size, found before it begins.
+
+Problems that are too large are refused here.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""From a cost matrix to sorted columns: nested tests become ranks, costs become signed differences
-in the smallest number type that holds them.
+"""Sorted columns from a cost matrix.
+
+Nested tests become ranks. Costs become signed differences in the smallest number type that holds
+them.
 """
 
 from __future__ import annotations
@@ -40,9 +42,7 @@ class SortedColumns:
 
 
 def sorted_columns(view: CostMatrix) -> SortedColumns:
-    """Columns of a view. Tests that are not nested as their thresholds say are columns of their
-    own.
-    """
+    """Columns of a view; tests that their thresholds do not nest get columns of their own."""
     ranked = view.ranked
     ranks: list[np.ndarray] = []
     tests: list[np.ndarray] = []
@@ -86,8 +86,9 @@ def _nested(view: CostMatrix) -> Any:
 
 @dataclass(eq=False)
 class Arrays:
-    """What the compiled search works on; see `nodes`, `sweep` and `memory`. `form` names the pass over
-    a column (`passes.FORMS`).
+    """What the compiled search works on; see `nodes`, `sweep` and `memory`.
+
+    `form` is the name of the pass over a column (`passes.FORMS`).
     """
 
     columns: Any
@@ -101,6 +102,25 @@ def allocate(
     view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int, memory_mb: int | None = None
 ) -> Arrays:
     """Arrays for a search of at most the given depth.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        The rows, the costs and the tests.
+    space : Trees
+        Its minima of rows and weight per leaf are used.
+    sorted_ : SortedColumns
+        The columns of the view (`sorted_columns`).
+    depth : int
+        Largest depth of a tree.
+    memory_mb : int, optional
+        Memory limit in MiB, a quarter of which the cache of solved nodes may take. By default the
+        cache has `CACHE_ENTRIES` entries.
+
+    Returns
+    -------
+    Arrays
+        The root holds all rows; the cache is empty.
 
     Raises
     ------

@@ -1,5 +1,6 @@
-"""Compiled memory of the search over sorted columns: its stack, the cache of solved nodes, and the
-archive of sets for similarity bounds. Loads numba.
+"""Compiled memory of the search over sorted columns. Loads numba.
+
+It consists of the stack, the cache of solved nodes, and the archive of sets for similarity bounds.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -55,7 +56,7 @@ def identify(
 
 @kernel(nogil=True)
 def look_up(state: Any, level: int, depth: int, mode: int):
-    """(value, whether it is the optimum) of a node from the cache; (-1, False) if it is not there."""
+    """(value, whether it is the optimum) of a node in the cache; (-1, False) if it is absent."""
     h0, h1 = state.keys[level]
     tag = np.int64(2 * depth + mode)
     begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
@@ -71,8 +72,9 @@ def look_up(state: Any, level: int, depth: int, mode: int):
 
 @kernel(nogil=True)
 def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: bool) -> None:
-    """Put a node's optimum or lower bound into the cache; if all places are taken the shallowest
-    goes.
+    """Put a node's optimum or lower bound into the cache.
+
+    If all places are taken, the entry of the smallest depth is replaced.
     """
     h0, h1 = state.keys[level]
     tag = np.int64(2 * depth + mode)
@@ -95,7 +97,7 @@ def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: b
 
 @kernel(nogil=True)
 def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
-    """Largest regret of the rows of `other` that are not in `mine`, summed until it reaches `most`."""
+    """Largest regrets of the rows in `other` but not in `mine`, summed until `most` is reached."""
     total = 0
     for w in range(len(mine)):
         rest = other[w] & ~mine[w]
@@ -115,8 +117,10 @@ def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
 
 @kernel(nogil=True)
 def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
-    """A lower bound from archived sets: without the rows that only they have, their trees cost at
-    most the largest regrets of those rows less.
+    """A lower bound from archived sets.
+
+    Without the rows that only an archived set has, its best tree costs less by at most the sum of
+    the largest regrets of these rows.
     """
     best = np.int64(0)
     for s in range(state.archive.shape[1]):

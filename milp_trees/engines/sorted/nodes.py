@@ -1,5 +1,4 @@
-"""Compiled work on the rows of one node, kept in the order of every column: its children, its leaf,
-and its best single split.
+"""Compiled work on the rows of one node: its children, its leaf, and its best single split.
 
 A node holds its rows once per column, in the order of that column, with the places where runs of
 equal values end. A *cut* g of a column sends its first g + 1 runs to the low side. Import this
@@ -70,8 +69,9 @@ def find_runs(lists: Any, level: int) -> None:
 
 @kernel(nogil=True)
 def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None:
-    """Lists of the node below `level` on one side of a cut (0 low, 1 high), each kept in its
-    column's order.
+    """Write the lists of the child on one side of a cut (0 low, 1 high) to the level below.
+
+    Every list stays in the order of its column.
     """
     m = lists.size[level]
     k = lists.ends[level, column, cut]
@@ -112,8 +112,9 @@ def leaf_value(columns: Any, lists: Any, level: int) -> Any:
 
 @kernel(nogil=True)
 def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> Any:
-    """The best tree of depth one that costs less than `budget`, else the budget; `found` gets
-    column and cut (-1: a leaf).
+    """Value of the best tree of depth one that costs less than `budget`, else the budget.
+
+    The column and the cut are written to `found` (-1: a leaf).
     """
     V = columns.values.shape[0]
     m = lists.size[level]

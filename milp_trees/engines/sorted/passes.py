@@ -52,7 +52,7 @@ def lanes_of(dtype: Any) -> int:
     return 32 if np.dtype(dtype) == np.int16 else 16
 
 
-class Pass(Code):
+class _Pass(Code):
     """Code of one pass: a low side per lane, and the amounts there."""
 
     def __init__(self, builder, table, bits):
@@ -97,7 +97,7 @@ class Pass(Code):
         self.update(self.amounts, self.builder.add, n)
 
     def fits(self, i, count):
-        """Whether both sides of a cut of side i have the least amount; the first one has `count`."""
+        """Whether both parts of side i, of which the first has `count`, have the least amount."""
         at_least = self.builder.icmp_signed(">=", count, self.least)
         return self.builder.and_(at_least, self.builder.icmp_signed("<=", count, self.most[i]))
 
@@ -123,7 +123,7 @@ class Pass(Code):
         self.put(self.smin(self.vector(OUT, i), value), OUT, i)
 
 
-def _two(code: Pass, limited: bool = False) -> None:
+def _two(code: _Pass, limited: bool = False) -> None:
     """Two actions. With limits everything twice: over all cuts, and over those that are allowed."""
     builder = code.builder
     low, total = code.var(code.splat(0)), code.zero()
@@ -159,9 +159,11 @@ def _two(code: Pass, limited: bool = False) -> None:
             code.keep_least(_two_leaves(code, whole[i], *ends), first + i)
 
 
-def _two_leaves(code: Pass, whole, least, most):
-    """The least sum of two leaves from the extreme prefix sums. Where no cut was allowed the least
-    one is larger than the largest, and the sum is too large to be kept.
+def _two_leaves(code: _Pass, whole, least, most):
+    """The least sum of two leaves from the smallest and largest prefix sums.
+
+    Where no cut was allowed, `least` is larger than `most`; the result is then so large that it is
+    never kept.
     """
     builder, zero = code.builder, code.splat(0)
     sums = [
@@ -175,7 +177,7 @@ def _two_leaves(code: Pass, whole, least, most):
 class _Best:
     """The least sums of two leaves so far, over all cuts and over those that are allowed."""
 
-    def __init__(self, code: Pass) -> None:
+    def __init__(self, code: _Pass) -> None:
         top = code.splat(2 ** (code.bits - 2))
         self.code = code
         self.found = [code.var(x) for x in (code.splat(0), code.splat(0), top, top)]
@@ -194,7 +196,7 @@ class _Best:
             self.code.keep_least(self.code.get(variable), i)
 
 
-def _many(code: Pass) -> None:
+def _many(code: _Pass) -> None:
     """Any number of actions: prefix sums of all of them."""
     builder, zero = code.builder, code.splat(0)
     V, best = code.slot(N_VALUES), _Best(code)
@@ -232,7 +234,7 @@ def _many(code: Pass) -> None:
     best.keep()
 
 
-def _labels(code: Pass) -> None:
+def _labels(code: _Pass) -> None:
     """Any number of actions where each row loses its value on every action but its label.
 
     What a leaf saves is the largest weight of an action. In one direction that only grows, so
@@ -283,7 +285,7 @@ def _labels(code: Pass) -> None:
     best.keep()
 
 
-def _two_least(code: Pass) -> None:
+def _two_least(code: _Pass) -> None:
     _two(code, limited=True)
 
 
@@ -296,7 +298,7 @@ def _body(typingctx: Any, table: Any, form: Any, bits: Any) -> Any:
     write, width = list(FORMS.values())[form.literal_value], bits.literal_value
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        write(Pass(builder, args[0], width))
+        write(_Pass(builder, args[0], width))
         return Code.number(0)
 
     return types.int64(table, form, bits), codegen

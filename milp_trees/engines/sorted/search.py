@@ -1,9 +1,8 @@
-"""Compiled search for the best tree of depth three or more over sorted columns: best-first over
-spans of cuts at every node.
+"""Compiled best-first search for the best tree of depth three or more over sorted columns.
 
 A node keeps a pool of spans (column, cuts between a and b, lower bounds of the low side at a and of
 the high side at b). The span with the least bound is cut in its middle, both sides are solved with
-what budget is left, and two shorter spans with better bounds take its place (the interval bounds of
+the rest of the budget, and two shorter spans with better bounds replace it (the interval bounds of
 Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool over all columns). The call stack
 is an array: compiled functions that call each other cannot be cached.
 """
@@ -113,8 +112,9 @@ def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
 
 @kernel(nogil=True)
 def choose(columns: Any, state: Any, level: int) -> bool:
-    """Take the span with the least bound and the cut in its middle; False if no span can hold a
-    better tree.
+    """Take the span with the least bound, and the cut in its middle.
+
+    False if no span can hold a better tree.
     """
     s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
     best, value, n, i = -1, INFINITY, s[OPEN], 0
@@ -196,9 +196,11 @@ def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) 
 
 @kernel(nogil=True)
 def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
-    """The optimum of the node at level 0 (its state and lists are set) if it is below its budget,
-    else a lower bound of at least the budget; what the root does is in its state. With `stop` set
-    the answer is only what was found.
+    """Value of the node at level 0, whose state and lists are set.
+
+    It is the optimum if that is below the node's budget, else a lower bound of at least the
+    budget. The best root test is in the state of the node. After a stop the value is that of the
+    best tree so far, or the budget.
     """
     level = answer = np.int64(0)
     while True:

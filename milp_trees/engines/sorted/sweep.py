@@ -1,5 +1,6 @@
-"""Compiled search for the best tree of depth two over sorted columns: passes over all columns for
-many root cuts at once, and bounds between cuts. Loads numba.
+"""Compiled search for the best tree of depth two over sorted columns. Loads numba.
+
+It passes over all columns for many root cuts at once, and uses bounds between cuts.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -15,8 +16,10 @@ from milp_trees.engines.sorted.nodes import INFINITY, leaf_value
 
 
 class Work(NamedTuple):
-    """Scratch arrays of `depth_two`, and the address of the pass over a column (`passes.compiled`)
-    with its table of arguments.
+    """Scratch arrays of `depth_two`.
+
+    `address` is that of the pass over a column (`passes.compiled`), and `args` is its table of
+    arguments.
     """
 
     position: np.ndarray
@@ -70,8 +73,9 @@ def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> No
 
 @kernel(nogil=True)
 def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None:
-    """Positions of all rows in column c, in the order of every column, and sums over its first
-    runs: first action, amounts, values.
+    """Positions of all rows in column c, in the order of every column, and prefix sums of column c.
+
+    The sums are over its first runs: cost of the first action, amounts, values.
     """
     m = lists.size[level]
     rows, ends, position = lists.rows[level, c], lists.ends[level, c], work.position
@@ -101,8 +105,10 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
 def evaluate(
     columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool
 ) -> None:
-    """Best trees of depth one on both sides of the cuts `picked[:n]` of column c: `low[0]`,
-    `high[0]` without, `low[1]`, `high[1]` with the least amount per leaf.
+    """Best trees of depth one on both sides of the cuts `picked[:n]` of column c.
+
+    Their values are `low[0]` and `high[0]` without, `low[1]` and `high[1]` with the least amount
+    per leaf.
     """
     last = lists.runs[level, c] - 1
     V = columns.values.shape[0]
@@ -144,7 +150,7 @@ def evaluate(
             args[passes.LABELS], args[passes.AMOUNTS] = _at(work.Y[j]), _at(work.A[j])
             args[passes.ENDS], args[passes.RUNS] = _at(lists.ends[level, j]), lists.runs[level, j]
             call(work.address[0], _at(args))
-        # Columns of one price are kept together until the next dearer one.
+        # Columns of one price are kept together until the next higher price.
         if not fresh and (
             q + 1 == len(columns.by_cost)
             or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]
@@ -192,8 +198,9 @@ def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
 
 @kernel(nogil=True)
 def pick(work: Any, n_open: int, lanes: int) -> Any:
-    """Choose at most `lanes` cuts in the open spans, evenly, in rising order; `spans[2]` gets how
-    many each span has.
+    """Choose at most `lanes` cuts in the open spans, evenly, in rising order.
+
+    Returns their number; `spans[2]` gets the number of cuts per span.
     """
     a, b, quota = work.spans[0], work.spans[1], work.spans[2]
     total = 0
@@ -223,8 +230,7 @@ def depth_two(
     stop: Any,
     found: Any,
 ) -> Any:
-    """The best tree of depth two, if it costs less than `budget`; else a lower bound of at least
-    the budget.
+    """The best tree of depth two if it costs less than `budget`, else a bound that is no less.
 
     Between two evaluated cuts a < b of a column every tree costs at least low(a) + high(b): the low
     side has more rows than at a, the high side more than at b, and a tree on more rows never costs
