@@ -70,7 +70,7 @@ def solve(
         Where the solver's log goes as it is written; it is in `result.log` in any case.
     options : mapping, optional
         Options of the solver, by its own names.
-    test : Dataset, optional
+    test_data : Dataset, optional
         Rows left out of the problem, for `result.scores`.
     progress : callable, optional
         Called with every `TracePoint` (seconds, incumbent, bound).

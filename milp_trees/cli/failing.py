@@ -77,7 +77,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             fail(
                 "Interrupted before there was an answer.", INTERRUPTED
-            )  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
+            )  # by Ctrl-C; `cli.signals` makes another code of it for SIGTERM
 
     return called
 

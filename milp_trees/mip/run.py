@@ -110,7 +110,7 @@ def round_up(bound: float, view: Any, finished: bool) -> float:
     tolerances.
 
     The margin is wide while the search goes on, where a bound is the value of some relaxation. Once
-    the solver has finished, its bound is nearer to its incumbent than a whole unit (`_solver_gap`),
+    the solver has finished, its bound is nearer to its incumbent than a whole unit (`solver_gap`),
     and the margin is what solvers' sums and printed digits are off by. Where costs differ by more
     than 10^7 that is more than half a unit: nothing is called optimal then.
     """

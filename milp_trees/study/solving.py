@@ -59,7 +59,7 @@ def path_of_sizes(
     limits: Limits,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves; see `milp_trees.sizes`.
+    """The best tree of every number of leaves; see `milp_trees.size_path`.
 
     Raises
     ------
