@@ -42,11 +42,7 @@ class Registry:
         """
         name, _, given = label.partition(":")
         kind: Any = plugins.get("tasks", name)
-        read = {
-            parameter: kind.readers.get(parameter, str)(text)
-            for parameter, text in labels.texts(given, kind).items()
-        }
-        return kind, read
+        return kind, labels.parameters(given, kind)
 
     def formulation(self, name: str, **options: Any) -> Formulation:
         """The formulation of that name; `options` are its fields (`merge_rows=False`, …)."""

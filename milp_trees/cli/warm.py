@@ -24,7 +24,7 @@ def warm_up(
         ),
     ] = False,
     processes: Annotated[
-        int | None, typer.Option("--processes", help="Default: one per core.")
+        int | None, typer.Option("--processes", min=1, help="Default: one per core.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -42,10 +42,10 @@ def warm_up(
         by_default = {n for n, cls in classes.items() if cls.default_rank is not None}
         names = [name for name in names if name in by_default]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    done = []
+    done, runs = [], warm_up(names, processes)
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("compiling", total=len(names))
-        for one in warm_up(names, processes):
+        for one in runs:
             bar.update(task, advance=1)
             done.append(one)
     if as_json:

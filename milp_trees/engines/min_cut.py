@@ -79,7 +79,7 @@ class MinCut(Method):
         if problem.view(NodeGains).budget is not None:
             return (
                 "min-cut takes no budget (max_cost): a minimum cut gives the corners of the hull only. ip3-closure proves an optimum; "
-                "prune_path(problem).below(budget) gives the hull point below it."
+                "mt.prune_curve(problem).below(budget) gives the hull point below it."
             )
         return None
 

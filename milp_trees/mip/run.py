@@ -108,7 +108,7 @@ def believed(view: Any, Z: float) -> float:
 def round_up(bound: float, view: Any, finished: bool) -> float:
     """Round a bound up to the next whole number, which is valid where costs are exact.
 
-    A bound of 57.2 becomes 58; a margin allows for the solver's tolerances. The margin is wide
+        A bound of 57.2 becomes 58; a margin allows for the solver's tolerances. The margin is wide
     while the search goes on, when a bound is the value of some relaxation. Once the solver has
     finished, its bound is closer to its incumbent than a whole unit (`solver_gap`), and the margin
     covers only the errors of its sums and printed digits. Where costs differ by more than 10^7,

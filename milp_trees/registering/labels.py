@@ -62,10 +62,14 @@ def check(cls: Any, group: str) -> None:
     Raises
     ------
     TypeError
-        An option has no default; a formulation has a rank below `FORMULATIONS_FROM`; or the class
-        itself finds something wrong (`check_class`).
+        A rank is no whole number; an option has no default; a formulation has a rank below
+        `FORMULATIONS_FROM`; or the class itself finds something wrong (`check_class`).
     """
     getattr(cls, "check_class", lambda: None)()
+    for rank in ("default_rank", "judge_rank", "effort"):
+        number = getattr(cls, rank, None)
+        if number is not None and type(number) is not int:
+            raise TypeError(f"The {rank} of {cls.__name__} must be a whole number; got {number!r}.")
     if group not in ("methods", "formulations", "tasks"):
         return
     needed = [option for option, default in declared(cls).items() if default is REQUIRED]
@@ -130,6 +134,27 @@ def options(text: str, cls: Any) -> dict[str, Any]:
     }
 
 
+def parameters(text: str, cls: Any) -> dict[str, Any]:
+    """`beta=2,positive=ill` as arguments of a task's class: by its `readers`, `on` and `off` where
+    the default is one of them, and otherwise as texts, as tasks read numbers exactly.
+
+    Raises
+    ------
+    UnknownName
+        A parameter is not one of the class, or its value is neither `on` nor `off` and must be.
+    """
+    defaults = declared(cls)
+    read: dict[str, Any] = {}
+    for name, value in texts(text, cls).items():
+        if name in cls.readers:
+            read[name] = cls.readers[name](value)
+        elif type(defaults[name]) is bool:
+            read[name] = _read(value, f"{cls.name}:{name}", defaults[name])
+        else:
+            read[name] = value
+    return read
+
+
 def texts(text: str, cls: Any) -> dict[str, str]:
     """Read `beta=2,positive=ill` as parameters of a class whose values stay texts.
 
@@ -158,7 +183,7 @@ def texts(text: str, cls: Any) -> dict[str, str]:
 def _example(cls: Any) -> str:
     """An example of how an option of the class is written."""
     for name, default in declared(cls).items():
-        return f"{name}={_spelled(default)}"
+        return f"{name}={'…' if default is None else _spelled(default)}"
     return "merge_rows=off"
 
 

@@ -88,7 +88,7 @@ class Result:
         Time from arrays in memory to the answer, without compilation of kernels.
     times : mapping
         Seconds of each stage: `prepare`, `start`, `build`, `hand_over`, `solve`, `decode`, ….
-    sizes : mapping
+    model_size : mapping
         `rows`, `variables`, `binaries`, `nonzeros` of the model, or what an engine counts.
     trace : tuple of TracePoint
         States of the run over time.

@@ -59,10 +59,13 @@ class ActionCosts(Task):
                 raise DataError(f"{name} must not be negative; got {getattr(self, name)}.")
             object.__setattr__(self, name, number)
         if self.feature_costs is not None:
-            costs = {
-                str(c): exact.fraction(v, f"the cost of {c!r}")
-                for c, v in dict(self.feature_costs).items()
-            }
+            try:
+                given = dict(self.feature_costs)
+            except (TypeError, ValueError):
+                raise DataError(
+                    f"feature_costs must be a mapping such as {{'age': 2}}; got {self.feature_costs!r}."
+                ) from None
+            costs = {str(c): exact.fraction(v, f"the cost of {c!r}") for c, v in given.items()}
             if any(v < 0 for v in costs.values()):
                 raise DataError("Feature costs must not be negative.")
             object.__setattr__(self, "feature_costs", costs)

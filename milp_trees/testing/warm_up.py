@@ -81,8 +81,12 @@ def warm_up(names: Sequence[str] = (), processes: int | None = None) -> Iterator
             raise UnknownName(
                 f"Nothing is compiled for {name!r}; the methods that compile are {', '.join(known)}."
             )
-    wanted = list(names) or known
-    workers = min(processes or os.cpu_count() or 1, len(wanted))
+    return _compiled(list(names) or known, processes or os.cpu_count() or 1)
+
+
+def _compiled(wanted: Sequence[str], processes: int) -> Iterator[Compiled]:
+    """The methods, each when it is compiled."""
+    workers = min(processes, len(wanted))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, initializer=_silent) as pool:
         for done in as_completed([pool.submit(_compile, name) for name in wanted]):

@@ -48,7 +48,7 @@ def decide_by_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) 
     m, n = named.A.shape
     if m + n > MOST_LINES:
         raise DataError(
-            f"All subdeterminants are computed for at most {MOST_LINES} rows and columns together; got {m} + {n}. Use check_unimodular."
+            f"All subdeterminants are computed for at most {MOST_LINES} rows and columns together; got {m} + {n}. Use total_unimodularity."
         )
     a = (
         named.A.toarray() if m >= n else named.A.toarray().T
@@ -100,7 +100,7 @@ def decide_by_ghouila_houri(matrix: Any) -> Unimodularity:
     m, n = named.A.shape
     if min(m, n) > MOST_ROWS:
         raise DataError(
-            f"Partitions are tried for at most {MOST_ROWS} rows or columns; got {m} × {n}. Use check_unimodular."
+            f"Partitions are tried for at most {MOST_ROWS} rows or columns; got {m} × {n}. Use total_unimodularity."
         )
     a, names = (
         (named.A.toarray().astype(np.int64), named.row_names)

@@ -212,10 +212,10 @@ def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
             f"The result says that nothing is feasible, and states the bound {data['bound']!r}."
         )
     if data["agrees"] is False:
-        raise VerificationError("The result says itself that it disagrees with the oracle.")
+        raise VerificationError("The result says itself that it disagrees with the reference.")
     if data["agrees"] and status not in (Status.OPTIMAL, Status.INFEASIBLE):
         raise VerificationError(
-            "Only proven results agree with an oracle; this one says that it agrees and is not proven."
+            "Only proven results agree with a reference; this one says that it agrees and is not proven."
         )
     unknown = [key for key in data if key not in FIELDS]
     return (*HISTORY, *unknown)

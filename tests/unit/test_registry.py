@@ -175,6 +175,19 @@ def test_engines_are_asked_before_formulations_are_loaded():
     assert done.stdout.split() == ["dp", "dp", "False"]
 
 
+@pytest.mark.parametrize("rank", ["default_rank", "judge_rank", "effort"])
+def test_a_rank_is_a_whole_number(rank):
+    wrong = type("Wrong", (mt.plugins.Method,), {"name": "wrong-rank", rank: "5"})
+    with pytest.raises(TypeError, match=f"The {rank} of Wrong must be a whole number; got '5'"):
+        register(wrong)
+
+
+def test_a_switch_of_a_task_is_on_or_off():
+    assert registry.written_task("decision:normalised=on")[1] == {"normalised": True}
+    with pytest.raises(UnknownName, match="normalised is on or off; got 'maybe'"):
+        registry.written_task("decision:normalised=maybe")
+
+
 def test_a_formulation_comes_after_the_quick_engines():
     class Early(mt.plugins.TreeFormulation):
         name = "early"

@@ -41,8 +41,8 @@ class Instance:
         Cost vector, least cost z*(v), worst regret, number of rows, weight (whole numbers).
     oracle : DecisionSet
     leaf_cost : float
-    least_rows, least_mass : int
-        Smallest leaf.
+    min_samples_leaf, min_weight_leaf : int
+        Smallest leaf, in rows and in whole weight.
     constant : float
         What was subtracted from the objective.
     rounding : float

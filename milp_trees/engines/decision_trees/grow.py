@@ -31,10 +31,10 @@ class Rules:
     Parameters
     ----------
     max_depth : int or None
-    least_rows : int, default=1
+    min_samples_leaf : int, default=1
         Fewest rows in a leaf.
-    least_mass : int, default=0
-        Smallest whole weight in a leaf, in the units of `Sample.mass`.
+    min_weight_leaf : int, default=0
+        Smallest whole weight in a leaf, in the units of `Sample.row_weight`.
     quantiles : int, default=0
         Q > 0: thresholds of a node are Q-quantiles of its distinct values where it has more of
         them; 0: all.

@@ -256,7 +256,7 @@ class PruningCurve:
         """
         if self.ensemble is None:
             raise DataError(
-                "This curve was made from a view and has no ensemble; call prune_path(problem), or take keep(lam)."
+                "This curve was made from a view and has no ensemble; call mt.prune_curve(problem), or take keep(lam)."
             )
         return self.ensemble._sharing(
             self.keep(lam)

@@ -179,6 +179,7 @@ def test_a_task_says_what_data_it_needs(task, words):
     [
         (lambda: mt.Accuracy(leaf_penalty=-1), "leaf_penalty must not be negative"),
         (lambda: mt.Accuracy(leaf_penalty="a lot"), "leaf_penalty must be a number"),
+        (lambda: mt.Accuracy(feature_costs="x"), "feature_costs must be a mapping"),
         (lambda: mt.Accuracy(feature_costs={"0": -0.1}), "Feature costs"),
         (lambda: mt.tasks.MisclassificationCosts(), "needs matrix="),
         (lambda: mt.tasks.StatisticalParity(5), "between 0 and 1"),
