@@ -125,7 +125,7 @@ class Store:
         return _digest(self._function)
 
     def _forget(self, kept: Path) -> None:
-        """Delete files of this function that were not read for a long time, also unfinished ones."""
+        """Delete files of this function, also unfinished ones, that were long not read."""
         for path in kept.parent.glob(f"{self._stem()}-*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _FORGOTTEN:

@@ -81,7 +81,7 @@ for _name in _OF_ROWS:
 
 
 def lean(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of an estimator; fitted ones (`result_`, `size_path_`, …) lose the rows they hold."""
+    """Attributes of an estimator, those that were fitted (`result_`, …) without their rows."""
     return {
         name: value.without_rows()
         if name.endswith("_") and hasattr(value, "without_rows")

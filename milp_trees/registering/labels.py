@@ -135,8 +135,10 @@ def options(text: str, cls: Any) -> dict[str, Any]:
 
 
 def parameters(text: str, cls: Any) -> dict[str, Any]:
-    """`beta=2,positive=ill` as arguments of a task's class: by its `readers`, `on` and `off` where
-    the default is one of them, and otherwise as texts, as tasks read numbers exactly.
+    """Arguments of a task's class from a text such as `beta=2,positive=ill`.
+
+    Values are read by the `readers` of the class, as `on` and `off` where the default is true or
+    false, and otherwise stay texts, because tasks read numbers exactly.
 
     Raises
     ------
