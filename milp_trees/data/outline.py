@@ -81,7 +81,7 @@ for _name in _OF_ROWS:
 
 
 def lean(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of an estimator; fitted ones (`result_`, `size_path_`, …) lose the rows they hold."""
+    """Attributes of an estimator; fitted ones (`result_`, `curve_`, …) lose the rows they hold."""
     return {
         name: value.without_rows()
         if name.endswith("_") and hasattr(value, "without_rows")

@@ -129,8 +129,10 @@ def options(text: str, cls: Any) -> dict[str, Any]:
 
 
 def parameters(text: str, cls: Any) -> dict[str, Any]:
-    """`beta=2,positive=ill` as arguments of a task's class: by its `readers`, `on` and `off` where
-    the default is one of them, and otherwise as texts, as tasks read numbers exactly.
+    """`beta=2,positive=ill` as arguments of a task's class.
+
+    The class's `readers` read theirs, and a switch is `on` or `off`. All others stay texts, as
+    tasks read numbers exactly.
 
     Raises
     ------

@@ -321,7 +321,9 @@ class SizePath:
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{p.n_leaves}: {p.value.number:.6g}" for p in self.improving)
-        return f"<SizePath by {self.method}, {'proven' if self.proven else 'not all proven'}; {sizes}>"
+        return (
+            f"<SizePath by {self.method}, {'proven' if self.proven else 'not all proven'}; {sizes}>"
+        )
 
 
 def _slope(a: Point, b: Point) -> Fraction:

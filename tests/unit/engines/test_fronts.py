@@ -167,7 +167,8 @@ def test_a_path_says_what_it_is():
     plain = path.to_json()
     assert [row["leaves"] for row in plain["sizes"]] == list(frame["leaves"])
     assert plain["problem"]["question"] == "by-size"
-    assert repr(path).startswith("<SizePath by dp-sizes") and "proven" in repr(path)
+    assert repr(path).startswith("<SizePath by dp-sizes")
+    assert "proven" in repr(path)
     with pytest.raises(mt.DataError, match="negative"):
         path.at_penalty(-1)
     with pytest.raises(mt.DataError, match="at most 0 leaves"):
