@@ -39,6 +39,14 @@ LATE, LATE_SHARE = 0.3, 0.07
 #: Seconds that trying the simplest predictors may take, when a run has no other answer.
 LOOKING = 0.05
 
+#: How a run ends that is stopped from outside.
+ENDED = {
+    Limit.TIME: "The time limit (raise --time-limit) ended",
+    Limit.MEMORY: "The memory limit (raise --memory-limit) ended",
+    Limit.INTERRUPTED: "The run was interrupted",
+    Limit.NODES: "The node limit ended",
+}
+
 
 class Method(ABC):
     """Base of all methods."""
@@ -227,7 +235,11 @@ class Method(ABC):
         Stopped
             A limit ended a part of the run that the method does not watch over itself.
         """
-        why = self.unsupported_within(limits, problem)
+        try:
+            with hearing(), interruptible():
+                why = self.unsupported_within(limits, problem)
+        except KeyboardInterrupt:
+            raise Stopped(Limit.INTERRUPTED) from None
         if why:
             raise Unsupported(why)
         refused = refusal(problem, start)
@@ -322,7 +334,7 @@ class Method(ABC):
             clock=clock,
             limit=limit,
             start=said,
-            message="The time limit ended while the data were being prepared, or the answer read; raise --time-limit.",
+            message=f"{ENDED[limit]} while the data were being prepared, or the answer read.",
             watch=watch if watch is not None and watch.fallback is not None else None,
         )
 
