@@ -200,9 +200,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _ours(module: str | None) -> bool:
-    """Whether a module's functions are followed: those of Python, numba and numpy have their
-    versions.
-    """
+    """Whether a module's functions are followed: those of libraries go by their versions."""
     library = (module or "").split(".")[0]
     return library not in ("numba", "numpy", "llvmlite") and library not in sys.stdlib_module_names
 
