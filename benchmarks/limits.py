@@ -7,7 +7,7 @@ Every method (each formulation with each solver that is there, and each engine) 
 which it needs longer, in a process of its own. Its warm-up, that is imports, compilation and a
 short run of the same problem, is done before the clock starts; the clock stops when `Method.run`
 returns. The problems of engines are those of the tests (`LONG` in
-tests/unit/engines/test_engine_limits.py), each for the engine it is named after. Allowed is a tenth
+tests/unit/engines/engine_limits_cases.py), each for the engine it is named after. Allowed is a tenth
 of the limit, or half a second if that is more. `--load N` keeps N busy processes beside the run.
 `load_average` is the system's, of the last minute, whoever caused it. Runs that end before the
 limit are rows too; problems a method cannot take are left out. Without MILP_TREES_DATA the public
@@ -118,8 +118,9 @@ PROBLEMS = {
 
 def engine_problems() -> dict:
     """For every registered engine the problems of the tests on which it takes longer."""
-    file = Path(__file__).parents[1] / "tests" / "unit" / "test_engine_limits.py"
-    spec = importlib.util.spec_from_file_location("test_engine_limits", file)
+    folder = Path(__file__).parents[1] / "tests" / "unit" / "engines"
+    file = folder / "engine_limits_cases.py"
+    spec = importlib.util.spec_from_file_location("engine_limits_cases", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -79,7 +79,7 @@ LONG = {
     "greedy-spo": lambda: roads(20_000, 12),
     "min-cut": lambda: forest(4000, 60),
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
-    "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(4), NearBest(slack=5)),
+    "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
     "partial-trees": lambda: mt.Problem(noise(400, 60), mt.tasks.AUC(), mt.Trees(4)),
     "subgradient": lambda: forest(2000, 60),
