@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,29 +16,14 @@ from milp_trees.study import StoreError, Study
 from milp_trees.study.store import LAYOUT, Store
 
 
-@pytest.fixture(scope="module")
-def problem():
-    return mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
-        mt.Accuracy(),
-        mt.Trees(2),
-    )
-
-
-@pytest.fixture(scope="module")
-def finished(problem, tmp_path_factory):
-    """A file with two rows, nothing of it left in a write-ahead log."""
-    path = tmp_path_factory.mktemp("finished") / "study.sqlite"
-    mt.compare(problem, ["cart", "dp"], store=path).store.close()
-    with sqlite3.connect(path) as db:
-        db.execute("PRAGMA journal_mode=DELETE")
-    db.close()
-    return path
+@pytest.fixture
+def problem(stored_problem):
+    return stored_problem
 
 
 @pytest.fixture
-def path(finished, tmp_path):
-    return shutil.copy(finished, tmp_path / "study.sqlite")
+def path(study_file):
+    return study_file
 
 
 # -- files ---------------------------------------------------------------------------------------------------
