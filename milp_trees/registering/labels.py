@@ -75,6 +75,8 @@ def check(cls: Any, group: str) -> None:
     needed = [option for option, default in declared(cls).items() if default is REQUIRED]
     if needed:
         raise TypeError(f"The option {needed[0]!r} of {cls.__name__} needs a default value.")
+    if group != "tasks":
+        _check_declared(cls)
     for rank in ("default_rank", "judge_rank") if group == "formulations" else ():
         number = getattr(cls, rank, None)
         if number is not None and number < FORMULATIONS_FROM:
@@ -82,6 +84,22 @@ def check(cls: Any, group: str) -> None:
                 f"The {rank} of {cls.__name__} is {number}; formulations come after the quick "
                 f"engines, from {FORMULATIONS_FROM} on."
             )
+
+
+def _check_declared(cls: Any) -> None:
+    """Refuse a class whose views are no classes, or whose questions are one text."""
+    needs = getattr(cls, "needs", ())
+    for view in needs if isinstance(needs, tuple) else (needs,):
+        if not isinstance(view, type):
+            raise TypeError(
+                f"{cls.__name__}.needs must be a view's class, such as CostMatrix, or a tuple of "
+                f"them; got {view!r}."
+            )
+    if isinstance(getattr(cls, "questions", ()), str):
+        raise TypeError(
+            f"{cls.__name__}.questions must be a set of names, such as {{'best'}}; got "
+            f"{cls.questions!r}."
+        )
 
 
 def checked(plug_in: Any) -> Any:

@@ -195,3 +195,10 @@ def test_a_formulation_comes_after_the_quick_engines():
 
     with pytest.raises(TypeError, match="default_rank of Early is 5; formulations come after"):
         register(Early)
+
+
+@pytest.mark.parametrize("wrong", [{"needs": "CostMatrix"}, {"questions": "best"}])
+def test_a_view_or_question_that_is_a_text_is_refused(wrong):
+    """Such a method would never be chosen, without a word."""
+    with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be"):
+        register(type("Texts", (mt.plugins.Method,), {"name": "texts", **wrong}))
