@@ -82,7 +82,11 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(
-    view: CostMatrix, space: Trees, fewest_leaves: bool = False, every_row: bool = False
+    view: CostMatrix,
+    space: Trees,
+    fewest_leaves: bool = False,
+    every_row: bool = False,
+    prices: int = 0,
 ) -> Instance:
     """The arrays of a reduced view.
 
@@ -97,6 +101,8 @@ def prepare(
         are scaled so that this decides ties only.
     every_row : bool, default=False
         Keep also the rows that cost the same whatever the action, which no optimum depends on.
+    prices : int, default=0
+        What a tree may cost at most besides the costs of the view.
 
     Returns
     -------
@@ -126,7 +132,7 @@ def prepare(
         else np.zeros((0, d.shape[1] + len(least) + 1), np.int64)
     )
     V, M = d.shape[1], len(least)
-    penalties = 8 * leaf + 8 * int(split.max(initial=0)) + 1
+    penalties = 8 * leaf + 8 * int(split.max(initial=0)) + prices + 1
     largest = int(np.abs(vectors).sum(axis=0, dtype=object).max()) if n else 0
     if largest * 8 + penalties + (leaf + int(split.max(initial=0))) * 2 * most_leaves >= INFINITY:
         raise Unsupported(

@@ -119,7 +119,13 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
     return found
 
 
-def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> Context:
+def work_of(
+    inst: Instance,
+    switches: Switches,
+    depth: int,
+    sizes: int = 0,
+    kernels: np.ndarray | None = None,
+) -> Context:
     """Buffers of one thread, and the table of arguments of its kernels.
 
     Parameters
@@ -133,6 +139,8 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     sizes : int, default=0
         For a search by number of leaves: how many bounds the archive keeps per set. By default it
         keeps one per root test and one in all.
+    kernels : int64 array, optional
+        Addresses of the kernels; by default those of `kernels_of`.
 
     Returns
     -------
@@ -203,7 +211,7 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     work = Context(
         WORK,
         args=args,
-        kernels=kernels_of(inst, bool(sizes)),
+        kernels=kernels_of(inst, bool(sizes)) if kernels is None else kernels,
         **switches.flags(),
         rows=np.zeros(n, dtype=np.int64),
         local=np.zeros(64 * W, dtype=np.int64),
