@@ -66,7 +66,8 @@ class DynamicProgrammeWithPrices(Method):
         clock = Clock()
         with clock("prepare"):
             view, space = problem.view(PathCosts).reduced, limited(problem)
-            from milp_trees.engines.paid.search import Search, instance_of, warm_up
+            from milp_trees.engines.paid.arrays import instance_of
+            from milp_trees.engines.paid.search import Search, warm_up
 
             instance = instance_of(view, space)
         clock.begin += warm_up(instance)

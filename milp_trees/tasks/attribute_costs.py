@@ -100,8 +100,9 @@ def attributes_of(given: Any) -> tuple[Attribute, ...]:
         raise DataError(
             f"attributes must be a list of mt.tasks.Attribute(name, cost, discount, group, columns) or a mapping of columns to prices; got {given!r}."
         ) from None
+    named: list[str | int] = [a.name for a in found]
     for what, names in (
-        ("named", [a.name for a in found]),
+        ("named", named),
         ("with the column", [c for a in found for c in a.columns]),
     ):
         twice = next((n for n in names if names.count(n) > 1), None)

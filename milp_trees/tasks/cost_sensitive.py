@@ -157,7 +157,9 @@ class CostSensitive(MisclassificationCosts):
         whole, weight = _weights(dataset)
         unit_of_costs = self._unit(view, dataset)
         bought = [(a.cost * weight, a.discount * weight) for a in self.attributes]
-        penalties = [Fraction(int(c)) * unit_of_costs for c in [view.leaf_cost, *view.split_costs]]
+        penalties = [
+            Fraction(c) * unit_of_costs for c in {view.leaf_cost, *view.split_costs.tolist()}
+        ]
         some = [unit_of_costs] if view.costs.any() else []
         unit = exact.common_unit([*some, *penalties, *(p for pair in bought for p in pair)])
         factor = unit_of_costs / unit if some or any(penalties) else Fraction(1)

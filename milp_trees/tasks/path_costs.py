@@ -64,18 +64,22 @@ class PathCosts:
     def objective(self, tree: Tree) -> int:
         """Integer objective of a tree that uses only this view's features (or their aliases)."""
         view = self.errors
-        placed = view.canonical(tree)
 
-        def paid(node: Node, rows: np.ndarray, bought: frozenset[int]) -> int:
+        def cost(node: Node, rows: np.ndarray, bought: frozenset[int]) -> int:
             if isinstance(node, Leaf):
-                return 0
+                return int(view.costs[rows, node.action].sum()) + view.leaf_cost
             f = view.index[node.test]
             a, true = int(self.attribute[f]), view.X[rows, f] == 1
             more = bought if a < 0 else bought | {a}
             here = 0 if a < 0 else int(self.prices(bought)[a]) * int(self.weights[rows].sum())
-            return here + paid(node.left, rows[~true], more) + paid(node.right, rows[true], more)
+            return (
+                here
+                + int(view.split_costs[f])
+                + cost(node.left, rows[~true], more)
+                + cost(node.right, rows[true], more)
+            )
 
-        return view.objective(placed) + paid(placed.root, np.arange(view.n_rows), frozenset())
+        return cost(view.canonical(tree).root, np.arange(view.n_rows), frozenset())
 
     @cached_property
     def largest(self) -> int:

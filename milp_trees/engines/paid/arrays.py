@@ -40,16 +40,31 @@ def instance_of(view: PathCosts, space: Trees) -> Instance:
     Weights are the costs of one more action above those of the first one: no leaf chooses it, and
     sums over pairs of tests then hold the weights too.
 
+    Parameters
+    ----------
+    view : PathCosts
+        Reduced.
+    space : Trees
+        With a depth limit.
+
     Raises
     ------
     Unsupported
         Costs are too large for exact 64-bit sums, or there are too many tests.
     """
     matrix = view.errors
+    known: Instance | None = matrix.memo.get(("dp-paid", space))
+    if known is not None:
+        return known
     wide = np.column_stack([matrix.costs, matrix.costs[:, 0] + view.weights])
     most = int(view.price.max(initial=0)) * int(view.weights.sum())
     named = replace(matrix, costs=wide, actions=(*matrix.actions, None))
-    return prepare(named, space, every_row=True, prices=3 * most)
+    if not matrix.min_weight_leaf and not view.weights.all():
+        # Kernels recognise an empty side by its weight, unless they count what is in a leaf.
+        named = replace(named, row_weight=matrix.counts, min_weight_leaf=1)
+    made = prepare(named, space, every_row=True, prices=3 * most)
+    matrix.memo["dp-paid", space] = made
+    return made
 
 
 def kernels_of(instance: Instance) -> np.ndarray:

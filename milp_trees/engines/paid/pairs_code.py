@@ -38,6 +38,19 @@ class _PricedPairs(_Pairs):
                 (add(rows[0], mul(below_i, ni)), add(rows[1], mul(below_i, sub(n, ni)))),
             )
 
+    def sides_at(self, j):
+        """As without prices; a test with an empty side is no split, even if it gives a discount."""
+        leaves, pairs = super().sides_at(j)
+        if self.has_mass:
+            return leaves, pairs
+        icmp, weight = self.builder.icmp_signed, self.sum(self.V, -1)
+        nj = self.column(weight, j)
+        empty = self.builder.or_(icmp("==", nj, self.splat(0)), icmp("==", nj, self.total(weight)))
+        never = self.splat(at.forbidden(self.bits))
+        return tuple(
+            [self.builder.select(empty, never, side) for side in both] for both in (leaves, pairs)
+        )
+
     def price(self, row, j):
         """Prices from lane j on in a row of the table."""
         return self.load(
@@ -65,7 +78,19 @@ def _body(typingctx: Any, table: Any, bits: Any, has_split: Any, has_mass: Any) 
 
 @cache
 def priced_kernel(bits: int, has_split: int, has_mass: int) -> int:
-    """Address of the kernel for one number type; see `at.PRICES` for its further argument."""
+    """Address of the kernel; see `at.PRICES` for its further argument.
+
+    Parameters
+    ----------
+    bits : int
+        Width of all sums: 16, 32 or 64.
+    has_split, has_mass : int
+        1 if splits have penalties, if leaves have smallest masses.
+
+    Returns
+    -------
+    int
+    """
 
     def priced_pairs(table):
         return _body(table, bits, has_split, has_mass)

@@ -246,7 +246,17 @@ class Search:
         kernels.join(*found, f, cost, *upper)
 
     def pay(self, prices: np.ndarray, f: int, after: np.ndarray) -> None:
-        """Prices once a test has been paid."""
+        """Prices once a test has been paid.
+
+        Parameters
+        ----------
+        prices : int64 array of shape (A,)
+            Those before.
+        f : int
+            The test.
+        after : int64 array of shape (A,)
+            Where they are written.
+        """
         kernels.pay_test(self.arrays.paid.address, prices, f, after)
 
     def _bounds(self, least: np.ndarray, best: np.ndarray) -> None:
@@ -259,7 +269,21 @@ class Search:
     # -- trees -----------------------------------------------------------------------------------------
 
     def tree(self, entry: Entry, depth: int, k: int) -> Node:
-        """The tree of all rows behind a value of an entry."""
+        """The tree of all rows behind a value of an entry; limits are no longer checked.
+
+        Parameters
+        ----------
+        entry : Entry
+            Of all rows.
+        depth : int
+            Its levels of splits.
+        k : int
+            Position in its vectors, from 1 on.
+
+        Returns
+        -------
+        Node
+        """
         self.check = lambda: None
         return self._split(self.rows, self.arrays.prices, entry, depth, k)
 
