@@ -154,6 +154,7 @@ OF_TREES: dict[str, Rule] = {
     "bootstrap": Flag(),
     "oob_score": Flag(),
     "keep_data": Flag(),
+    "split_on_group": Flag(),
     "validation_fraction": Number(),
     "method": Name(),
     "voting": Name(),

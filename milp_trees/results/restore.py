@@ -159,7 +159,9 @@ def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
     problem = Problem(dataset, from_spec(spec["task"]), _space(spec["space"]))
     for part, own in (("task", problem.task.spec()), ("space", problem.space.spec())):
         _same_part(f"problem.{part}", spec[part], json_safe(own))
-    unknown = sorted(set(spec) - {"task", "space", "question", "data"})
+    if "group" in spec:  # it follows from the parts above; older results do not state it
+        _same_part("problem.group", spec["group"], json_safe(problem.group))
+    unknown = sorted(set(spec) - {"task", "space", "group", "question", "data"})
     if unknown:
         raise VerificationError(f"The problem states {unknown[0]!r}, which no problem has.")
     return problem
