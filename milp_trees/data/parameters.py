@@ -147,6 +147,7 @@ OF_TREES: dict[str, Rule] = {
     "min_samples_leaf": Whole(1),
     "n_bins": Whole(2),
     "ccp_alpha": Number(exact=True),
+    "max_disparity": Number(exact=True),
     "min_weight_leaf": Number(exact=True),
     "n_estimators": Whole(1),
     "n_jobs": Jobs(),
