@@ -97,6 +97,10 @@ class Constraint(ABC):
         """
         raise DataError(f"The constraint {self.name} limits no single quantity.")
 
+    def widest(self, dataset: Dataset) -> Constraint:
+        """The same constraint with a limit that excludes nothing."""
+        return self
+
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
     ) -> list[str]:
@@ -206,6 +210,9 @@ class GroupRates(Constraint):
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, max_disparity=amount)
 
+    def widest(self, dataset: Dataset) -> Constraint:
+        return self.up_to(Fraction(1))
+
     def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
         """With a limit just below.
 
@@ -313,7 +320,10 @@ class Capacity(Constraint):
         return f"rows given {self.action}", Fraction(int(chosen.sum()))
 
     def up_to(self, amount: Fraction) -> Constraint:
-        return replace(self, at_most=int(amount))
+        return replace(self, at_most=int(amount), at_least=None)
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        return self.up_to(Fraction(dataset.n_rows))
 
     def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
         """With one row less."""
