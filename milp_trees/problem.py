@@ -304,11 +304,21 @@ class Problem:
             map(Fraction, data.row_weights.tolist())
         ) < Fraction(getattr(space, "min_weight_leaf", 0))
 
+    @property
+    def group(self) -> dict[str, Any] | None:
+        """The protected attribute and whether trees may split on it; None if there is none.
+
+        It is `Dataset.protected` with `split_on`, which is what the space decides.
+        """
+        known, allowed = self.dataset.protected, getattr(self.space, "split_on_group", None)
+        return None if known is None or allowed is None else {**known, "split_on": allowed}
+
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""
         return {
             "task": self.task.spec(),
             "space": self.space.spec(),
+            **({} if self.group is None else {"group": self.group}),
             "question": self.question.spec()
             if hasattr(self.question, "spec")
             else self.question.name,
