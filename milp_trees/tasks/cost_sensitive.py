@@ -88,6 +88,10 @@ class CostSensitive(MisclassificationCosts):
             object.__setattr__(self, "matrix", found.matrix)
             object.__setattr__(self, "attributes", found.attributes)
             object.__setattr__(self, "file", None)
+        if self.matrix is None:
+            raise DataError(
+                "The task cost-sensitive needs a cost file (--costs, file=), or matrix= with one row per true class and one column per prediction."
+            )
         super().__post_init__()
         object.__setattr__(self, "attributes", attributes_of(self.attributes))
         if any(a.cost for a in self.attributes):
