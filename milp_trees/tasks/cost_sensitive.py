@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -160,16 +161,16 @@ class CostSensitive(MisclassificationCosts):
         owner = self.owners(dataset)
         whole, weight = _weights(dataset)
         unit_of_costs = self._unit(view, dataset)
-        bought = [(a.cost * weight, a.discount * weight) for a in self.attributes]
-        penalties = [
-            Fraction(c) * unit_of_costs for c in {view.leaf_cost, *view.split_costs.tolist()}
-        ]
-        some = [unit_of_costs] if view.costs.any() else []
-        unit = exact.common_unit([*some, *penalties, *(p for pair in bought for p in pair)])
-        factor = unit_of_costs / unit if some or any(penalties) else Fraction(1)
+        unit_of_prices, price, discount = self._prices
+        unit_of_prices *= weight
+        penalties = {view.leaf_cost, *view.split_costs.tolist()} - {0}
+        some = [unit_of_costs] if penalties or view.costs.any() else []
+        unit = exact.common_unit([*some, *([unit_of_prices] if any(price) else [])])
+        factor = unit_of_costs / unit if some else Fraction(1)
+        of_prices = unit_of_prices / unit if any(price) else Fraction(0)
         largest = (
             int(np.abs(view.costs).max(initial=0)) * factor
-            + sum((p for p, _ in bought), Fraction(0)) / unit * int(whole.max(initial=0))
+            + sum(price) * of_prices * int(whole.max(initial=0))
         ) * max(1, dataset.n_rows)
         if largest > LARGEST or not view.exact:
             raise NoView(
@@ -187,13 +188,20 @@ class CostSensitive(MisclassificationCosts):
             matrix,
             whole,
             np.array([owner.get(t.column, -1) for t in matrix.features], dtype=np.int64),
-            np.array([int(p / unit) for p, _ in bought], dtype=np.int64),
-            np.array([int(d / unit) for _, d in bought], dtype=np.int64),
+            np.array(price, dtype=np.int64) * int(of_prices),
+            np.array(discount, dtype=np.int64) * int(of_prices),
             np.array(
                 [-1 if a.group is None else names.index(a.group) for a in self.attributes],
                 dtype=np.int64,
             ),
         )
+
+    @cached_property
+    def _prices(self) -> tuple[Fraction, list[int], list[int]]:
+        """A common unit of all prices, and the full and the discounted prices in it."""
+        full, less = ([getattr(a, w) for a in self.attributes] for w in ("cost", "discount"))
+        unit = exact.common_unit([*full, *less])
+        return unit, [int(p / unit) for p in full], [int(p / unit) for p in less]
 
     def _unit(self, view: CostMatrix, dataset: Dataset) -> Fraction:
         """What one unit of a cost matrix is worth in summed cost."""

@@ -119,5 +119,12 @@ def _paid(view: PathCosts, data: Any, bits: int) -> Context:
         found=numbers(2, 5),
         order=numbers(F),
         score=np.zeros(F),
+        goal=numbers(17),
+        children=np.zeros((2, data.n_words), dtype=np.uint64),
+        next=numbers(A),
+        lower=numbers(2, 9),
+        upper=numbers(2, 9),
+        allowed=numbers(9),
+        child=numbers(3, 9),
         **tables,
     )
