@@ -49,6 +49,10 @@ class Instance:
         Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
     depth : int
         Largest depth that can matter, or UNLIMITED.
+    n_rows : int
+        Number of rows that are kept.
+    kept, position : int arrays of shape (n_rows,)
+        The kept rows of the view, and where each stands in the bit sets.
     """
 
     data: Any
@@ -57,6 +61,8 @@ class Instance:
     constant: int
     depth: int
     n_rows: int
+    kept: np.ndarray
+    position: np.ndarray
 
     @property
     def penalised(self) -> bool:
@@ -147,6 +153,8 @@ def prepare(
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
+        kept=kept,
+        position=layout.position,
     )
 
 
