@@ -9,7 +9,7 @@ from milp_trees.engines.dynamic.arrays import (
     UNLIMITED,
     Instance,
 )
-from milp_trees.engines.dynamic.contexts import Context, Rows, address
+from milp_trees.engines.dynamic.contexts import Context, Memory, Rows
 from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
 from milp_trees.engines.dynamic.pair_counts import (
@@ -19,7 +19,6 @@ from milp_trees.engines.dynamic.pair_counts import (
     HASH,
     PACK,
     SIDES,
-    aligned,
     kernel_addresses,
 )
 from milp_trees.engines.dynamic.switches import Switches
@@ -29,6 +28,10 @@ from milp_trees.engines.dynamic.switches import Switches
 _SMALLEST = 2**13
 #: Rows by position that are needed for one slot of eight rows.
 _SLOT = 8
+#: Number types of arrays.
+_U8, _U64, _F64 = np.dtype(np.uint8), np.dtype(np.uint64), np.dtype(np.float64)
+_I16, _I32, _I64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
+_NONE = (0, 0, 0)
 
 
 def table_of(entries: int) -> Context:
@@ -83,14 +86,16 @@ def stack_of(
     parts = Rows(
         LEVEL,
         levels,
+        Memory(
+            bits=(_U64, (levels, W)),
+            key=(_U64, (levels, 2)),
+            order=(_I64, (levels, F)),
+            bound=(_I64, (levels, F)),
+            hashes=(_U64, (levels, F, 4)),
+            side=(_U64, (levels, 2, W)),
+            total=(_I64, (levels, U + 1)),
+        ),
         number=np.arange(levels),
-        bits=np.zeros((levels, W), dtype=np.uint64),
-        key=np.zeros((levels, 2), dtype=np.uint64),
-        order=np.zeros((levels, F), dtype=np.int64),
-        bound=np.zeros((levels, F), dtype=np.int64),
-        hashes=np.zeros((levels, F, 4), dtype=np.uint64),
-        side=np.zeros((levels, 2, W), dtype=np.uint64),
-        total=np.zeros((levels, U + 1), dtype=np.int64),
     )
     return Context(
         STACK,
@@ -141,99 +146,86 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     """
     data = inst.data
     F, S, W = max(1, data.n_tests), data.stride, data.n_words
-    V, M, n = data.n_values, data.n_masses, max(1, inst.n_rows)
+    V, M, n, G = data.n_values, data.n_masses, max(1, inst.n_rows), data.n_counted
     U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
-    number = np.dtype(f"i{bits // 8}")
-    G = data.n_counted
-    listed = int(np.bitwise_count(data.group_bits[:G]).sum())
-    words = (n + 63) // 64
-    weighted_rows = n if by_row else 1
-    R = at.pair_rows(F)
-    keep = {
-        "P": aligned((U, R, S), number),
-        "Q": aligned((U, R, S), number),
-        "bytes": aligned((listed // _SLOT + G + 1, S), np.uint8),
-        "slots": np.zeros(G + 2, dtype=np.int64),
-        "split": aligned(S, number),
-        "coef": np.ascontiguousarray(data.group_values[: max(1, G), :U]),
-        "scratch": aligned(at.scratch_bytes(S, U, weighted_rows), np.uint8),
-        "X": aligned((n, S), np.uint8),
-        "listed": np.zeros(listed + 1, np.int64),
-        "first": np.zeros(G + 2, dtype=np.int64),
-        "total": np.zeros((3, U + 1), dtype=np.int64),
-        "mask": np.zeros(words, dtype=np.uint64),
-        "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64),
-        "weighted": aligned((U, weighted_rows, S), number),
-        "values": np.zeros((8 if sizes else 0, S), dtype=np.int64),
-        "least": data.least.copy() if M else np.zeros(1, dtype=np.int64),
-    }
-    keep["split"][:] = data.split
-    args = np.zeros(at.TABLE, dtype=np.int64)
-    for slot, value in {
-        at.TESTS: F,
-        at.STRIDE: S,
-        at.VALUES: V,
-        at.MASSES: M,
-        at.LEAF: data.leaf,
-        at.SPLIT: address(keep["split"]),
-        at.LEAST: address(keep["least"]),
-        at.SCRATCH: address(keep["scratch"]),
-        at.GROUPS: G,
-        at.COEF: address(keep["coef"]),
-        at.SLOTS: address(keep["slots"]),
-        at.BYTES: address(keep["bytes"]),
-        at.X: address(keep["X"]),
-        at.ROWS: address(keep["listed"]),
-        at.FIRST: address(keep["first"]),
-        at.WEIGHTED: address(keep["weighted"]),
-        at.WEIGHTED_ROWS: weighted_rows,
-        at.TEST_BITS: address(keep["test_bits"]),
-        at.MASK: address(keep["mask"]),
-        at.WORDS: words,
-        at.SET_WORDS: W,
-        at.SIDES_OUT: address(keep["values"]),
-        at.SET_TESTS: address(data.tests),
-        at.SET_TESTS_STRIDE: W,
-        at.SET_COUNT: data.n_tests,
-        at.KEYS: address(data.keys),
-        at.KEYS_STRIDE: W,
-    }.items():
+    number, words = np.dtype(f"i{bits // 8}"), (n + 63) // 64
+    weighted_rows, depths = n if by_row else 1, 5 if depth == UNLIMITED and not sizes else depth + 1
+    pairs, weighted = (U, at.pair_rows(F), S), (U, weighted_rows, S)
+    memory = Memory(
+        P=(number, pairs),
+        Q=(number, pairs),
+        bytes=(_U8, (inst.n_listed // _SLOT + G + 1, S)),
+        slots=(_I64, (G + 2,)),
+        split_costs=(number, (S,)),
+        coef=(_I64, (max(1, G), U)),
+        scratch=(_U8, (at.scratch_bytes(S, U, weighted_rows),)),
+        args=(_I64, (at.TABLE,)),
+        rows=(_I64, (n,)),
+        local=(_I64, (64 * W,)),
+        X=(_U8, (n, S)),
+        listed=(_I64, (inst.n_listed + 1,)),
+        first=(_I64, (G + 2,)),
+        total=(_I64, (3, U + 1)),
+        sides=(_U64, (2, W)),
+        hashes=(_U64, (F, 4)),
+        test_bits=(_U64, (F if by_row else 1, words)),
+        mask=(_U64, (words,)),
+        weighted_16=(_I16, weighted if bits == 16 else _NONE),
+        weighted_32=(_I32, weighted if bits == 32 else _NONE),
+        weighted_64=(_I64, weighted if bits == 64 else _NONE),
+        value=(_I64, (2, 2)),
+        values=(_I64, (8 if sizes else 0, S)),
+        weight=(_I64, (F + 1, data.n_actions)),
+        impurity=(_F64, (F,)),
+        kept_bits=(_U64, (depths, RING, W)),
+        kept_bound=(_I64, (depths, RING)),
+        kept_tests=(_I64, (depths, RING, sizes or F)),
+        kept=(_I64, (depths, 2)),
+    )
+    memory.array("split_costs")[:] = data.split
+    if G:
+        memory.array("coef")[:] = data.group_values[:G, :U]
+    where = memory.address
+    args = memory.array("args")
+    for slot, value in (
+        (at.TESTS, F),
+        (at.STRIDE, S),
+        (at.VALUES, V),
+        (at.MASSES, M),
+        (at.LEAF, data.leaf),
+        (at.SPLIT, where("split_costs")),
+        (at.LEAST, data.address_of("least")),
+        (at.SCRATCH, where("scratch")),
+        (at.GROUPS, G),
+        (at.COEF, where("coef")),
+        (at.SLOTS, where("slots")),
+        (at.BYTES, where("bytes")),
+        (at.X, where("X")),
+        (at.ROWS, where("listed")),
+        (at.FIRST, where("first")),
+        (at.WEIGHTED, where(f"weighted_{bits}")),
+        (at.WEIGHTED_ROWS, weighted_rows),
+        (at.TEST_BITS, where("test_bits")),
+        (at.MASK, where("mask")),
+        (at.WORDS, words),
+        (at.SET_WORDS, W),
+        (at.SIDES_OUT, where("values")),
+        (at.SET_TESTS, data.address_of("tests")),
+        (at.SET_TESTS_STRIDE, W),
+        (at.SET_COUNT, data.n_tests),
+        (at.KEYS, data.address_of("keys")),
+        (at.KEYS_STRIDE, W),
+    ):
         args[slot] = value
-    depths = 5 if depth == UNLIMITED and not sizes else depth + 1
-    work = Context(
+    total = where("total")
+    return Context(
         WORK,
-        args=args,
+        memory,
         kernels=kernels_of(inst, bool(sizes)),
         **switches.flags(),
-        rows=np.zeros(n, dtype=np.int64),
-        local=np.zeros(64 * W, dtype=np.int64),
-        X=keep["X"],
-        listed=keep["listed"],
-        first=keep["first"],
-        total=keep["total"],
-        sides=np.zeros((2, W), dtype=np.uint64),
-        hashes=np.zeros((F, 4), dtype=np.uint64),
-        pairs=np.array([address(keep["P"]), address(keep["Q"])]),
-        totals=np.array([address(keep["total"][k]) for k in range(3)]),
-        test_bits=keep["test_bits"],
-        mask=keep["mask"],
-        **{
-            f"weighted_{b}": keep["weighted"]
-            if b == bits
-            else np.zeros((0, 0, 0), dtype=f"i{b // 8}")
-            for b in (16, 32, 64)
-        },
-        value=np.zeros((2, 2), dtype=np.int64),
-        values=keep["values"],
-        weight=np.zeros((F + 1, data.n_actions), dtype=np.int64),
-        impurity=np.zeros(F),
-        kept_bits=np.zeros((depths, RING, W), dtype=np.uint64),
-        kept_bound=np.zeros((depths, RING), dtype=np.int64),
-        kept_tests=np.zeros((depths, RING, sizes or F), dtype=np.int64),
-        kept=np.zeros((depths, 2), dtype=np.int64),
+        pairs=np.array([where("P"), where("Q")]),
+        totals=np.array([total + 8 * (U + 1) * k for k in range(3)]),
     )
-    work.buffers.update(keep)  # known to the kernels by their address only
-    return work
 
 
 def writer_of(inst: Instance) -> Context:
@@ -242,9 +234,11 @@ def writer_of(inst: Instance) -> Context:
     most = min(F, max(1, inst.n_rows)) + 4
     return Context(
         TREE,
-        waiting=np.zeros((most, W), dtype=np.uint64),
-        keys=np.zeros((most, 2), dtype=np.uint64),
-        depths=np.zeros((most, 3), dtype=np.int64),
-        sides=np.zeros((2, W), dtype=np.uint64),
-        out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64),
+        Memory(
+            waiting=(_U64, (most, W)),
+            keys=(_U64, (most, 2)),
+            depths=(_I64, (most, 3)),
+            sides=(_U64, (2, W)),
+            out=(_I64, (2 * max(1, inst.n_rows) + 4,)),
+        ),
     )

@@ -11,7 +11,8 @@ one. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,8 @@ from milp_trees.compiling.inside import (
 )
 
 _I64 = ir.IntType(64)
+#: Bytes of a cache line, where the arrays of a memory begin: vectors are loaded faster there.
+_LINE = 64
 
 
 #: What the table says of a field: a number that compiled code may change, one that it may not, an array.
@@ -149,23 +152,57 @@ def context_at(kind: ContextType) -> Any:
     return cast
 
 
+class Memory:
+    """One block of zeros from which arrays are cut; each begins at a multiple of 64 bytes.
+
+    Making an array of numpy takes longer than a small search takes for all its work, so arrays are
+    only made where Python reads them.
+
+    Parameters
+    ----------
+    **arrays : (dtype, shape)
+        Number type and shape of every array.
+    """
+
+    def __init__(self, **arrays: tuple[np.dtype, tuple[int, ...]]) -> None:
+        self.place: dict[str, tuple[int, np.dtype, tuple[int, ...]]] = {}
+        size = 0
+        for name, (dtype, shape) in arrays.items():
+            self.place[name] = (size, dtype, shape)
+            size += (dtype.itemsize * math.prod(shape) + _LINE - 1) // _LINE * _LINE
+        self.block = np.zeros(size + _LINE, dtype=np.uint8)
+        begin = address(self.block)
+        self.skipped = -begin % _LINE
+        self.begin = begin + self.skipped
+
+    def address(self, name: str) -> int:
+        """Where an array begins."""
+        return self.begin + self.place[name][0]
+
+    def array(self, name: str) -> np.ndarray:
+        """An array; it keeps the block."""
+        at, dtype, shape = self.place[name]
+        return np.ndarray(shape, dtype, self.block, self.skipped + at)
+
+
 class Context:
     """The numbers and arrays of a context, and the table that compiled code is given: `address`.
 
     Parameters
     ----------
     kind : ContextType
+    memory : Memory, optional
+        Arrays that are not given as values are those of this memory, under the same names. Its
+        further arrays are known to compiled code by their address only.
     parts : sequence of Context
         Records to keep, whose address stands in the table.
     **values : int or array
-        Every array, and numbers that are not 0.
+        Other arrays, and numbers that are not 0.
 
     Attributes
     ----------
     address : int
         Of the table.
-    buffers : dict
-        Further arrays to keep, which compiled code knows by their address only.
 
     Raises
     ------
@@ -173,7 +210,9 @@ class Context:
         An array is not of the type that was declared.
     """
 
-    def __init__(self, kind: ContextType, /, parts: Any = (), **values: Any) -> None:
+    def __init__(
+        self, kind: ContextType, /, memory: Memory | None = None, parts: Any = (), **values: Any
+    ) -> None:
         if not set(values) <= set(kind.kind):
             raise TypeError(f"{kind} has no {', '.join(sorted(set(values) - set(kind.kind)))}.")
         arrays: dict[str, np.ndarray] = {}
@@ -181,28 +220,41 @@ class Context:
         for name, (_, n) in kind.kind.items():
             if n == 0:
                 table.append(values.get(name, 0))
-                continue
-            array = arrays[name] = values[name]
-            check_array(name, array, kind.dtype[name], n)
-            table += (address(array), *array.shape)
-        self._start(kind, np.array(table, dtype=np.int64), arrays, parts)
+            elif name in values:
+                array = arrays[name] = values[name]
+                check_array(name, array, kind.dtype[name], n)
+                table += (address(array), *array.shape)
+            elif memory is not None:
+                shape = _checked_shape(memory, name, kind.dtype[name], n)
+                table += (memory.address(name), *shape)
+            else:
+                raise TypeError(f"{kind} needs the array {name}.")
+        self._start(kind, np.array(table, dtype=np.int64), arrays, memory and memory.array, parts)
 
     def _start(
         self,
         kind: ContextType,
         table: np.ndarray,
         arrays: dict[str, np.ndarray],
+        find: Callable[[str], np.ndarray] | None,
         parts: Sequence[Context] = (),
     ) -> None:
-        vars(self).update(kind=kind, table=table, arrays=arrays, buffers={}, parts=parts)
+        vars(self).update(kind=kind, table=table, find=find, parts=parts, **arrays)
         vars(self)["address"] = address(table)
 
+    def address_of(self, name: str) -> int:
+        """Where an array begins."""
+        return int(self.table[self.kind.position[name]])
+
     def __getattr__(self, name: str) -> Any:
-        if name in vars(self)["arrays"]:
-            return self.arrays[name]
-        if name in self.kind.kind:
-            return int(self.table[self.kind.position[name]])
-        raise AttributeError(name)
+        """A number, or an array that Python reads for the first time."""
+        kind = vars(self)["kind"]
+        if name not in kind.kind:
+            raise AttributeError(name)
+        if kind.is_number(name):
+            return int(self.table[kind.position[name]])
+        array = vars(self)[name] = self.find(name)
+        return array
 
     def __setattr__(self, name: str, value: int) -> None:
         if name not in self.kind.kind or not self.kind.is_number(name):
@@ -218,27 +270,23 @@ class Rows(Sequence[Context]):
     kind : ContextType
     n : int
         How many.
-    **arrays : array
-        For every array field an array whose first dimension is n; for a number field its first
-        values, which are 0 by default.
+    memory : Memory
+        Has for every array field an array whose first dimension is n.
+    **numbers : array
+        First values of number fields, which are 0 by default.
     """
 
-    def __init__(self, kind: ContextType, n: int, **arrays: np.ndarray) -> None:
-        self.kind, self.arrays = kind, {}
+    def __init__(self, kind: ContextType, n: int, memory: Memory, **numbers: np.ndarray) -> None:
+        self.kind, self.memory = kind, memory
         first, step = [0] * kind.size, [0] * kind.size
-        numbers = []
-        for name, array in arrays.items():
+        for name, dtype in kind.dtype.items():
             dimensions, at = kind.kind[name][1], kind.position[name]
-            if kind.is_number(name):
-                numbers.append((at, array))
-                continue
-            check_array(name, array, kind.dtype[name], dimensions + 1)
-            first[at : at + 1 + dimensions] = (address(array), *array.shape[1:])
-            step[at] = array.strides[0]
-            self.arrays[name] = array
+            shape = _checked_shape(memory, name, dtype, dimensions + 1)[1:]
+            first[at : at + 1 + dimensions] = (memory.address(name), *shape)
+            step[at] = dtype.itemsize * math.prod(shape)
         self.table = np.array(first) + np.arange(n)[:, None] * np.array(step)
-        for at, array in numbers:
-            self.table[:, at] = array
+        for name, values in numbers.items():
+            self.table[:, kind.position[name]] = values
 
     @property
     def address(self) -> int:
@@ -251,9 +299,18 @@ class Rows(Sequence[Context]):
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         context = Context.__new__(Context)
-        arrays = {name: array[i] for name, array in self.arrays.items()}
-        context._start(self.kind, self.table[i], arrays)
+        context._start(self.kind, self.table[i], {}, lambda name: self.memory.array(name)[i])
         return context
+
+
+def _checked_shape(memory: Memory, name: str, dtype: Any, dimensions: int) -> tuple[int, ...]:
+    """The shape of an array in a memory, which must be of the type that was declared."""
+    _, given, shape = memory.place[name]
+    if given != dtype or len(shape) != dimensions:
+        raise TypeError(
+            f"{name} must be a {dtype} array of {dimensions} dimensions; got {given} of {len(shape)}."
+        )
+    return shape
 
 
 def address(array: np.ndarray) -> int:

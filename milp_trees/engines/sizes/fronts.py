@@ -155,25 +155,24 @@ class FrontSearch:
     # -- arrays ------------------------------------------------------------------------------------
 
     def _frames(self, levels: int) -> Rows:
-        from milp_trees.engines.dynamic.contexts import Rows
+        from milp_trees.engines.dynamic.contexts import Memory, Rows
         from milp_trees.engines.sizes.records import FRAME
 
         size, (F, W) = self.leaves + 5, self.data.tests.shape
-
-        def numbers(*shape: int) -> np.ndarray:
-            return np.zeros((levels, *shape), dtype=np.int64)
-
+        numbers, words = np.dtype(np.int64), np.dtype(np.uint64)
         return Rows(
             FRAME,
             levels,
-            bits=np.zeros((levels, W), dtype=np.uint64),
-            key=np.zeros((levels, 2), dtype=np.uint64),
-            hashes=np.zeros((levels, F, 4), dtype=np.uint64),
-            order=numbers(F),
-            paired=numbers(F),
-            **{n: numbers(size) for n in ("budget", "best", "tests", "left")},
-            **{n: numbers(F, 2, size) for n in ("lower", "upper")},
-            answer=numbers(2, size),
+            Memory(
+                bits=(words, (levels, W)),
+                key=(words, (levels, 2)),
+                hashes=(words, (levels, F, 4)),
+                order=(numbers, (levels, F)),
+                paired=(numbers, (levels, F)),
+                **dict.fromkeys(("budget", "best", "tests", "left"), (numbers, (levels, size))),
+                **dict.fromkeys(("lower", "upper"), (numbers, (levels, F, 2, size))),
+                answer=(numbers, (levels, 2, size)),
+            ),
         )
 
     def _fronts(self) -> Context:
