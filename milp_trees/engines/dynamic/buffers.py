@@ -61,7 +61,7 @@ def most_levels(inst: Instance, upper: int) -> int:
 
 
 def stack_of(
-    inst: Instance, levels: int, board: dict[str, np.ndarray], shared: Context | None = None
+    inst: Instance, levels: int, board: dict[str, Any], shared: Context | None = None
 ) -> Context:
     """A stack; its levels are the `parts`.
 

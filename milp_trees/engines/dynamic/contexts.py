@@ -229,7 +229,8 @@ class Context:
                 table += (memory.address(name), *shape)
             else:
                 raise TypeError(f"{kind} needs the array {name}.")
-        self._start(kind, np.array(table, dtype=np.int64), arrays, memory and memory.array, parts)
+        find = None if memory is None else memory.array
+        self._start(kind, np.array(table, dtype=np.int64), arrays, find, parts)
 
     def _start(
         self,
