@@ -277,9 +277,11 @@ class Problem:
     def all_rows_too_few(self) -> bool:
         """Whether all rows together are too few, or have too little weight, for a single leaf."""
         data, space = self.dataset, self.space
-        return data.n_rows < getattr(space, "min_samples_leaf", 0) or sum(
-            map(Fraction, data.row_weights.tolist())
-        ) < Fraction(getattr(space, "min_weight_leaf", 0))
+        if data.n_rows < getattr(space, "min_samples_leaf", 0):
+            return True
+        least = Fraction(getattr(space, "min_weight_leaf", 0))
+        # An exact sum over many rows takes a moment, and most spaces have no such minimum.
+        return least > 0 and sum(map(Fraction, data.row_weights.tolist())) < least
 
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""

@@ -66,9 +66,11 @@ class LagrangianTrees(Method):
         return None
 
     def _check(self, problem: Problem) -> None:
-        from milp_trees.engines.dynamic.arrays import prepare
+        from milp_trees.engines.dynamic.arrays import prepare, surely_fits
         from milp_trees.engines.lagrangian.multipliers import Multipliers
 
+        if surely_fits(problem.view(CostMatrix)):
+            return
         view = problem.presolved_view()
         prepare(Multipliers.none(len(view.side)).view_at(view), problem.trees, every_row=True)
 
@@ -111,7 +113,9 @@ class _Run:
             self.view = problem.presolved_view()
             self.watch = Watch(limits, clock.begin, problem)
             self.trace = Trace(progress)
-            self.incumbent: Incumbent = Incumbent(self.view, self.trace, clock.begin)
+            self.incumbent: Incumbent = Incumbent(
+                self.view, self.trace, clock.begin, self.watch.has_answer
+            )
             if start is not None:
                 self.incumbent.take(self.view.canonical(start))
             self.dual: Dual = Dual(
