@@ -55,8 +55,6 @@ class LagrangianTrees(Method):
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
-        if not view.side:
-            return "lagrangian is for problems with side constraints; without them use dp."
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "lagrangian takes penalties and test costs of at least 0; some are negative."
         try:

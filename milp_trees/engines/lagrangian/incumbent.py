@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from milp_trees.engines.lagrangian import listing
+from milp_trees.engines.lagrangian.bag import FAR, within_far
 from milp_trees.methods.trace import Trace
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -17,8 +17,6 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Labellings of half of the leaves that the repair lists; trees with more are left as they are.
 MOST_LABELLINGS = 2**14
-#: Larger than every cost and total.
-FAR = 2**61
 
 
 class Halves(NamedTuple):
@@ -132,8 +130,12 @@ class Incumbent:
         matrices = [view.costs, *(row.coefs for row in view.side)]
         sums, n = _leaf_sums(leaf, tree.n_leaves, matrices), tree.n_leaves
         first, second = _labellings(sums[: n // 2]), _labellings(sums[n // 2 :])
-        lower = np.array([-FAR, *(-FAR if r.lower is None else r.lower for r in view.side)])
-        upper = np.array([FAR, *(FAR if r.upper is None else r.upper for r in view.side)])
+        lower = np.array(
+            [-FAR, *(-FAR if r.lower is None else within_far(r.lower) for r in view.side)]
+        )
+        upper = np.array(
+            [FAR, *(FAR if r.upper is None else within_far(r.upper) for r in view.side)]
+        )
         a, b = np.argsort(-first.rows[:, 1]), np.argsort(second.rows[:, 1])
         _, i, k = listing.meet(
             np.ascontiguousarray(first.rows[a]),
@@ -167,7 +169,7 @@ def _leaf_sums(leaf: np.ndarray, n: int, matrices: list[np.ndarray]) -> np.ndarr
 def _labellings(sums: np.ndarray) -> Halves:
     """All labellings of leaves with these sums, shape (n, K, J)."""
     n, K, J = sums.shape
-    actions = np.array(list(product(range(K), repeat=n)), dtype=np.int64).reshape(K**n, n)
+    actions = np.indices((K,) * n).reshape(n, K**n).T
     rows = np.zeros((len(actions), J), dtype=np.int64)
     for at in range(n):
         rows += sums[at, actions[:, at]]
