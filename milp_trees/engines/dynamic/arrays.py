@@ -49,10 +49,8 @@ class Instance:
         Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
     depth : int
         Largest depth that can matter, or UNLIMITED.
-    n_rows : int
-        Number of rows that are kept.
-    kept, position : int arrays of shape (n_rows,)
-        The kept rows of the view, and where each stands in the bit sets.
+    position : int64 array
+        Of every kept row of the view, its place in the sets.
     """
 
     data: Any
@@ -61,7 +59,6 @@ class Instance:
     constant: int
     depth: int
     n_rows: int
-    kept: np.ndarray
     position: np.ndarray
 
     @property
@@ -153,7 +150,6 @@ def prepare(
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
-        kept=kept,
         position=layout.position,
     )
 

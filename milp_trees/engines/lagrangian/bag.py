@@ -1,4 +1,4 @@
-"""Lists of vectors (cost, totals…) that grow, with the smallest cost for equal totals. Loads numba."""
+"""Lists of vectors (cost, totals…) with the smallest cost for equal totals. Loads numba."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best Lagrangian bound: a concave function of the multipliers, maximised with exact runs of `dp`.
+"""The best Lagrangian bound: a concave function, maximised with exact runs of `dp`.
 
 Every tree T is a plane, `cost(T) + Σ multiplier · (total(T) - bound)`, and the function is their
 minimum. At given multipliers `dp` finds the lowest plane; the multipliers to try next are the best
