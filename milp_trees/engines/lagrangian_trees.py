@@ -49,14 +49,13 @@ class LagrangianTrees(Method):
     effort: ClassVar[int] = 20
     takes_side_rows: ClassVar[bool] = True
     takes_min_weight: ClassVar[bool] = True
+    takes_min_treatment: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 60
     judge_rank: ClassVar[int | None] = 50
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy")
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
-        if not view.side:
-            return "lagrangian is for problems with side constraints; without them use dp."
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "lagrangian takes penalties and test costs of at least 0; some are negative."
         try:
@@ -66,9 +65,11 @@ class LagrangianTrees(Method):
         return None
 
     def _check(self, problem: Problem) -> None:
-        from milp_trees.engines.dynamic.arrays import prepare
+        from milp_trees.engines.dynamic.arrays import prepare, surely_fits
         from milp_trees.engines.lagrangian.multipliers import Multipliers
 
+        if surely_fits(problem.view(CostMatrix)):
+            return
         view = problem.presolved_view()
         prepare(Multipliers.none(len(view.side)).view_at(view), problem.trees, every_row=True)
 
@@ -111,7 +112,9 @@ class _Run:
             self.view = problem.presolved_view()
             self.watch = Watch(limits, clock.begin, problem)
             self.trace = Trace(progress)
-            self.incumbent: Incumbent = Incumbent(self.view, self.trace, clock.begin)
+            self.incumbent: Incumbent = Incumbent(
+                self.view, self.trace, clock.begin, self.watch.has_answer
+            )
             if start is not None:
                 self.incumbent.take(self.view.canonical(start))
             self.dual: Dual = Dual(

@@ -56,8 +56,8 @@ class Instance:
         Largest depth that can matter, or UNLIMITED.
     n_rows : int
         Number of rows that are kept.
-    kept, position : int arrays of shape (n_rows,)
-        The kept rows of the view, and where each stands in the bit sets.
+    position : int64 array of shape (n_rows,)
+        Where each kept row of the view stands in the bit sets.
     n_listed : int
         Number of rows in all groups that are counted, together.
     """
@@ -68,7 +68,6 @@ class Instance:
     constant: int
     depth: int
     n_rows: int
-    kept: np.ndarray
     position: np.ndarray
     n_listed: int
 
@@ -155,7 +154,6 @@ def prepare(
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
-        kept=rows.kept[:n],
         position=layout.position,
         n_listed=layout.n_listed,
     )

@@ -17,10 +17,11 @@ import math
 import numpy as np
 
 from milp_trees.engines.lagrangian import listing
+from milp_trees.engines.lagrangian.bag import FAR, within_far
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.kernels import NONE
 from milp_trees.engines.lagrangian.multipliers import Multipliers
-from milp_trees.engines.lagrangian.vectors import FAR, TreeVectors
+from milp_trees.engines.lagrangian.vectors import TreeVectors
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 
@@ -63,9 +64,9 @@ class Closing:
                 assert at is not None
                 self.free += n * (at - side[j])
             if row.lower is not None:
-                self.lower[1 + j] = row.lower - side[j]
+                self.lower[1 + j] = within_far(row.lower - side[j])
             if row.upper is not None:
-                self.upper[1 + j] = row.upper - side[j]
+                self.upper[1 + j] = within_far(row.upper - side[j])
         self.levels = 0
 
     def close(self) -> None:
@@ -109,7 +110,7 @@ class Closing:
         return max(unit, twice)
 
     def _allowance(self, target: int) -> int:
-        return self.D * (target - self.first) + self.free
+        return within_far(self.D * (target - self.first) + self.free)
 
     # -- one target -----------------------------------------------------------------------------------------
 
@@ -186,6 +187,10 @@ class Reader:
             Cost and totals, relative to the first action.
         tests : list of int, optional
             Tests of the root to try; by default a leaf and all that fit.
+
+        Returns
+        -------
+        Node
         """
         vectors = self.vectors
         if tests is None:

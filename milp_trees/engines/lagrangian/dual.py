@@ -1,4 +1,4 @@
-"""The best Lagrangian bound: a concave function of the multipliers, maximised with exact runs of `dp`.
+"""The best Lagrangian bound: a concave function, maximised with exact runs of `dp`.
 
 Every tree T is a plane, `cost(T) + Σ multiplier · (total(T) - bound)`, and the function is their
 minimum. At given multipliers `dp` finds the lowest plane; the multipliers to try next are the best
@@ -11,6 +11,7 @@ is rounded: any multipliers give a bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -109,7 +110,12 @@ class Dual:
 
     def ask(self, multipliers: Multipliers) -> Plane | None:
         """Run `dp` at some multipliers; returns the lowest plane there, or None without a tree."""
-        tree, value = self._solve(multipliers.view_at(self.view))
+        D, n = multipliers.denominator, multipliers.numerators
+
+        def price(plane: Plane) -> int:
+            return D * plane.cost + sum(m * t for m, t in zip(n, plane.totals, strict=True))
+
+        tree, value = self._solve(multipliers.view_at(self.view), price)
         if tree is None:
             self.infeasible = True
             return None
@@ -119,9 +125,14 @@ class Dual:
             self.incumbent.raise_bound(math.ceil(bound))
         return self.meet(tree)
 
-    def _solve(self, view: CostMatrix) -> tuple[Tree | None, int]:
+    def _solve(self, view: CostMatrix, price: Callable[[Plane], int]) -> tuple[Tree | None, int]:
+        """The optimum of a view without side rows; `price` is its objective for known trees.
+
+        The lowest of the known trees is where `dp` starts, which spares it the search for worse
+        ones.
+        """
         limits = Limits(time=None, memory_mb=self.memory_mb)
-        start = self._start(view)
+        start = self.planes[min(self.planes, key=price)] if self.planes else None
         run = Run(DynamicProgramme(ties="first"), view, self.space, limits, start, None)
         run.prepare()
         self.watch.postpone(run.compile())
@@ -135,16 +146,11 @@ class Dual:
             raise Stopped(run.limit)
         return (None, 0) if run.tree is None else (run.tree, int(run.value or 0))
 
-    def _start(self, view: CostMatrix) -> Tree | None:
-        """The lowest of the known trees: it spares `dp` the search for worse ones."""
-        return min(self.planes.values(), key=view.objective, default=None)
-
     def meet(self, tree: Tree) -> Plane:
         """Keep a tree as a plane, and offer it as an incumbent."""
-        plane = Plane(self.view.objective(tree), tuple(self.view.side_totals(tree)))
-        if plane not in self.planes:
-            self.planes[plane] = tree
-            self.incumbent.offer(tree)
+        measured = self.incumbent.offer(tree)
+        plane = Plane(measured.value, measured.totals)
+        self.planes.setdefault(plane, tree)
         return plane
 
     # -- one row --------------------------------------------------------------------------------------------
@@ -182,7 +188,7 @@ class Dual:
         """The tree with the smallest (largest, if `sign` is -1) total of a row."""
         nothing = np.zeros_like(self.view.split_costs)
         view = replace(self.view, costs=sign * row.coefs, leaf_cost=0, split_costs=nothing, side=())
-        tree, _ = self._solve(view)
+        tree, _ = self._solve(view, lambda plane: sign * plane.totals[0])
         return None if tree is None else self.meet(tree)
 
     def _fitting(self, rational: Fraction) -> tuple[Multipliers, bool]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from itertools import product
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from milp_trees.engines.lagrangian import listing
+from milp_trees.engines.lagrangian.bag import FAR, within_far
 from milp_trees.methods.trace import Trace
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -16,8 +17,6 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Labellings of half of the leaves that the repair lists; trees with more are left as they are.
 MOST_LABELLINGS = 2**14
-#: Larger than every cost and total.
-FAR = 2**61
 
 
 class Halves(NamedTuple):
@@ -25,6 +24,14 @@ class Halves(NamedTuple):
 
     actions: np.ndarray
     rows: np.ndarray
+
+
+class Measured(NamedTuple):
+    """Objective and side totals of a tree, and the leaf of every row."""
+
+    value: int
+    totals: tuple[int, ...]
+    leaf: np.ndarray
 
 
 class Incumbent:
@@ -37,10 +44,18 @@ class Incumbent:
     trace : Trace
     began : float
         Reading of `time.perf_counter` from which seconds are counted.
+    found : callable, optional
+        Called when the first feasible tree is found.
     """
 
-    def __init__(self, view: CostMatrix, trace: Trace, began: float) -> None:
-        self.view, self.trace, self.began = view, trace, began
+    def __init__(
+        self,
+        view: CostMatrix,
+        trace: Trace,
+        began: float,
+        found: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.view, self.trace, self.began, self.found = view, trace, began, found
         self.tree: Tree | None = None
         self.value: int | None = None
         self.bound = int(view.base.sum()) + view.leaf_cost
@@ -59,24 +74,37 @@ class Incumbent:
             self.bound = bound
             self.note()
 
-    def offer(self, tree: Tree) -> None:
+    def measure(self, tree: Tree) -> Measured:
+        """Objective and side totals of a tree whose tests are the view's."""
+        view = self.view
+        routes, rows = tree.routes(view), np.arange(view.n_rows)
+        value = int(view.costs[rows, routes.action].sum()) + view.leaf_cost * tree.n_leaves
+        value += sum(int(view.split_costs[view.index[test]]) for test in tree.splits)
+        totals = tuple(int(row.coefs[rows, routes.action].sum()) for row in view.side)
+        return Measured(value, totals, routes.leaf)
+
+    def offer(self, tree: Tree) -> Measured:
         """Keep a tree if it is feasible and better; its leaves may get other actions first."""
-        self.take(tree)
-        repaired = self.relabelled(tree)
+        measured = self.measure(tree)
+        self._take(tree, measured)
+        repaired = self.relabelled(tree, measured.leaf)
         if repaired is not None:
             self.take(repaired)
+        return measured
 
-    def take(self, tree: Tree) -> bool:
-        """Keep a tree if it is feasible and better than the best one; returns whether it is."""
-        totals = self.view.side_totals(tree)
-        if not all(row.holds(t) for row, t in zip(self.view.side, totals, strict=True)):
-            return False
-        value = self.view.objective(tree)
-        if self.value is not None and value >= self.value:
-            return False
-        self.value, self.tree = value, tree
-        self.note()
-        return True
+    def take(self, tree: Tree) -> None:
+        """Keep a tree if it is feasible and better than the best one."""
+        self._take(tree, self.measure(tree))
+
+    def _take(self, tree: Tree, measured: Measured) -> None:
+        better = self.value is None or measured.value < self.value
+        if better and all(
+            row.holds(t) for row, t in zip(self.view.side, measured.totals, strict=True)
+        ):
+            if self.value is None:
+                self.found()
+            self.value, self.tree = measured.value, tree
+            self.note()
 
     def note(self) -> None:
         """Add a point to the trace."""
@@ -90,21 +118,24 @@ class Incumbent:
 
     # -- repair ----------------------------------------------------------------------------------------------
 
-    def relabelled(self, tree: Tree) -> Tree | None:
+    def relabelled(self, tree: Tree, leaf: np.ndarray) -> Tree | None:
         """The tree with the best feasible actions of its leaves; None if there are none.
 
         The labellings of both halves of the leaves are listed and put together, as for a knapsack.
-        It is also None if they are too many, or if none is better than the incumbent.
+        It is also None if they are too many. `leaf` is the leaf of every row.
         """
         view = self.view
         if view.n_actions ** ((tree.n_leaves + 1) // 2) > MOST_LABELLINGS:
             return None
-        leaf = tree.routes(view).leaf
         matrices = [view.costs, *(row.coefs for row in view.side)]
         sums, n = _leaf_sums(leaf, tree.n_leaves, matrices), tree.n_leaves
         first, second = _labellings(sums[: n // 2]), _labellings(sums[n // 2 :])
-        lower = np.array([-FAR, *(-FAR if r.lower is None else r.lower for r in view.side)])
-        upper = np.array([FAR, *(FAR if r.upper is None else r.upper for r in view.side)])
+        lower = np.array(
+            [-FAR, *(-FAR if r.lower is None else within_far(r.lower) for r in view.side)]
+        )
+        upper = np.array(
+            [FAR, *(FAR if r.upper is None else within_far(r.upper) for r in view.side)]
+        )
         a, b = np.argsort(-first.rows[:, 1]), np.argsort(second.rows[:, 1])
         _, i, k = listing.meet(
             np.ascontiguousarray(first.rows[a]),
@@ -138,7 +169,7 @@ def _leaf_sums(leaf: np.ndarray, n: int, matrices: list[np.ndarray]) -> np.ndarr
 def _labellings(sums: np.ndarray) -> Halves:
     """All labellings of leaves with these sums, shape (n, K, J)."""
     n, K, J = sums.shape
-    actions = np.array(list(product(range(K), repeat=n)), dtype=np.int64).reshape(K**n, n)
+    actions = np.indices((K,) * n).reshape(n, K**n).T
     rows = np.zeros((len(actions), J), dtype=np.int64)
     for at in range(n):
         rows += sums[at, actions[:, at]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from milp_trees.engines.dynamic.arrays import prepare
 from milp_trees.engines.dynamic.buffers import work_of
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.engines.lagrangian import kernels, listing
+from milp_trees.engines.lagrangian.bag import FAR, Bag, List
 from milp_trees.engines.lagrangian.kernels import NONE
 from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.limits import Stopped
@@ -28,19 +29,8 @@ from milp_trees.tasks.views import CostMatrix
 
 T = TypeVar("T")
 
-#: Larger than every total.
-FAR = 2**61
-#: Vectors that a list has room for at first.
-ROOM = 2**10
 #: From this number of pairs on, compiled code runs in a thread of its own.
 PAIRS = 2**22
-
-
-class List(NamedTuple):
-    """Vectors, one a row (cost, totals…), sorted by price; and their prices."""
-
-    rows: np.ndarray
-    prices: np.ndarray
 
 
 class TreeVectors:
@@ -215,8 +205,22 @@ class TreeVectors:
         return n
 
     def vectors(self, rows: np.ndarray, depth: int, allowance: int) -> List:
-        """The vectors of all trees on a set of rows with a price of at most `allowance`."""
-        bag = _Bag(self.J, self)
+        """The vectors of all trees on a set of rows with a price of at most `allowance`.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        depth : int
+            Levels of splits that are left.
+        allowance : int
+            In units of prices.
+
+        Returns
+        -------
+        List
+        """
+        bag = Bag(self.J, self.tick)
         if depth <= 1:
             n = self._options(self._sums(rows), depth == 1, allowance)
             for i in range(n):
@@ -229,17 +233,47 @@ class TreeVectors:
                 bag.put(self.found[0, i])
             total = self.below(rows, depth).sum(axis=0) + self.price
             for f in np.flatnonzero(total <= allowance).tolist():
-                self.merge(*self.lists(rows, f, depth, allowance), f, allowance, bag)
-        return bag.list(self.weights)
+                self._merge(*self.lists(rows, f, depth, allowance), f, allowance, bag)
+        return self._listed(bag)
+
+    def _listed(self, bag: Bag) -> List:
+        out = bag.sorted(self.weights)
+        self.kept += len(out.rows)
+        self.bytes -= bag.bytes
+        return out
 
     def spare(self, rows: np.ndarray, f: int, depth: int, allowance: int) -> tuple[int, int]:
-        """What the sides of a test may cost, each beside the best tree of the other side."""
+        """What the sides of a test may cost, each beside the best tree of the other side.
+
+        Parameters
+        ----------
+        rows, depth, allowance
+            As for `vectors`.
+        f : int
+            Number of the test.
+
+        Returns
+        -------
+        tuple of int
+            The allowance where the test is false, and where it is true.
+        """
         left, right = self.below(rows, depth)[:, f].tolist()
         rest = allowance - int(self.price[f])
         return rest - right, rest - left
 
     def lists(self, rows: np.ndarray, f: int, depth: int, allowance: int) -> tuple[List, List]:
-        """The vectors of both sides of a test, within what they may cost."""
+        """The vectors of both sides of a test, within what they may cost.
+
+        Parameters
+        ----------
+        rows, f, depth, allowance
+            As for `spare`.
+
+        Returns
+        -------
+        tuple of List
+            Where the test is false, and where it is true.
+        """
         self.tick()
         left, right = self.sides(rows, f)
         one, other = self.spare(rows, f, depth, allowance)
@@ -260,11 +294,12 @@ class TreeVectors:
         """Run compiled code; in a thread of its own, open to limits, if it looks at many pairs."""
         return work(self.stop) if pairs < PAIRS else self.watch.beside(work)
 
-    def _two(self, rows: np.ndarray, allowance: int, bag: _Bag) -> None:
+    def _two(self, rows: np.ndarray, allowance: int, bag: Bag) -> None:
         self.sets += 1
-        begin = 0
-        while True:
-            begin = listing.vectors_two(
+        begin, most = 0, len(self.prices[0])
+
+        def go_on(stop: np.ndarray) -> int:
+            done: int = listing.vectors_two(
                 self.data.address,
                 self.work_sides.address,
                 rows,
@@ -288,13 +323,17 @@ class TreeVectors:
                 bag.rows,
                 bag.slots,
                 bag.used,
-                self.stop,
+                stop,
             )
+            return done
+
+        while True:
+            begin = self.beside(self.F * most * most // 4, go_on)
             if begin >= self.F:
                 return
             bag.grow()
 
-    def merge(self, left: List, right: List, f: int, allowance: int, bag: _Bag) -> None:
+    def _merge(self, left: List, right: List, f: int, allowance: int, bag: Bag) -> None:
         """Put the vectors of all trees with test f at the root."""
         begin, rest = 0, allowance - int(self.price[f])
 
@@ -323,35 +362,3 @@ class TreeVectors:
             if begin >= len(left.rows):
                 return
             bag.grow()
-
-
-class _Bag:
-    """Vectors with different totals, each with the smallest cost."""
-
-    def __init__(self, J: int, owner: TreeVectors) -> None:
-        self.owner = owner
-        self.rows = np.empty((ROOM, J), dtype=np.int64)
-        self.slots = np.full(2 * ROOM, -1, dtype=np.int64)
-        self.used = np.zeros(1, dtype=np.int64)
-
-    def put(self, vector: np.ndarray) -> None:
-        if not listing.put(self.rows, self.slots, self.used, vector):
-            self.grow()
-            listing.put(self.rows, self.slots, self.used, vector)
-
-    def grow(self) -> None:
-        more = 3 * self.rows.nbytes + 3 * self.slots.nbytes
-        self.owner.tick(more)
-        self.rows = np.concatenate(
-            [self.rows, np.empty((3 * len(self.rows), self.rows.shape[1]), np.int64)]
-        )
-        self.slots = np.full(2 * len(self.rows), -1, dtype=np.int64)
-        listing.rehash(self.rows, self.slots, int(self.used[0]))
-        self.owner.bytes -= more
-
-    def list(self, weights: np.ndarray) -> List:
-        rows = self.rows[: int(self.used[0])]
-        prices = rows @ weights
-        order = np.argsort(prices, kind="stable")
-        self.owner.kept += len(rows)
-        return List(np.ascontiguousarray(rows[order]), prices[order])
