@@ -343,19 +343,25 @@ class CostMatrix(MaybeRanked):
         if not self.n_rows:
             return self
         first, group = equal_rows(packed(self.X))
-
-        def total(array: np.ndarray) -> np.ndarray:
-            return array if len(first) == self.n_rows else sums_by_group(array, group, len(first))
-
-        X = self.X if len(first) == self.n_rows else np.ascontiguousarray(self.X[first])
-        side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
+        if len(first) == self.n_rows:
+            return self
+        weights = () if self.row_weight is None else (self.row_weight,)
+        summed = (self.costs, *(row.coefs for row in self.side), self.counts, *weights)
+        totals = sums_by_group(np.column_stack(summed), group, len(first))
+        K, J = self.n_actions, len(self.side)
+        side = tuple(
+            replace(row, coefs=np.ascontiguousarray(totals[:, K * (j + 1) : K * (j + 2)]))
+            for j, row in enumerate(self.side)
+        )
         return replace(
             self,
-            X=X,
-            costs=total(self.costs),
-            counts=total(self.counts),
+            X=np.ascontiguousarray(self.X[first]),
+            costs=np.ascontiguousarray(totals[:, :K]),
+            counts=np.ascontiguousarray(totals[:, K * (J + 1)]),
             side=side,
             rows=self.rows[first],
-            row_weight=None if self.row_weight is None else total(self.row_weight),
-            treated=None if self.treated is None else total(self.treated),
+            row_weight=np.ascontiguousarray(totals[:, -1]) if weights else None,
+            treated=None
+            if self.treated is None
+            else sums_by_group(self.treated, group, len(first)),
         )
