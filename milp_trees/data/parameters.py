@@ -156,6 +156,7 @@ OF_TREES: dict[str, Rule] = {
     "oob_score": Flag(),
     "keep_data": Flag(),
     "validation_fraction": Number(),
+    "honest_fraction": Number(),
     "method": Name(),
     "voting": Name(),
 }
