@@ -40,7 +40,9 @@ class OptimalPolicyTree(OptimalTree):
         the other rows.
     ccp_alpha : number, default=0
         Penalty per leaf, in the unit of the mean value.
-    constraints, method, time_limit, binarizer, n_bins, start, random_state, n_jobs, keep_data
+    constraints, split_on_group, method, time_limit, binarizer, n_bins, start, random_state
+        As for `OptimalTreeClassifier`.
+    n_jobs, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -72,6 +74,7 @@ class OptimalPolicyTree(OptimalTree):
         honest_fraction: float = 0.0,
         ccp_alpha: Any = 0.0,
         constraints: Any = (),
+        split_on_group: bool = False,
         method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
@@ -88,6 +91,7 @@ class OptimalPolicyTree(OptimalTree):
         self.honest_fraction = honest_fraction
         self.ccp_alpha = ccp_alpha
         self.constraints = constraints
+        self.split_on_group = split_on_group
         self.method = method
         self.time_limit = time_limit
         self.binarizer = binarizer

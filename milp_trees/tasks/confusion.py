@@ -29,7 +29,7 @@ from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
 from milp_trees.tasks.constraints import Constraint, as_constraints
-from milp_trees.tasks.count_views import PairCounts
+from milp_trees.tasks.count_views import PairCounts, error_counts
 from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
@@ -204,6 +204,19 @@ class ConfusionRatio(Task):
             self.leaf_penalty,
             partial(self._worth, ones, zeros),
         )
+
+    def coordinates(self, routes: Routes, dataset: Dataset) -> tuple[Value, ...]:
+        """False positives and false negatives; the number of leaves too if they are penalised.
+
+        They exist for the ratios and the data that have a `PairCounts` view.
+        """
+        if not self.monotone or (dataset.row_weights != 1).any():
+            return super().coordinates(routes, dataset)
+        said, truth = (
+            self._is_positive(which, dataset)
+            for which in (routes.action, _classes(dataset, self.name)[0])
+        )
+        return error_counts(said, truth, routes.n_leaves if self.leaf_penalty else None)
 
     def _worth(self, ones: int, zeros: int, fp: int, fn: int) -> Surd:
         """The ratio of two classes with given numbers of rows and of errors."""

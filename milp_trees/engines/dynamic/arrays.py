@@ -49,6 +49,8 @@ class Instance:
         Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
     depth : int
         Largest depth that can matter, or UNLIMITED.
+    position : int64 array
+        Of every kept row of the view, its place in the sets.
     """
 
     data: Any
@@ -57,6 +59,7 @@ class Instance:
     constant: int
     depth: int
     n_rows: int
+    position: np.ndarray
 
     @property
     def penalised(self) -> bool:
@@ -147,6 +150,7 @@ def prepare(
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
+        position=layout.position,
     )
 
 
