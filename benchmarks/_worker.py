@@ -105,6 +105,11 @@ def pystreed():
                 values = arrays["weights"][:, None] * (y[:, None] != np.arange(y.max() + 1))
             model = streed.STreeDInstanceCostSensitiveClassifier(**common)
             model.fit(X, values.astype(float))
+        elif job.task.startswith("policy-"):
+            model = streed.STreeDPrescriptivePolicyGenerator(
+                teacher_method=job.task.split("-")[1].upper(), **common
+            )
+            model.fit(X, np.column_stack([y, arrays["values"]]).astype(float))
         elif job.penalty != "0":
             model = streed.STreeDClassifier(
                 "cost-complex-accuracy", cost_complexity=float(Fraction(job.penalty)), **common
