@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.errors import Unsupported
-from milp_trees.problem import Problem, unsupported_reason, who_can
+from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -52,6 +52,8 @@ class Formulation(ABC):
     takes_side_rows: ClassVar[bool] = False
     takes_min_leaf: ClassVar[bool] = False
     takes_any_costs: ClassVar[bool] = True
+    #: Kinds of constraints on the tree itself that it takes (`Structure.kind`).
+    takes_structure: ClassVar[frozenset[str]] = frozenset()
     #: Whether the linear relaxation has an integral optimum if there are no side constraints and no
     #: limits on leaves.
     integral_relaxation: ClassVar[bool] = False
@@ -249,6 +251,9 @@ class TreeFormulation(Formulation):
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
             )
+        why = unsupported_structure(self, view, problem)
+        if why:
+            return why
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:
             return f"{self.name} cannot express a minimum leaf size{who_can(problem, 'takes_min_leaf')}."
         if self.has_full_tree and space.depth > DEEPEST:

@@ -22,6 +22,7 @@ from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_colu
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
+    from milp_trees.tasks.structure import Structure
 
 
 class Scale(Protocol):
@@ -125,6 +126,8 @@ class CostMatrix(MaybeRanked):
         complement; for a constant feature its value.
     row_weight, min_weight_leaf : int64 array of shape (n,), int
         Scaled row weights, and their smallest sum in a leaf (0: no minimum).
+    structure : tuple of Structure
+        Constraints on the tree itself, which are not linear in the actions of rows.
     """
 
     X: np.ndarray
@@ -142,6 +145,7 @@ class CostMatrix(MaybeRanked):
     alias: Mapping[BinaryFeature, tuple[int, bool] | bool] = field(default_factory=dict)
     row_weight: np.ndarray | None = None
     min_weight_leaf: int = 0
+    structure: tuple[Structure, ...] = ()
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -280,8 +284,10 @@ class CostMatrix(MaybeRanked):
         Equal rows are merged; constant, equal and complementary features are dropped. Rows with
         equal features share their leaf in every tree and therefore their action, so costs, counts
         and side coefficients add up. With merged rows every relaxation contains the
-        equivalent-points bound, because `base` of a merged row is unavoidable.
+        equivalent-points bound, because `base` of a merged row is unavoidable. No feature is
+        dropped where a constraint on the tree itself may tell equal features apart.
         """
+        drop_tests = drop_tests and not self.structure
         view = self._drop_tests() if drop_tests and not self.alias else self
         return view._merge_rows() if merge_rows else view
 
@@ -341,6 +347,7 @@ class CostMatrix(MaybeRanked):
             costs=total(self.costs),
             counts=total(self.counts),
             side=side,
+            structure=tuple(part.merged(total) for part in self.structure),
             rows=self.rows[first],
             row_weight=None if self.row_weight is None else total(self.row_weight),
         )
