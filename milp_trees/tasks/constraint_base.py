@@ -34,6 +34,65 @@ class Constraint(ABC):
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         """The constraint as integer rows on the dataset's rows."""
 
+    def amount(
+        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> tuple[str, Fraction]:
+        """The quantity that the constraint limits: its name, and its exact size.
+
+        Parameters
+        ----------
+        action : int array of shape (n,)
+            Index of the chosen action of each row.
+        dataset : Dataset
+            The rows.
+        actions : tuple
+            Names of the actions.
+
+        Returns
+        -------
+        name : str
+        size : Fraction
+
+        Raises
+        ------
+        DataError
+            The constraint limits no single quantity.
+        """
+        raise DataError(
+            f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
+        )
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """The same constraint with a limit that excludes an amount, and nothing smaller.
+
+        Parameters
+        ----------
+        amount : Fraction
+            The size that `amount` gave for some actions of the rows.
+        dataset : Dataset
+            The rows.
+
+        Returns
+        -------
+        Constraint or None
+            None if no amount is smaller.
+        """
+        return None
+
+    def up_to(self, amount: Fraction) -> Constraint:
+        """The same constraint with another limit.
+
+        Raises
+        ------
+        DataError
+            The constraint limits no single quantity.
+        """
+        raise DataError(f"The constraint {self.name} limits no single quantity.")
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        """The same constraint with a limit that excludes nothing."""
+        return self
+
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
     ) -> list[str]:
