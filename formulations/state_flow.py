@@ -102,18 +102,24 @@ class StateFlow(TreeFormulation):
 
     def _states(self, view: CostMatrix, space: Trees) -> Any:
         """The hypergraph, made once per view and space."""
-        key = (self.label, space)
-        if key not in view.memo:
+        name, key = f"states of {self.label}", (space, self._extent(view, space))
+        if view.memo.get(name, (None,))[0] != key:
+            found: Any
             began = time.perf_counter()
             try:
-                view.memo[key] = restricted(self._hypergraph(view, space), view)
+                found = restricted(self._hypergraph(view, space), view)
             except OverflowError as too_many:
-                view.memo[key] = too_many
+                found = too_many
+            view.memo[name] = key, found
             view.memo["states-seconds"] = time.perf_counter() - began
-        found = view.memo[key]
+        found = view.memo[name][1]
         if isinstance(found, OverflowError):
             raise found
         return found
+
+    def _extent(self, view: CostMatrix, space: Trees) -> Any:
+        """What decides how much of the hypergraph is made, beside the space."""
+        return None
 
     def _hypergraph(self, view: CostMatrix, space: Trees) -> Any:
         from milp_trees.engines.states.graph import enumerate_states

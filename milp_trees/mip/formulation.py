@@ -69,6 +69,10 @@ class Formulation(ABC):
     judge_rank: ClassVar[int | None] = None
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
+    #: Name of what the model of such a formulation is derived by, for the certificate.
+    derived_by: ClassVar[str] = "dp"
+    #: Whether the size is known without making all stages; otherwise it is not looked at before.
+    quick_size: ClassVar[bool] = True
     #: As `Method.parts`. Formulations of one space are assumed to share the code that declares
     #: their rows, unless this field states something else.
     shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
@@ -194,6 +198,17 @@ class Formulation(ABC):
         with _fast_building(self.templates(m.view, m.space)):
             self.declare(m, m.view, m.space)
         return m
+
+    def stages(self, problem: Problem) -> Iterator[Any]:
+        """Models of a problem that is known to be supported, to be solved one after the other.
+
+        By default there is one. If there are several, each holds the best predictors, and a later
+        one is needed only if those before it leave a gap; the last one is the whole model. A model
+        may have attributes that say what is known without solving it: `proven`, a lower bound on
+        the objective with the name of the method that proved it; `known`, a feasible predictor;
+        and `covers`, the objective up to which the model holds every predictor.
+        """
+        yield self.assemble(problem)
 
     @property
     def label(self) -> str:

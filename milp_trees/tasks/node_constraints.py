@@ -13,7 +13,6 @@ Rows are counted, and their weights are ignored. Groups without rows in a node a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -49,7 +48,7 @@ class _InNodes(TreeConstraint):
         groups = dataset.require("groups", f"The constraint {self.name}")
         happens = self.events(dataset, actions)[np.arange(len(routes.action)), routes.action]
         out = []
-        for first, last in _nodes(routes):
+        for first, last in routes.nodes():
             if first != last and not self.in_branches:
                 continue
             here = (routes.leaf >= first) & (routes.leaf <= last)
@@ -127,18 +126,3 @@ class ParityInLeaves(_InNodes):
         y = dataset.require("y", f"The constraint {self.name}")
         wrong: np.ndarray = y[:, None] != np.arange(len(actions))[None, :]
         return wrong
-
-
-def _nodes(routes: Routes) -> Iterator[tuple[int, int]]:
-    """First and last leaf of every node; leaves are numbered from left to right."""
-
-    def walk(first: int, depth: int) -> Iterator[tuple[int, int]]:
-        last = first
-        if len(routes.paths[first]) > depth:
-            for start in (0, 1):
-                for node in walk(last + start, depth + 1):
-                    yield node
-                    last = max(last, node[1])
-        yield first, last
-
-    return walk(0, 0)

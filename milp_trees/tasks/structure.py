@@ -12,9 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Routes
+    from milp_trees.tasks.views import CostMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,10 @@ class Structure(ABC):
     kind: ClassVar[str]
 
     name: str
+
+    @abstractmethod
+    def holds(self, routes: Routes, view: CostMatrix) -> bool:
+        """Whether a tree satisfies it; the routes are those of the view's rows."""
 
     @abstractmethod
     def merged(self, total: Callable[[np.ndarray], np.ndarray]) -> Structure:
@@ -59,6 +67,15 @@ class FeatureUse(Structure):
     coefs: tuple[int, ...]
     lower: int | None
     upper: int | None
+
+    def holds(self, routes: Routes, view: CostMatrix) -> bool:
+        tested = {view.index[t] for t in routes.splits}
+        total = sum(
+            c for g, c in zip(self.groups, self.coefs, strict=True) if not tested.isdisjoint(g)
+        )
+        return (self.lower is None or total >= self.lower) and (
+            self.upper is None or total <= self.upper
+        )
 
     def merged(self, total: Callable[[np.ndarray], np.ndarray]) -> FeatureUse:
         return self
@@ -92,6 +109,15 @@ class NodeRates(Structure):
     @property
     def n_groups(self) -> int:
         return int(self.size.shape[1])
+
+    def holds(self, routes: Routes, view: CostMatrix) -> bool:
+        hits = self.hits[np.arange(len(routes.action)), routes.action]
+        for first, last in routes.nodes():
+            if first == last or self.branches:
+                here = (routes.leaf >= first) & (routes.leaf <= last)
+                if not self.hold(self.size[here].sum(axis=0), hits[here].sum(axis=0)):
+                    return False
+        return True
 
     def merged(self, total: Callable[[np.ndarray], np.ndarray]) -> NodeRates:
         return replace(self, size=total(self.size), hits=total(self.hits))
