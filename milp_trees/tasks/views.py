@@ -22,6 +22,7 @@ from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_colu
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
+    from milp_trees.tasks.structure import Structure
 
 
 class Scale(Protocol):
@@ -128,6 +129,8 @@ class CostMatrix(MaybeRanked):
     treated, min_treated : int64 array of shape (n, T), int
         Number of original rows with every observed treatment, and their smallest number in a leaf
         (0: no minimum).
+    structure : tuple of Structure
+        Constraints on the tree itself, which are not linear in the actions of rows.
     """
 
     X: np.ndarray
@@ -147,6 +150,7 @@ class CostMatrix(MaybeRanked):
     min_weight_leaf: int = 0
     treated: np.ndarray | None = None
     min_treated: int = 0
+    structure: tuple[Structure, ...] = ()
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -294,8 +298,10 @@ class CostMatrix(MaybeRanked):
         Equal rows are merged; constant, equal and complementary features are dropped. Rows with
         equal features share their leaf in every tree and therefore their action, so costs, counts
         and side coefficients add up. With merged rows every relaxation contains the
-        equivalent-points bound, because `base` of a merged row is unavoidable.
+        equivalent-points bound, because `base` of a merged row is unavoidable. No feature is
+        dropped where a constraint on the tree itself may tell equal features apart.
         """
+        drop_tests = drop_tests and not self.structure
         view = self._drop_tests() if drop_tests and not self.alias else self
         return view._merge_rows() if merge_rows else view
 
@@ -359,6 +365,7 @@ class CostMatrix(MaybeRanked):
             costs=np.ascontiguousarray(totals[:, :K]),
             counts=np.ascontiguousarray(totals[:, K * (J + 1)]),
             side=side,
+            structure=tuple(part.merged(total) for part in self.structure),
             rows=self.rows[first],
             row_weight=np.ascontiguousarray(totals[:, -1]) if weights else None,
             treated=None
