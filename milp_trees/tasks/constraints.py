@@ -70,8 +70,8 @@ class Constraint(ABC):
             f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
         )
 
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """The same constraint with a limit that excludes an amount, and nothing smaller.
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """A limit that excludes an amount, and no smaller one.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Constraint(ABC):
 
         Returns
         -------
-        Constraint or None
+        Fraction or None
             None if no amount is smaller.
         """
         return None
@@ -97,9 +97,9 @@ class Constraint(ABC):
         """
         raise DataError(f"The constraint {self.name} limits no single quantity.")
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        """The same constraint with a limit that excludes nothing."""
-        return self
+    def widest(self, dataset: Dataset) -> Fraction:
+        """A limit that excludes nothing."""
+        return Fraction(dataset.n_rows)
 
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
@@ -210,17 +210,17 @@ class GroupRates(Constraint):
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, max_disparity=amount)
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        return self.up_to(Fraction(1))
+    def widest(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
 
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """With a limit just below.
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """A limit that is a little smaller.
 
         Amounts are differences of two shares of at most n rows. Two of them with the denominators
         d and e differ by at least 1/(d·e), and d is at most n².
         """
         closest = Fraction(1, 2 * dataset.n_rows**2 * amount.denominator)
-        return self.up_to(amount - closest) if amount > 0 else None
+        return amount - closest if amount > 0 else None
 
 
 @dataclass(frozen=True)
@@ -322,12 +322,9 @@ class Capacity(Constraint):
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, at_most=int(amount), at_least=None)
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        return self.up_to(Fraction(dataset.n_rows))
-
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """With one row less."""
-        return self.up_to(amount - 1) if amount > 0 else None
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """One row less."""
+        return amount - 1 if amount > 0 else None
 
 
 def as_constraints(given: Any) -> tuple[Constraint, ...]:
