@@ -149,6 +149,7 @@ OF_TREES: dict[str, Rule] = {
     "ccp_alpha": Number(exact=True),
     "max_disparity": Number(exact=True),
     "min_weight_leaf": Number(exact=True),
+    "min_samples_treatment": Whole(0),
     "n_estimators": Whole(1),
     "n_jobs": Jobs(),
     "slack": Slack(least=0),
