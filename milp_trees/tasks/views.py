@@ -355,6 +355,10 @@ class CostMatrix(MaybeRanked):
         summed = (self.costs, *(row.coefs for row in self.side), self.counts, *weights)
         totals = sums_by_group(np.column_stack(summed), group, len(first))
         K, J = self.n_actions, len(self.side)
+
+        def total(array: np.ndarray) -> np.ndarray:
+            return sums_by_group(array, group, len(first))
+
         side = tuple(
             replace(row, coefs=np.ascontiguousarray(totals[:, K * (j + 1) : K * (j + 2)]))
             for j, row in enumerate(self.side)
@@ -368,7 +372,5 @@ class CostMatrix(MaybeRanked):
             structure=tuple(part.merged(total) for part in self.structure),
             rows=self.rows[first],
             row_weight=np.ascontiguousarray(totals[:, -1]) if weights else None,
-            treated=None
-            if self.treated is None
-            else sums_by_group(self.treated, group, len(first)),
+            treated=None if self.treated is None else total(self.treated),
         )
