@@ -195,7 +195,7 @@ class CostMatrix(MaybeRanked):
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
-    def memo(self) -> dict[str, Any]:
+    def memo(self) -> dict[Any, Any]:
         """Store for what methods derive from this view and may need again; not part of it."""
         return {}
 

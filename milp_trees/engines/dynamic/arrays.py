@@ -95,7 +95,11 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(
-    view: CostMatrix, space: Trees, fewest_leaves: bool = False, every_row: bool = False
+    view: CostMatrix,
+    space: Trees,
+    fewest_leaves: bool = False,
+    every_row: bool = False,
+    prices: int = 0,
 ) -> Instance:
     """The arrays of a reduced view.
 
@@ -110,6 +114,8 @@ def prepare(
         are scaled so that this decides ties only.
     every_row : bool, default=False
         Keep also the rows that cost the same whatever the action, which no optimum depends on.
+    prices : int, default=0
+        What a tree may cost at most besides the costs of the view.
 
     Returns
     -------
@@ -131,7 +137,7 @@ def prepare(
     leaf = view.leaf_cost * unit + int(fewest_leaves)
     split = view.split_costs * unit
     F, dearest = view.n_features, int(split.max(initial=0))
-    penalties = 8 * leaf + 8 * dearest + 1
+    penalties = 8 * leaf + 8 * dearest + prices + 1
     largest = float(rows.total.max()) * unit * _ROUNDING
     if largest * 8 + penalties + (leaf + dearest) * 2 * most_leaves >= INFINITY:
         raise Unsupported(

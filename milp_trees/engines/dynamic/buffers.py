@@ -126,7 +126,13 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
     return found
 
 
-def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> Context:
+def work_of(
+    inst: Instance,
+    switches: Switches,
+    depth: int,
+    sizes: int = 0,
+    kernels: np.ndarray | None = None,
+) -> Context:
     """Buffers of one thread, and the table of arguments of its kernels.
 
     Parameters
@@ -140,6 +146,8 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     sizes : int, default=0
         For a search by number of leaves: how many bounds the archive keeps per set. By default it
         keeps one per root test and one in all.
+    kernels : int64 array, optional
+        Addresses of the kernels; by default those of `kernels_of`.
 
     Returns
     -------
@@ -223,7 +231,7 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     return Context(
         WORK,
         memory,
-        kernels=kernels_of(inst, bool(sizes)),
+        kernels=kernels_of(inst, bool(sizes)) if kernels is None else kernels,
         **switches.flags(),
         pairs=np.array([where("P"), where("Q")]),
         totals=np.array([total + 8 * (U + 1) * k for k in range(3)]),

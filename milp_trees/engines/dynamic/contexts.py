@@ -211,7 +211,7 @@ class Context:
     """
 
     def __init__(
-        self, kind: ContextType, /, memory: Memory | None = None, parts: Any = (), **values: Any
+        self, kind: ContextType, memory: Memory | None = None, /, parts: Any = (), **values: Any
     ) -> None:
         if not set(values) <= set(kind.kind):
             raise TypeError(f"{kind} has no {', '.join(sorted(set(values) - set(kind.kind)))}.")
