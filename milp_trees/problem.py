@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
 from milp_trees.questions import Best
-from milp_trees.spaces.trees import Space, Trees
+from milp_trees.spaces.trees import Space, Trees, one_hot_treatments
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.ratio_view import Ratio
@@ -38,6 +38,10 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
         return f"{taker.name} needs a depth limit; give max_depth (--depth)."
     if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
         return f"{taker.name} cannot express a minimum weight in the leaves{who_can(problem, 'takes_min_weight')}."
+    if getattr(space, "min_samples_treatment", 0) and not getattr(
+        taker, "takes_min_treatment", False
+    ):
+        return f"{taker.name} cannot express a minimum of rows per treatment in the leaves{who_can(problem, 'takes_min_treatment')}."
     try:
         problem.first_view(taker.needs)
     except NoView as why:
@@ -300,15 +304,28 @@ class Problem:
     def all_rows_too_few(self) -> bool:
         """Whether all rows together are too few, or have too little weight, for a single leaf."""
         data, space = self.dataset, self.space
-        return data.n_rows < getattr(space, "min_samples_leaf", 0) or sum(
-            map(Fraction, data.row_weights.tolist())
-        ) < Fraction(getattr(space, "min_weight_leaf", 0))
+        if data.n_rows < getattr(space, "min_samples_leaf", 0):
+            return True
+        if fewest := getattr(space, "min_samples_treatment", 0):
+            return int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest
+        weight = sum(map(Fraction, data.row_weights.tolist()))
+        return weight < Fraction(getattr(space, "min_weight_leaf", 0))
+
+    @property
+    def group(self) -> dict[str, Any] | None:
+        """The protected attribute and whether trees may split on it; None if there is none.
+
+        It is `Dataset.protected` with `split_on`, which is what the space decides.
+        """
+        known, allowed = self.dataset.protected, getattr(self.space, "split_on_group", None)
+        return None if known is None or allowed is None else {**known, "split_on": allowed}
 
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""
         return {
             "task": self.task.spec(),
             "space": self.space.spec(),
+            **({} if self.group is None else {"group": self.group}),
             "question": self.question.spec()
             if hasattr(self.question, "spec")
             else self.question.name,

@@ -164,9 +164,11 @@ def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
     )
     for part, own in (("task", problem.task.spec()), ("space", problem.space.spec())):
         _same_part(f"problem.{part}", spec[part], json_safe(own))
+    if "group" in spec:  # it follows from the parts above; older results do not state it
+        _same_part("problem.group", spec["group"], json_safe(problem.group))
     if isinstance(spec["question"], Mapping):
         _same_part("problem.question", spec["question"], json_safe(problem.question.spec()))
-    unknown = sorted(set(spec) - {"task", "space", "question", "data"})
+    unknown = sorted(set(spec) - {"task", "space", "group", "question", "data"})
     if unknown:
         raise VerificationError(f"The problem states {unknown[0]!r}, which no problem has.")
     return problem

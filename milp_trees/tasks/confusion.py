@@ -160,7 +160,6 @@ class ConfusionRatio(Task):
         """The task as exact integers, with the candidate features of a space."""
         candidates, actions = space.candidates(dataset), self.actions(dataset)
         numerator, denominator = (self.counts(coefs, dataset) for coefs in self._whole())
-        row_weight, min_weight_leaf = _masses(dataset, space)
         frame = CostMatrix(
             X=np.ascontiguousarray(dataset.X[:, candidates]),
             features=tuple(dataset.features[j] for j in candidates),
@@ -177,8 +176,7 @@ class ConfusionRatio(Task):
             scale=Fraction(1),
             exact=True,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
-            row_weight=row_weight,
-            min_weight_leaf=min_weight_leaf,
+            **_masses(dataset, space),
         )
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 

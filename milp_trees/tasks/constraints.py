@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -69,6 +69,37 @@ class Constraint(ABC):
         raise DataError(
             f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
         )
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """The same constraint with a limit that excludes an amount, and nothing smaller.
+
+        Parameters
+        ----------
+        amount : Fraction
+            The size that `amount` gave for some actions of the rows.
+        dataset : Dataset
+            The rows.
+
+        Returns
+        -------
+        Constraint or None
+            None if no amount is smaller.
+        """
+        return None
+
+    def up_to(self, amount: Fraction) -> Constraint:
+        """The same constraint with another limit.
+
+        Raises
+        ------
+        DataError
+            The constraint limits no single quantity.
+        """
+        raise DataError(f"The constraint {self.name} limits no single quantity.")
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        """The same constraint with a limit that excludes nothing."""
+        return self
 
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
@@ -176,6 +207,21 @@ class GroupRates(Constraint):
         ]
         return self.name, max(differences, default=Fraction(0))
 
+    def up_to(self, amount: Fraction) -> Constraint:
+        return replace(self, max_disparity=amount)
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        return self.up_to(Fraction(1))
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """With a limit just below.
+
+        Amounts are differences of two shares of at most n rows. Two of them with the denominators
+        d and e differ by at least 1/(d·e), and d is at most n².
+        """
+        closest = Fraction(1, 2 * dataset.n_rows**2 * amount.denominator)
+        return self.up_to(amount - closest) if amount > 0 else None
+
 
 @dataclass(frozen=True)
 class StatisticalParity(GroupRates):
@@ -272,6 +318,16 @@ class Capacity(Constraint):
         """The number of rows that get the action."""
         chosen = action == _position(self.action, actions)
         return f"rows given {self.action}", Fraction(int(chosen.sum()))
+
+    def up_to(self, amount: Fraction) -> Constraint:
+        return replace(self, at_most=int(amount), at_least=None)
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        return self.up_to(Fraction(dataset.n_rows))
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """With one row less."""
+        return self.up_to(amount - 1) if amount > 0 else None
 
 
 def as_constraints(given: Any) -> tuple[Constraint, ...]:

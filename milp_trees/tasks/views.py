@@ -125,6 +125,9 @@ class CostMatrix(MaybeRanked):
         complement; for a constant feature its value.
     row_weight, min_weight_leaf : int64 array of shape (n,), int
         Scaled row weights, and their smallest sum in a leaf (0: no minimum).
+    treated, min_treated : int64 array of shape (n, T), int
+        Number of original rows with every observed treatment, and their smallest number in a leaf
+        (0: no minimum).
     """
 
     X: np.ndarray
@@ -142,6 +145,8 @@ class CostMatrix(MaybeRanked):
     alias: Mapping[BinaryFeature, tuple[int, bool] | bool] = field(default_factory=dict)
     row_weight: np.ndarray | None = None
     min_weight_leaf: int = 0
+    treated: np.ndarray | None = None
+    min_treated: int = 0
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -204,6 +209,15 @@ class CostMatrix(MaybeRanked):
     def spread(self) -> int:
         """Largest possible difference of the costs of the rows between two trees."""
         return int(self.regret.max(axis=1).sum()) if self.n_rows else 0
+
+    @cached_property
+    def leaf_minima(self) -> tuple[tuple[np.ndarray, int], ...]:
+        """What a leaf must hold besides rows: pairs of an amount per row and its smallest sum."""
+        weight = (self.row_weight, self.min_weight_leaf)
+        given = [weight] if self.row_weight is not None and self.min_weight_leaf > 0 else []
+        if self.treated is not None and self.min_treated > 0:
+            given += [(np.ascontiguousarray(column), self.min_treated) for column in self.treated.T]
+        return tuple(given)  # type: ignore[arg-type]
 
     @property
     def unavoidable(self) -> float:
@@ -343,4 +357,5 @@ class CostMatrix(MaybeRanked):
             side=side,
             rows=self.rows[first],
             row_weight=None if self.row_weight is None else total(self.row_weight),
+            treated=None if self.treated is None else total(self.treated),
         )

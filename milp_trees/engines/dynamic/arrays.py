@@ -49,6 +49,8 @@ class Instance:
         Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
     depth : int
         Largest depth that can matter, or UNLIMITED.
+    position : int64 array
+        Of every kept row of the view, its place in the sets.
     """
 
     data: Any
@@ -57,6 +59,7 @@ class Instance:
     constant: int
     depth: int
     n_rows: int
+    position: np.ndarray
 
     @property
     def penalised(self) -> bool:
@@ -147,6 +150,7 @@ def prepare(
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
+        position=layout.position,
     )
 
 
@@ -168,9 +172,9 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
     if space.min_samples_leaf > 1:
         columns.append(view.counts)
         least.append(min(space.min_samples_leaf, view.total_rows + 1))
-    if view.min_weight_leaf > 0 and view.row_weight is not None:
-        columns.append(view.row_weight)
-        least.append(min(view.min_weight_leaf, int(view.row_weight.sum()) + 1))
+    for amounts, fewest in view.leaf_minima:
+        columns.append(amounts)
+        least.append(min(fewest, int(amounts.sum()) + 1))
     return (
         np.column_stack(columns) if columns else np.zeros((view.n_rows, 0), dtype=np.int64)
     ), least
