@@ -135,14 +135,15 @@ def prepare(
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
     leaf = view.leaf_cost * unit + int(fewest_leaves)
-    split = view.split_costs * unit
-    F, dearest = view.n_features, int(split.max(initial=0))
+    # In integers of Python, before the first product that could leave 64 bits.
+    F, dearest = view.n_features, int(view.split_costs.max(initial=0)) * unit
     penalties = 8 * leaf + 8 * dearest + prices + 1
     largest = float(rows.total.max()) * unit * _ROUNDING
     if largest * 8 + penalties + (leaf + dearest) * 2 * most_leaves >= INFINITY:
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
         )
+    split = view.split_costs * unit
     U, M = rows.vectors.shape[1] - 1, len(least)
     if unit > 1:
         _scale(rows, n, U - M, unit)
