@@ -34,8 +34,6 @@ UNLIMITED = 63
 _MOST_PLANES = 64
 #: More than the rounding of sums of floats.
 _ROUNDING = 1 + 1e-6
-#: Number types of arrays.
-_U8, _U64, _I64, _F64 = map(np.dtype, (np.uint8, np.uint64, np.int64, np.float64))
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
@@ -60,6 +58,8 @@ class Instance:
         The kept rows of the view, and where each stands in the bit sets.
     n_listed : int
         Number of rows in all groups that are counted, together.
+    splits : bool
+        Whether a test costs something.
     """
 
     data: Any
@@ -71,6 +71,7 @@ class Instance:
     kept: np.ndarray
     position: np.ndarray
     n_listed: int
+    splits: bool
 
     @property
     def penalised(self) -> bool:
@@ -81,7 +82,7 @@ class Instance:
     def kernel_kind(self) -> tuple[str, bool, bool, bool]:
         """What decides which compiled kernels the instance needs."""
         data = self.data
-        return self.kind, bool(data.split.any()), bool(data.n_masses), bool(data.by_row)
+        return self.kind, self.splits, bool(data.n_masses), bool(data.by_row)
 
     def to_Z(self, value: int, n_leaves: int = 0) -> int:
         """Integer objective of a search value, or a lower bound on it."""
@@ -158,6 +159,7 @@ def prepare(
         kept=rows.kept[:n],
         position=layout.position,
         n_listed=layout.n_listed,
+        splits=bool(split.any()),
     )
 
 
@@ -189,28 +191,23 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
 
 def _rows(costs: np.ndarray, masses: np.ndarray, every_row: bool) -> Any:
     """The record that `preparing.measure` works on."""
-    from milp_trees.engines.dynamic.contexts import Context, Memory
+    from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.preparing import ROWS
 
     (n, K), M = costs.shape, masses.shape[1]
     U = max(1, K - 1) + M
     # With two actions the regret of the first one follows from the difference.
     n_keys = 1 if U == 1 and not M else U + 1
-    memory = Memory(
-        kept=(_I64, (n,)),
-        vectors=(_I64, (n, U + 1)),
-        best=(_I64, (n,)),
-        most=(_I64, (n,)),
-        of=(_I64, (n,)),
-        first=(_I64, (n,)),
-        sizes=(_I64, (n,)),
-        slots=(_I64, (1 << (2 * n).bit_length(),)),
-        gain=(_I64, (U + 1,)),
-        total=(_F64, (U + 1,)),
-    )
+    shapes = {
+        **dict.fromkeys(("kept", "best", "most", "of", "first", "sizes"), (n,)),
+        "vectors": (n, U + 1),
+        "slots": (1 << (2 * n).bit_length(),),
+        "gain": (U + 1,),
+        "total": (U + 1,),
+    }
     return Context(
         ROWS,
-        memory,
+        shapes,
         every_row=int(every_row),
         n_keys=n_keys,
         costs=np.ascontiguousarray(costs, dtype=np.int64),
@@ -333,32 +330,32 @@ def _data(
     S: int,
     kind: str,
 ) -> Any:
-    from milp_trees.engines.dynamic.contexts import Context, Memory
+    from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.layouts import DATA
     from milp_trees.engines.dynamic.pair_counts import hash_keys
     from milp_trees.engines.dynamic.preparing import PLACES, fill
 
     W, G, M = layout.n_words, len(layout.values), len(least)
     U = rows.vectors.shape[1] - 1
-    memory = Memory(
-        X=(_U8, (64 * W, S)),
-        tests=(_U64, (F, W)),
-        everything=(_U64, (W,)),
-        values=(_I64, (64 * W, U + 1)),
-        best=(_I64, (64 * W,)),
-        heavy=(_I64, (W,)),
-        most=(_I64, (64 * W,)),
-        group_bits=(_U64, (max(1, G), W)),
-        group_range=(_I64, (max(1, G), 2)),
-        group_values=(_I64, (max(1, G), U + 1)),
-        group_best=(_I64, (max(1, G),)),
-        group_most=(_I64, (max(1, G),)),
-        split=(_I64, (S,)),
-        eight=(_U8, (S,)),
-    )
+    groups, places = max(1, G), 64 * W
+    shapes = {
+        "X": (places, S),
+        "tests": (F, W),
+        "everything": (W,),
+        "values": (places, U + 1),
+        "best": (places,),
+        "heavy": (W,),
+        "most": (places,),
+        "group_bits": (groups, W),
+        "group_range": (groups, 2),
+        "group_values": (groups, U + 1),
+        "group_best": (groups,),
+        "group_most": (groups,),
+        "split": (S,),
+    }
     data = Context(
         DATA,
-        memory,
+        shapes,
         n_tests=F,
         stride=S,
         n_words=W,
@@ -379,14 +376,14 @@ def _data(
     if U - M == 1:
         signed = layout.values[:, 0]
         data.group_best[:G], data.group_most[:G] = signed < 0, np.abs(signed)
-    places = Context(
+    filling = Context(
         PLACES,
-        memory,
+        {"eight": (S,)},
         given=np.ascontiguousarray(view.X, dtype=np.uint8),
         position=layout.position,
         rank=layout.rank,
         planes=layout.planes,
         test_bytes=data.tests.view(np.uint8),
     )
-    fill(data.address, rows.address, places.address)
+    fill(data.address, rows.address, filling.address)
     return data
