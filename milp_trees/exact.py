@@ -71,13 +71,18 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     return Fraction(Decimal(repr(value)))
 
 
-def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+def integers(
+    array: np.ndarray, kind: np.ndarray | None = None
+) -> tuple[np.ndarray, Fraction, bool]:
     """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
 
     Parameters
     ----------
     array : float or int array
         Costs in natural units; an object array may hold Fractions.
+    kind : int array, optional
+        The costs are those of `array[kind]`, whose rows need not be written out; costs of kinds
+        that do not occur have no influence, and become zeros.
 
     Returns
     -------
@@ -88,11 +93,15 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     exact : bool
         False if the costs had to be rounded to a grid.
     """
+    n = max(1, len(np.atleast_1d(array)) if kind is None else len(kind))
+    if kind is not None:
+        occurs = np.bincount(kind, minlength=len(array)) > 0
+        array = array if occurs.all() else np.where(occurs[:, None], array, 0)
     flat = np.asarray(array).ravel()
     if flat.dtype == np.int64:
         largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
         common = int(np.gcd.reduce(flat)) or 1
-        if largest // common * max(1, len(np.atleast_1d(array))) <= LIMIT:
+        if largest // common * n <= LIMIT:
             return (flat // common).reshape(np.shape(array)), Fraction(common), True
     if flat.dtype == object or _rationals(flat[:FEW]) is not None:
         values, where = (
@@ -104,11 +113,10 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
             numerators = [int(f * denominator) for f in short]
             common = math.gcd(*numerators) or 1
             largest = max((abs(v) for v in numerators), default=0) // common
-            if largest * max(1, len(np.atleast_1d(array))) <= LIMIT:
+            if largest * n <= LIMIT:
                 whole = np.array([v // common for v in numerators], dtype=np.int64)[where]
                 return whole.reshape(np.shape(array)), Fraction(common, denominator), True
     numbers = flat.astype(float)
-    n = max(1, np.shape(array)[0] if np.ndim(array) else 1)
     spread = float(np.abs(numbers).max(initial=0.0)) * n
     # With a power of two as grid the scaled doubles stay exact.
     step = Fraction(2) ** math.ceil(math.log2(spread / GRID)) if spread > 0 else Fraction(1)
