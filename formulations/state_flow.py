@@ -70,6 +70,8 @@ class StateFlow(TreeFormulation):
     reference = "docs/formulations.md#state-flow"
     integral_relaxation = True
     has_full_tree = False
+    takes_min_weight = True
+    takes_min_treatment = True
     default_rank = 70
     judge_rank = 60
 

@@ -19,6 +19,7 @@ from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
 from .estimators.budget_forest import BudgetForestClassifier as BudgetForestClassifier
+from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier
 from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.pruner import EnsemblePruner as EnsemblePruner
 from .estimators.spo_forest import SPOForest as SPOForest

@@ -299,7 +299,7 @@ def near_best(
     result = answer(asked, None, limits)
     if result.status is Status.INFEASIBLE:
         raise Infeasible(
-            "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf or min_weight_leaf."
+            "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf, min_weight_leaf or min_samples_treatment."
         )
     if result.trees is None:
         if result.limit:

@@ -7,7 +7,7 @@ from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Routes
-from milp_trees.questions import Best, ByPrice, BySize, NearBest
+from milp_trees.questions import Best, ByPrice, BySize, Front, NearBest
 from milp_trees.registering import register
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
@@ -17,6 +17,8 @@ from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.ratio_view import Ratio
+from milp_trees.tasks.separable import SeparableTask
+from milp_trees.tasks.states_view import States
 from milp_trees.tasks.views import CostMatrix, SideRow
 from milp_trees.verification import Verdict, Verification
 
@@ -31,6 +33,7 @@ __all__ = [
     "CostMatrix",
     "Event",
     "Formulation",
+    "Front",
     "Job",
     "Leaf",
     "LeafCounts",
@@ -44,11 +47,13 @@ __all__ = [
     "PruningCurve",
     "Ratio",
     "Routes",
+    "SeparableTask",
     "SideRow",
     "SizePath",
     "Solution",
     "Solver",
     "Space",
+    "States",
     "Status",
     "Task",
     "TreeFormulation",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
 from milp_trees.questions import Best
-from milp_trees.spaces.trees import Space, Trees
+from milp_trees.spaces.trees import Space, Trees, one_hot_treatments
 from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix, Scale
 
@@ -37,6 +38,10 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
         return f"{taker.name} needs a depth limit; give max_depth (--depth)."
     if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
         return f"{taker.name} cannot express a minimum weight in the leaves{who_can(problem, 'takes_min_weight')}."
+    if getattr(space, "min_samples_treatment", 0) and not getattr(
+        taker, "takes_min_treatment", False
+    ):
+        return f"{taker.name} cannot express a minimum of rows per treatment in the leaves{who_can(problem, 'takes_min_treatment')}."
     try:
         problem.first_view(taker.needs)
     except NoView as why:
@@ -118,7 +123,7 @@ class Problem:
         What "best" means, with its side constraints.
     space : Space
         Which models are allowed.
-    question : Best, NearBest, BySize or ByPrice
+    question : Best, NearBest, BySize, ByPrice or Front
         What is asked about these models; by default which one is best.
 
     Examples
@@ -230,6 +235,28 @@ class Problem:
         """The task's value of a predictor on the problem's data."""
         return self.task.value(predictor.routes(self.dataset), self.dataset)
 
+    def coordinates(self, predictor: Tree) -> tuple[Value, ...]:
+        """The coordinates of a predictor for the question `front`, recomputed on the data.
+
+        They are those of the task, or the task's value and the amount of the quantity that the
+        question names. Each is a number with its name as the unit.
+
+        Raises
+        ------
+        NoView
+            The question names no quantity, and the task has no front of its own.
+        UnknownName
+            There is no side constraint of the name in the question.
+        """
+        task, data = self.task, self.dataset
+        routes = predictor.routes(data)
+        against = getattr(self.question, "against", None)
+        if against is None:
+            return task.coordinates(routes, data)
+        rule = constraint(against) if isinstance(against, str) else against
+        name, size = rule.amount(routes.action, data, task.actions(data))
+        return task.value(routes, data), Value(float(size), size, name, "min")
+
     def extra_scores(self, predictor: Any) -> dict[str, float]:
         """Numbers that the task reports in addition to its value."""
         return (
@@ -277,16 +304,31 @@ class Problem:
     def all_rows_too_few(self) -> bool:
         """Whether all rows together are too few, or have too little weight, for a single leaf."""
         data, space = self.dataset, self.space
-        return data.n_rows < getattr(space, "min_samples_leaf", 0) or sum(
-            map(Fraction, data.row_weights.tolist())
-        ) < Fraction(getattr(space, "min_weight_leaf", 0))
+        if data.n_rows < getattr(space, "min_samples_leaf", 0):
+            return True
+        if fewest := getattr(space, "min_samples_treatment", 0):
+            return int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest
+        weight = sum(map(Fraction, data.row_weights.tolist()))
+        return weight < Fraction(getattr(space, "min_weight_leaf", 0))
+
+    @property
+    def group(self) -> dict[str, Any] | None:
+        """The protected attribute and whether trees may split on it; None if there is none.
+
+        It is `Dataset.protected` with `split_on`, which is what the space decides.
+        """
+        known, allowed = self.dataset.protected, getattr(self.space, "split_on_group", None)
+        return None if known is None or allowed is None else {**known, "split_on": allowed}
 
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""
         return {
             "task": self.task.spec(),
             "space": self.space.spec(),
-            "question": self.question.name,
+            **({} if self.group is None else {"group": self.group}),
+            "question": self.question.spec()
+            if hasattr(self.question, "spec")
+            else self.question.name,
             "data": {
                 **self.dataset.source,
                 "rows": self.dataset.n_rows,

@@ -1,7 +1,7 @@
 """The questions about a space of models.
 
-They are the best model, all models that are nearly as good, the best of every size, and the best
-pruning for every price.
+They are the best model, all models that are nearly as good, the best of every size, the best
+pruning for every price, and the models that no other is better than in every coordinate.
 """
 
 from __future__ import annotations
@@ -54,6 +54,52 @@ class BySize:
             raise DataError(
                 f"max_leaves must be a whole number of at least 1; got {self.max_leaves!r}."
             )
+
+
+@dataclass(frozen=True)
+class Front:
+    """The question "which models does no other model beat?" (the Pareto front).
+
+    A model belongs to the front if no other is at least as good in every coordinate and better in
+    one; of several models with the same coordinates one is enough. Without `against` the
+    coordinates and the order are those of the task itself, for example false positives and false
+    negatives. With `against` they are the task's value and the amount of one quantity.
+
+    Parameters
+    ----------
+    against : str or Constraint, optional
+        A side constraint by its name, such as `"statistical-parity"`, or one with its parameters,
+        such as `Capacity("treat")`. The second coordinate is the amount that it limits (the
+        largest disparity, or the number of rows that get an action); its own limit is ignored.
+    most : int, optional
+        Largest number of models in the answer; the default is all. An answer that leaves models
+        out is not complete.
+    """
+
+    name = "front"
+
+    against: Any = None
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        known = self.against is None or isinstance(self.against, str)
+        if not (known or (hasattr(self.against, "amount") and hasattr(self.against, "spec"))):
+            raise DataError(
+                f"against= is the name of a side constraint, such as 'statistical-parity', or a constraint; got {self.against!r}."
+            )
+        if self.most is not None and (type(self.most) is not int or self.most < 1):
+            raise DataError(
+                f"most must be a whole number of at least 1, or None; got {self.most!r}."
+            )
+
+    def spec(self) -> dict[str, Any]:
+        """A JSON description with all parameters."""
+        whole = self.against is None or isinstance(self.against, str)
+        return {
+            "name": self.name,
+            "against": self.against if whole else self.against.spec(),
+            "most": self.most,
+        }
 
 
 @dataclass(frozen=True)

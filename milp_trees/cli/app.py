@@ -217,7 +217,7 @@ def no_model(result: Result) -> str:
     from milp_trees.results.result import Status
 
     if result.status is Status.INFEASIBLE and result.problem.all_rows_too_few:
-        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf or --min-weight-leaf."
+        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf, --min-weight-leaf or --min-samples-treatment."
     if result.status is Status.INFEASIBLE:
         return "No tree satisfies the constraints; loosen --max-disparity, --capacity or --min-samples-leaf, or allow a larger --depth."
     if result.status is Status.UNSUPPORTED:

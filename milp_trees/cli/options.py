@@ -121,6 +121,9 @@ class ProblemOptions:
     min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", SPACE)] = 1
     max_leaves: Annotated[int | None, _option("Most leaves.", SPACE)] = None
     min_weight_leaf: Annotated[str, _option("Smallest row weight in a leaf.", SPACE)] = "0"
+    min_samples_treatment: Annotated[
+        int, _option("Fewest rows with each treatment in a leaf.", SPACE)
+    ] = 0
     split_on_group: Annotated[bool, _option("Allow splits on the group column.", SPACE)] = False
 
     def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
@@ -155,6 +158,7 @@ class ProblemOptions:
             self.min_samples_leaf,
             self.split_on_group,
             self.min_weight_leaf,
+            self.min_samples_treatment,
         )
         task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)

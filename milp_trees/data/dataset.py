@@ -284,6 +284,30 @@ class Dataset(MaybeRanked):
             )
         return np.asarray(value)
 
+    @cached_property
+    def protected(self) -> dict[str, Any] | None:
+        """What is known about the protected attribute; None without groups and group column.
+
+        `column` is the group column (None if groups were given apart from the features), `groups`
+        the number of groups, and `copies` the names of features of *other* columns that hold
+        exactly on the rows of one group, or exactly on all other rows. A tree that tests a copy
+        tests the group, under another name.
+        """
+        if self.groups is None:
+            return None if self.group_column is None else {"column": self.group_column}
+        levels = [np.asarray(self.groups == g) for g in np.unique(self.groups)]
+        sizes = {size for level in levels for size in (level.sum(), self.n_rows - level.sum())}
+        copies = []
+        for j, test in enumerate(self.features):
+            if test.column == self.group_column or len(levels) < 2:
+                continue
+            holds = np.asarray(self.outcome(j), dtype=bool)
+            if holds.sum() in sizes and any(
+                (holds == level).all() or (holds != level).all() for level in levels
+            ):
+                copies.append(test.name)
+        return {"column": self.group_column, "groups": len(levels), "copies": copies}
+
     # -- making others -----------------------------------------------------------------------------
 
     def subset(self, rows: Any) -> Dataset:

@@ -49,6 +49,7 @@ class Outline(Dataset):
         self.__dict__.update(
             {name: getattr(dataset, name) for name in _KEPT},
             sha256=dataset.sha256,
+            protected=dataset.protected,
             _shape=(dataset.n_rows, dataset.n_features),
         )
         if also:

@@ -228,6 +228,7 @@ def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
         counts=view.counts[kept],
         rows=view.rows[kept],
         row_weight=None if view.row_weight is None else view.row_weight[kept],
+        treated=None if view.treated is None else view.treated[kept],
     )
 
 

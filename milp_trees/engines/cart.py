@@ -32,6 +32,7 @@ class Cart(Method):
     title: ClassVar[str] = "Greedy tree by impurity, pruned by exact cost (heuristic)"
     exact = False
     takes_min_weight = True
+    takes_min_treatment = True
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

@@ -77,6 +77,7 @@ class DynamicProgramme(Options, Method):
     default_rank: ClassVar[int | None] = 20
     judge_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
+    takes_min_treatment: ClassVar[bool] = True
 
     @property
     def exact(self) -> bool:  # type: ignore[override]

@@ -39,6 +39,7 @@ class DynamicProgrammeBySize(Method):
     takes_any_depth = True
     default_rank = 85
     takes_min_weight = True
+    takes_min_treatment = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view, space = problem.view(CostMatrix), limited(problem)

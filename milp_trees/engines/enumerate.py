@@ -47,6 +47,8 @@ class Enumerator(Method):
     default_rank: ClassVar[int | None] = 90
     judge_rank: ClassVar[int | None] = 30
     takes_side_rows = True
+    takes_min_weight = True
+    takes_min_treatment = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
@@ -132,7 +134,11 @@ def enumerate_trees(
     dict
         (number of leaves, side totals) → (cost, tree).
     """
-    costs, counts = view.costs.tolist(), view.counts.tolist()
+    costs = view.costs.tolist()
+    needs = [
+        (amounts.tolist(), least)
+        for amounts, least in ((view.counts, min_samples_leaf), *view.leaf_minima)
+    ]
     side = [row.coefs.tolist() for row in view.side]
     true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_features)]
 
@@ -145,7 +151,7 @@ def enumerate_trees(
                 out[leaves, totals] = (cost, node)
 
         members = [i for i in range(view.n_rows) if rows >> i & 1]
-        if sum(counts[i] for i in members) >= min_samples_leaf:
+        if all(sum(amounts[i] for i in members) >= least for amounts, least in needs):
             for k in range(view.n_actions):
                 totals = tuple(sum(coefs[i][k] for i in members) for coefs in side)
                 offer(1, totals, sum(costs[i][k] for i in members) + view.leaf_cost, Leaf(k))

@@ -54,6 +54,7 @@ class NearBestTrees(Method):
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 86
     takes_min_weight: ClassVar[bool] = True
+    takes_min_treatment: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
@@ -206,10 +207,8 @@ class _Search:
 
     @property
     def feasible(self) -> bool:
-        row_weight = 0 if self.view.row_weight is None else int(self.view.row_weight.sum())
-        return (
-            self.view.total_rows >= self.space.min_samples_leaf
-            and row_weight >= self.view.min_weight_leaf
+        return self.view.total_rows >= self.space.min_samples_leaf and all(
+            int(amounts.sum()) >= least for amounts, least in self.view.leaf_minima
         )
 
     def run(self) -> Limit | None:

@@ -14,6 +14,9 @@ negatives for every number of false positives and leaves. Until the search ends,
 of equal rows: they get one label, so at least E errors are made, and the metric is at most its best
 value with FP + FN = E.
 
+**Question `front`.** Without an incumbent nothing is dropped, and the front of all rows is the
+answer, with a tree for each of its points.
+
 Since one front serves all these metrics, this engine also checks F1 and other ratios, which are
 solved by sequences of linear problems.
 """
@@ -22,17 +25,19 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.front import finish_front
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
+from milp_trees.questions import Front
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import full_leaves
@@ -55,7 +60,13 @@ class ParetoFront(Method):
     shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
     effort: ClassVar[int] = 20
     needs = PairCounts
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
     default_rank = 50
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        if getattr(problem.question, "against", None) is not None:
+            return "pareto finds the front of false positives and false negatives, not one against another quantity; leave out against= (--against)."
+        return None
 
     def warm_up(self) -> None:
         """Compile the kernels."""
@@ -82,18 +93,27 @@ class ParetoFront(Method):
 
             whole = problem.view(PairCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
+        asked = isinstance(problem.question, Front)
         if len(view.is_positive) < space.min_samples_leaf:
-            return finish(
+            said: dict[str, Any] = {"proved_by": self.name, "clock": clock, "infeasible": True}
+            if asked:
+                return finish_front(problem, self.name, (), complete=True, **said)
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, **said)
+        run = _Run(view, problem, limits, progress, clock.begin)
+        if asked:
+            with clock("solve"):
+                trees, limit = run.whole_front()
+            return finish_front(
                 problem,
                 self.name,
-                None,
-                bound=None,
-                claims_optimal=False,
+                trees,
+                complete=limit is None,
                 proved_by=self.name,
                 clock=clock,
-                infeasible=True,
+                limit=limit,
+                model_size=run.sizes,
+                trace=run.trace,
             )
-        run = _Run(view, problem, limits, progress, clock.begin)
         with clock("solve"):
             limit = run.solve(start)
         assert run.tree is not None
@@ -106,11 +126,7 @@ class ParetoFront(Method):
             proved_by=self.name,
             clock=clock,
             limit=limit,
-            model_size={
-                "fronts": len(run.fronts.memo),
-                "reused": run.fronts.reused,
-                "sums": run.fronts.sums,
-            },
+            model_size=run.sizes,
             trace=run.trace,
             watch=run.watch,
         )
@@ -146,6 +162,29 @@ class _Run:
         self.tree: Tree | None = None
         self.trace = Trace(progress)
         self.bound = _unavoidable(view)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        found = self.fronts
+        return {"fronts": len(found.memo), "reused": found.reused, "sums": found.sums}
+
+    def whole_front(self) -> tuple[list[Tree], Limit | None]:
+        """A tree for every point of the front, or for those of the last depth that was finished."""
+        trees: list[Tree] = []
+        try:
+            for depth in sorted({0, min(self.depth, 2), self.depth}):
+                points = [tuple(p) for p in self.fronts.front(self.fronts.root, depth).tolist()]
+                trees = [
+                    Tree(
+                        self._node(self.fronts.tree(self.fronts.root, depth, p)), self.view.actions
+                    )
+                    for p in points
+                ]
+        except Stopped as stop:
+            return trees, stop.limit
+        except KeyboardInterrupt:
+            return trees, Limit.INTERRUPTED
+        return trees, None
 
     def check(self) -> None:
         self.watch.check()

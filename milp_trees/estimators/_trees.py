@@ -114,11 +114,18 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         A `ConvergenceWarning` says that an exact method stopped before its tree was proven optimal.
         """
         check_groups_differ(getattr(task, "constraints", ()), dataset)
-        problem = Problem(
-            dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf)
-        )
+        problem = Problem(dataset, task, self._trees(self.max_leaf_nodes))
         start = getattr(self.start, "tree_", self.start)
         self._keep(self._run(problem, self._method(), start))
+
+    def _trees(self, max_leaf_nodes: int | None) -> Trees:
+        """The trees that are allowed, with at most so many leaves."""
+        return Trees(
+            self.max_depth,
+            max_leaf_nodes,
+            self.min_samples_leaf,
+            split_on_group=getattr(self, "split_on_group", False),
+        )
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
         """Run a method and return its result, which contains a tree.

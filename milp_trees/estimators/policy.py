@@ -23,7 +23,9 @@ class OptimalPolicyTree(OptimalTree):
         Limits on the size, as for `OptimalTreeClassifier`.
     ccp_alpha : number, default=0
         Penalty per leaf, in the unit of the mean value.
-    constraints, method, time_limit, binarizer, n_bins, start, random_state, n_jobs, keep_data
+    constraints, split_on_group, method, time_limit, binarizer, n_bins, start, random_state
+        As for `OptimalTreeClassifier`.
+    n_jobs, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -47,6 +49,7 @@ class OptimalPolicyTree(OptimalTree):
         min_samples_leaf: int = 1,
         ccp_alpha: Any = 0.0,
         constraints: Any = (),
+        split_on_group: bool = False,
         method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
@@ -61,6 +64,7 @@ class OptimalPolicyTree(OptimalTree):
         self.min_samples_leaf = min_samples_leaf
         self.ccp_alpha = ccp_alpha
         self.constraints = constraints
+        self.split_on_group = split_on_group
         self.method = method
         self.time_limit = time_limit
         self.binarizer = binarizer

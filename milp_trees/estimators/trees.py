@@ -24,7 +24,6 @@ from milp_trees.estimators._trees import (
     check_weights,
     take,
 )
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -58,6 +57,8 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     constraints : sequence of constraints, default=()
         Side constraints such as `mt.tasks.StatisticalParity(0.01)`. `fit` then needs `groups`, and
         `method` must be one that takes constraints, for example "state-flow@highs".
+    split_on_group : bool, default=False
+        Whether the tree may split on the column that `fit` gets as `groups`.
     method : str, default="auto"
         Name of any method of the registry, for example "flow-oct@highs". "auto" takes the default
         engine of the task, which is "dp" for most tasks.
@@ -113,6 +114,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         task: Any = "accuracy",
         ccp_alpha: Any = 0.0,
         constraints: Any = (),
+        split_on_group: bool = False,
         method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
@@ -128,6 +130,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         self.task = task
         self.ccp_alpha = ccp_alpha
         self.constraints = constraints
+        self.split_on_group = split_on_group
         self.method = method
         self.time_limit = time_limit
         self.binarizer = binarizer
@@ -153,7 +156,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             the row, also on the quantiles.
         groups : array of shape (n,), or name of a column of X, optional
             Values of the protected attribute, for constraints. If a column is named, the tree does
-            not split on it.
+            not split on it, unless `split_on_group` allows it.
 
         Returns
         -------
@@ -227,7 +230,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         problem = Problem(
             dataset,
             self._stated_task(weighted, ccp_alpha=0),
-            Trees(self.max_depth, most, self.min_samples_leaf),
+            self._trees(most),
         )
         return path_of_sizes(problem, most, self._method(), self._limits())
 

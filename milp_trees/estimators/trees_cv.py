@@ -40,7 +40,9 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Largest number of levels of splits; None is no limit.
     max_leaf_nodes : int, default=8
         Largest number of leaves that is tried.
-    min_samples_leaf, task, constraints, method, binarizer, n_bins, random_state, n_jobs, keep_data
+    min_samples_leaf, task, constraints, split_on_group, method, binarizer, n_bins, random_state
+        As for `OptimalTreeClassifier`.
+    n_jobs, keep_data
         As for `OptimalTreeClassifier`.
     time_limit : float or None, default=60
         Seconds for each size path; there is one on all rows and one per fold.
@@ -84,6 +86,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         min_samples_leaf: int = 1,
         task: Any = "accuracy",
         constraints: Any = (),
+        split_on_group: bool = False,
         method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
@@ -99,6 +102,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.task = task
         self.constraints = constraints
+        self.split_on_group = split_on_group
         self.method = method
         self.time_limit = time_limit
         self.binarizer = binarizer
@@ -179,7 +183,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             `cv` gives no folds.
         """
         X, y = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y).ravel()
-        levels = X[groups] if isinstance(groups, str) else groups
+        levels = self._columns(X)[groups] if isinstance(groups, str) else groups
         scorer = check_scoring(self, scoring=self.scoring)
         rows = []
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y, levels):

@@ -180,8 +180,8 @@ def greedy_prunings(
     list of (cost, tree) or None
         Entry l has exactly l + 1 leaves. Empty if there is no tree.
     """
-    heavy = view.row_weight is None or int(view.row_weight.sum()) >= view.min_weight_leaf
-    if view.total_rows < space.min_samples_leaf or not heavy:
+    enough = all(int(amounts.sum()) >= least for amounts, least in view.leaf_minima)
+    if view.total_rows < space.min_samples_leaf or not enough:
         return []
     depth = min(ANY_DEPTH if space.max_depth is None else space.max_depth, DEEPEST)
     if space.max_leaf_nodes is not None and most:
@@ -239,9 +239,10 @@ class _Grower:
         None if no test leaves enough rows on both sides.
         """
         view, K = self.view, self.view.n_actions
-        needs = [(view.counts[rows], self.least)]
-        if view.row_weight is not None and view.min_weight_leaf:
-            needs.append((view.row_weight[rows], view.min_weight_leaf))
+        needs = [
+            (amounts[rows], least)
+            for amounts, least in ((view.counts, self.least), *view.leaf_minima)
+        ]
         sums = np.column_stack(
             [self.costs[rows], self.pull[rows], *(amounts for amounts, _ in needs)]
         )

@@ -61,9 +61,11 @@ class Method(ABC):
     needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False
-    #: Whether it takes problems without a depth limit, and with a minimum weight in the leaves.
+    #: Whether it takes problems without a depth limit, with a minimum weight in the leaves, and
+    #: with a minimum of rows per treatment in the leaves.
     takes_any_depth: ClassVar[bool] = False
     takes_min_weight: ClassVar[bool] = False
+    takes_min_treatment: ClassVar[bool] = False
     #: Rank among the methods that are run when no method is named: the smallest rank that takes the
     #: problem is run. None: the method is run only when it is named.
     default_rank: ClassVar[int | None] = None

@@ -54,6 +54,20 @@ class Routes:
     def n_leaves(self) -> int:
         return len(self.leaf_actions)
 
+    @cached_property
+    def root(self) -> Node:
+        """The nodes of the tree, which follow from the paths to its leaves."""
+
+        def walk(first: int, depth: int) -> tuple[Node, int]:
+            path = self.paths[first]
+            if len(path) == depth:
+                return Leaf(self.leaf_actions[first]), first + 1
+            left, middle = walk(first, depth + 1)
+            right, end = walk(middle, depth + 1)
+            return Branch(path[depth], left, right), end
+
+        return walk(0, 0)[0]
+
 
 @dataclass(frozen=True)
 class Tree:

@@ -15,9 +15,11 @@ import numpy as np
 from milp_trees.errors import VerificationError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
+from milp_trees.questions import Best, Front
 from milp_trees.results.json import json_safe, number
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import Space, Trees
+from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.stored import from_spec
 
 if TYPE_CHECKING:
@@ -112,7 +114,8 @@ def restore(
         The description contradicts itself or the data, or is for another question.
     """
     data = spec["data"]
-    _same("question", spec["question"], question)
+    stated = spec["question"]
+    _same("question", stated["name"] if isinstance(stated, Mapping) else stated, question)
     if dataset is not None:
         problem = _problem(spec, dataset)
         loose = _same_data(data, dataset, given=True)
@@ -156,10 +159,16 @@ def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
         raise VerificationError(
             "The data are not those of the result: tests, target or another array differ."
         )
-    problem = Problem(dataset, from_spec(spec["task"]), _space(spec["space"]))
+    problem = Problem(
+        dataset, from_spec(spec["task"]), _space(spec["space"]), _question(spec["question"])
+    )
     for part, own in (("task", problem.task.spec()), ("space", problem.space.spec())):
         _same_part(f"problem.{part}", spec[part], json_safe(own))
-    unknown = sorted(set(spec) - {"task", "space", "question", "data"})
+    if "group" in spec:  # it follows from the parts above; older results do not state it
+        _same_part("problem.group", spec["group"], json_safe(problem.group))
+    if isinstance(spec["question"], Mapping):
+        _same_part("problem.question", spec["question"], json_safe(problem.question.spec()))
+    unknown = sorted(set(spec) - {"task", "space", "group", "question", "data"})
     if unknown:
         raise VerificationError(f"The problem states {unknown[0]!r}, which no problem has.")
     return problem
@@ -322,6 +331,16 @@ def _space(spec: Mapping[str, Any]) -> Space:
     raise VerificationError(
         f"The result's space is {name!r}; trees and pruned ensembles can be verified."
     )
+
+
+def _question(spec: Any) -> Any:
+    """The question that `Problem.spec` described; those without parameters are stated by name."""
+    if not isinstance(spec, Mapping):
+        return Best()
+    against = spec.get("against")
+    if isinstance(against, Mapping):
+        against = constraint(**against)
+    return Front(against, spec.get("most"))
 
 
 def _same(name: str, stated: Any, expected: Any) -> None:

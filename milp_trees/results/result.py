@@ -9,11 +9,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
+from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
 from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from milp_trees.problem import Problem
 
 
@@ -38,10 +41,20 @@ class TracePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """A predictor (a `Tree`, or an `Ensemble`) with its value recomputed on the data."""
+    """A predictor (a `Tree`, or an `Ensemble`) with its value recomputed on the data.
+
+    Parameters
+    ----------
+    predictor : Tree or Ensemble
+    value : Value
+        The task's value.
+    coordinates : tuple of Value
+        For the question `front`: exact numbers, each with its name as the unit.
+    """
 
     predictor: Any
     value: Value
+    coordinates: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class Result:
     limit : Limit or None
         Why the method stopped early.
     solutions : tuple of Solution
-        One for the question `best`; for other questions several, the best first.
+        One for the question `best`; for other questions several, the best value first.
     certificate : Certificate
         What is known about the optimum.
     seconds : float
@@ -109,6 +122,9 @@ class Result:
         For the question `by-size` the best trees of all sizes; `solutions` then holds those that
         improve the value, the largest first. For the question `by-price` the best prunings for
         all λ.
+    complete : bool or None
+        For the question `front`: whether `solutions` is proven to be the whole front. None for
+        other questions.
     """
 
     problem: Problem
@@ -132,6 +148,7 @@ class Result:
     scores: Mapping[str, float] = field(default_factory=dict)
     trees: Any = None
     curve: Any = None
+    complete: bool | None = None
 
     @property
     def predictor(self) -> Any:
@@ -168,6 +185,24 @@ class Result:
         The result is optimal among trees with these features. Empty if nothing is lost.
         """
         return self.problem.dataset.loss
+
+    def front(self) -> pd.DataFrame:
+        """The answer to the question `front` as a table, in the order of its coordinates.
+
+        Returns
+        -------
+        DataFrame
+            A row per model: its coordinates by name as numbers, the `value` of the task, `leaves`,
+            `depth`, and the coordinates as exact rationals in columns whose names end in `(exact)`.
+
+        Raises
+        ------
+        DataError
+            The result answers another question.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(front_rows(self))
 
     def without_rows(self) -> Result:
         """The same result without the rows of its problem.
@@ -218,6 +253,8 @@ class Result:
             "versions": dict(self.versions),
             "problem": self.problem.spec(),
         }
+        if self.complete is not None:
+            out["front"] = front_json(self)
         plain: dict[str, Any] = json_safe(out)
         return plain
 

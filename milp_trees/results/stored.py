@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.results.front import read_coordinates, read_exact
 from milp_trees.results.result import (
     Certificate,
     Limit,
@@ -22,15 +23,18 @@ if TYPE_CHECKING:
 
 def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
     """The Result that `Result.to_json` described, for a given problem."""
-    solutions: tuple[Solution, ...] = ()
-    if data["predictor"] is not None:
-        exact = None if data["exact"] is None else Fraction(data["exact"])
-        solutions = (
-            Solution(
-                problem.space.read(data["predictor"]),
-                Value(float(data["objective"]), exact, data["unit"], data["sense"]),
-            ),
+    front = data.get("front")
+    stored = [data] if data["predictor"] is not None and front is None else []
+    if front is not None:
+        stored = front["solutions"]
+    solutions = tuple(
+        Solution(
+            problem.space.read(one["predictor"]),
+            Value(float(one["objective"]), read_exact(one["exact"]), data["unit"], data["sense"]),
+            read_coordinates(one.get("coordinates", ())),
         )
+        for one in stored
+    )
     bound = data["bound"]
     certificate = Certificate(
         None if bound is None else float(bound),
@@ -58,4 +62,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         data["options"],
         data["versions"],
         data["scores"],
+        complete=None if front is None else front["complete"],
     )

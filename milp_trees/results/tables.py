@@ -151,6 +151,7 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
+        ("group", group_text(row["problem"].get("group"))),
         ("tests", _scope(row["problem"]["data"].get("loss"))),
         ("note", row["message"]),
     ]
@@ -160,6 +161,24 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _scope(loss: str | None) -> str:
     """The set of features to which optimality refers, if thresholds are missing; else empty."""
     return f"claims are about these tests only: {loss}" if loss else ""
+
+
+def group_text(group: Mapping[str, Any] | None) -> str:
+    """In words: whether splits may use the protected attribute; empty if there is none.
+
+    Parameters
+    ----------
+    group : mapping or None
+        What `Problem.group` gives.
+    """
+    if group is None:
+        return ""
+    copies = ", ".join(group.get("copies", ()))
+    if group["column"] is None:
+        said = "given apart from the features"
+    else:
+        said = f"column {group['column']}, {'splits may use it' if group['split_on'] else 'no split uses it'}"
+    return said + (f"; the same under another name, and open to splits: {copies}" if copies else "")
 
 
 def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:
@@ -178,7 +197,7 @@ def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:
 def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """A line for each row with a remark.
 
-    Remarks are what the features may lose, why a run is unsupported or failed, or why it had no
+    Remarks are what the features may lose, whether splits may use the protected group, why a run is unsupported or failed, or why it had no
     start.
     """
     out: dict[str, None] = {}
@@ -186,6 +205,9 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         loss = row["problem"]["data"].get("loss")
         if loss:
             out[f"tests: {_scope(loss)}"] = None
+        group = group_text(row["problem"].get("group"))
+        if group:
+            out[f"group: {group}"] = None
         if row["message"]:
             out[f"{row['method']}: {row['message']}"] = None
         if row["start"].get("reason"):
@@ -241,6 +263,7 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
         "seconds": shown["seconds"],
         "recomputed by us": "; ".join(row["checked"]) or "nothing",
         "agrees with the reference": shown["agrees"],
+        "group": group_text(row["problem"].get("group")),
         "tests": _scope(loss),
         "message": row["message"],
     }

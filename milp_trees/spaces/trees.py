@@ -93,6 +93,9 @@ class Trees(Space):
         Smallest number of rows in a leaf; weights do not matter.
     min_weight_leaf : number, default=0
         Smallest total row weight in a leaf.
+    min_samples_treatment : int, default=0
+        Smallest number of rows in a leaf with each treatment that the dataset's `treatments`
+        contain; so every leaf can compare them.
     split_on_group : bool, default=False
         Whether features of the dataset's group column may be used.
     """
@@ -104,6 +107,7 @@ class Trees(Space):
     min_samples_leaf: int = 1
     split_on_group: bool = False
     min_weight_leaf: Any = 0
+    min_samples_treatment: int = 0
 
     def __post_init__(self) -> None:
         if self.max_depth is not None and (not _whole(self.max_depth) or self.max_depth < 0):
@@ -118,6 +122,10 @@ class Trees(Space):
                 continue
             if not _whole(least) or least < 1:
                 raise DataError(f"{name} must be a whole number and at least 1; got {least!r}.")
+        if not _whole(self.min_samples_treatment) or self.min_samples_treatment < 0:
+            raise DataError(
+                f"min_samples_treatment must be a whole number of at least 0; got {self.min_samples_treatment!r}."
+            )
         weight = exact.fraction(self.min_weight_leaf, "min_weight_leaf")
         if weight < 0:
             raise DataError(f"min_weight_leaf must not be negative; got {self.min_weight_leaf!r}.")
@@ -194,6 +202,16 @@ class Trees(Space):
                 out.append(
                     f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for."
                 )
+        if self.min_samples_treatment:
+            given = one_hot_treatments(dataset)
+            rarest = min(
+                int(given[routes.leaf == leaf].sum(axis=0).min(initial=dataset.n_rows))
+                for leaf in range(routes.n_leaves)
+            )
+            if rarest < self.min_samples_treatment:
+                out.append(
+                    f"A leaf holds {rarest} rows with one of the treatments; at least {self.min_samples_treatment} are asked for."
+                )
         return out
 
     def simplify(self, predictor: Tree, view: Any) -> Tree:
@@ -213,4 +231,15 @@ class Trees(Space):
             "min_samples_leaf": self.min_samples_leaf,
             "split_on_group": self.split_on_group,
             **({"min_weight_leaf": str(self.min_weight_leaf)} if self.min_weight_leaf else {}),
+            **(
+                {"min_samples_treatment": int(self.min_samples_treatment)}
+                if self.min_samples_treatment
+                else {}
+            ),
         }
+
+
+def one_hot_treatments(dataset: Dataset) -> np.ndarray:
+    """1 where a row has a treatment, shape (n, T), for the T treatments that some row has."""
+    given = dataset.require("treatments", "The limit min_samples_treatment")
+    return np.asarray(given[:, None] == np.unique(given), dtype=np.int64)

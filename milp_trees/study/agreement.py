@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
+from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status
 from milp_trees.study.attempt import AUTO
 from milp_trees.tasks.base import Value
@@ -110,6 +111,8 @@ def agreement(result: Result, reference: Result) -> bool | None:
     Values are compared as exact rationals. Inexact ones are compared with the scale's tolerance, in
     its units.
     """
+    if result.complete and reference.complete:
+        return _points(result) == _points(reference)
     scale = result.problem.scale
     mine, other = _interval(result, scale), _interval(reference, scale)
     if crosses(mine[0], other[1], scale) or crosses(other[0], mine[1], scale):
@@ -121,6 +124,11 @@ def agreement(result: Result, reference: Result) -> bool | None:
         assert other[1] is not None
         return abs(mine[1] - other[1]) <= scale.tolerance
     return None
+
+
+def _points(result: Result) -> list[tuple[Fraction, ...]]:
+    """The coordinates of all models of a front, sorted."""
+    return sorted(place(solution.coordinates) for solution in result.solutions)
 
 
 def _interval(result: Result, scale: Scale) -> tuple[Fraction | float | None, Fraction | None]:

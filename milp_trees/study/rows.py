@@ -113,6 +113,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "problem": row.get("problem_key", ""),
         "task": row["problem"]["task"]["name"],
         "depth": space.get("max_depth"),
+        "split_on_group": row["problem"].get("group", {}).get("split_on"),
         "method": row["method"],
         "seed": row.get("seed", 0),
         **{name: row["sizes"].get(name) for name in ("variables", "binaries", "rows", "nonzeros")},

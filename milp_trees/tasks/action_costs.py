@@ -18,6 +18,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError
+from milp_trees.spaces.trees import one_hot_treatments
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, as_constraints
 from milp_trees.tasks.views import CostMatrix, SideRow
@@ -209,7 +210,6 @@ class ActionCosts(Task):
             offset = self.to_natural(least, dataset)
             scale = self.to_natural(least + scale, dataset) - offset
             leaf, splits = Fraction(0), [Fraction(0)] * len(columns)
-        row_weight, min_weight_leaf = _masses(dataset, space)
         price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
         if dataset.ranked is not None:
             X: Any = dataset.ranked.select(candidates)
@@ -230,8 +230,7 @@ class ActionCosts(Task):
             scale=scale,
             exact=is_exact,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
-            row_weight=row_weight,
-            min_weight_leaf=min_weight_leaf,
+            **_masses(dataset, space),
         )
 
     def _penalties(self, columns: list[str], dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
@@ -257,13 +256,15 @@ class ActionCosts(Task):
         return out
 
 
-def _masses(dataset: Dataset, space: Space) -> tuple[np.ndarray | None, int]:
-    """Row weights as integers and their smallest sum in a leaf, if the space has a minimum."""
-    least = getattr(space, "min_weight_leaf", 0)
-    if not least:
-        return None, 0
-    whole, scale, _ = exact.integers(dataset.row_weights)
-    return whole, math.ceil(least / scale)
+def _masses(dataset: Dataset, space: Space) -> dict[str, Any]:
+    """The view's weights and treatments of rows, where the space asks for a minimum in a leaf."""
+    out: dict[str, Any] = {}
+    if least := getattr(space, "min_weight_leaf", 0):
+        whole, scale, _ = exact.integers(dataset.row_weights)
+        out |= {"row_weight": whole, "min_weight_leaf": math.ceil(least / scale)}
+    if fewest := getattr(space, "min_samples_treatment", 0):
+        out |= {"treated": one_hot_treatments(dataset), "min_treated": int(fewest)}
+    return out
 
 
 def _total(weights: np.ndarray) -> Fraction:

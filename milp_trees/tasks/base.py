@@ -100,6 +100,29 @@ class Task(ABC):
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         """A sentence for each side constraint of the task that a predictor violates."""
 
+    def coordinates(self, routes: Routes, dataset: Dataset) -> tuple[Value, ...]:
+        """The coordinates of a predictor on the task's own Pareto front, computed from its routes.
+
+        Each is a number with its name as the unit.
+
+        Raises
+        ------
+        NoView
+            The task has no front of its own; the sentence says what to ask instead.
+        """
+        raise NoView(
+            f"The task {self.name} has one value and no Pareto front of its own; give the question front a side constraint to trade it against (against=, --against)."
+        )
+
+    def dominates(self, a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+        """Whether coordinates `a` make a predictor with coordinates `b` superfluous on a front.
+
+        By default they do if they are at least as good in every coordinate and better in one.
+        """
+        return any(x.better_than(y) for x, y in zip(a, b, strict=True)) and not any(
+            y.better_than(x) for x, y in zip(a, b, strict=True)
+        )
+
     def extra_scores(self, routes: Any, dataset: Dataset) -> dict[str, float]:
         """Numbers that are reported beside the value but not optimised (`Result.scores`)."""
         return {}

@@ -29,7 +29,7 @@ from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
 from milp_trees.tasks.constraints import Constraint, as_constraints
-from milp_trees.tasks.count_views import PairCounts
+from milp_trees.tasks.count_views import PairCounts, error_counts
 from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
@@ -160,7 +160,6 @@ class ConfusionRatio(Task):
         """The task as exact integers, with the candidate features of a space."""
         candidates, actions = space.candidates(dataset), self.actions(dataset)
         numerator, denominator = (self.counts(coefs, dataset) for coefs in self._whole())
-        row_weight, min_weight_leaf = _masses(dataset, space)
         frame = CostMatrix(
             X=np.ascontiguousarray(dataset.X[:, candidates]),
             features=tuple(dataset.features[j] for j in candidates),
@@ -177,8 +176,7 @@ class ConfusionRatio(Task):
             scale=Fraction(1),
             exact=True,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
-            row_weight=row_weight,
-            min_weight_leaf=min_weight_leaf,
+            **_masses(dataset, space),
         )
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 
@@ -206,6 +204,19 @@ class ConfusionRatio(Task):
             self.leaf_penalty,
             partial(self._worth, ones, zeros),
         )
+
+    def coordinates(self, routes: Routes, dataset: Dataset) -> tuple[Value, ...]:
+        """False positives and false negatives; the number of leaves too if they are penalised.
+
+        They exist for the ratios and the data that have a `PairCounts` view.
+        """
+        if not self.monotone or (dataset.row_weights != 1).any():
+            return super().coordinates(routes, dataset)
+        said, truth = (
+            self._is_positive(which, dataset)
+            for which in (routes.action, _classes(dataset, self.name)[0])
+        )
+        return error_counts(said, truth, routes.n_leaves if self.leaf_penalty else None)
 
     def _worth(self, ones: int, zeros: int, fp: int, fn: int) -> Surd:
         """The ratio of two classes with given numbers of rows and of errors."""

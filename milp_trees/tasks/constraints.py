@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,6 +25,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.exact import fraction
+from milp_trees.registering import labels
 from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
@@ -40,6 +41,65 @@ class Constraint(ABC):
     @abstractmethod
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         """The constraint as integer rows on the dataset's rows."""
+
+    def amount(
+        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> tuple[str, Fraction]:
+        """The quantity that the constraint limits: its name, and its exact size.
+
+        Parameters
+        ----------
+        action : int array of shape (n,)
+            Index of the chosen action of each row.
+        dataset : Dataset
+            The rows.
+        actions : tuple
+            Names of the actions.
+
+        Returns
+        -------
+        name : str
+        size : Fraction
+
+        Raises
+        ------
+        DataError
+            The constraint limits no single quantity.
+        """
+        raise DataError(
+            f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
+        )
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """The same constraint with a limit that excludes an amount, and nothing smaller.
+
+        Parameters
+        ----------
+        amount : Fraction
+            The size that `amount` gave for some actions of the rows.
+        dataset : Dataset
+            The rows.
+
+        Returns
+        -------
+        Constraint or None
+            None if no amount is smaller.
+        """
+        return None
+
+    def up_to(self, amount: Fraction) -> Constraint:
+        """The same constraint with another limit.
+
+        Raises
+        ------
+        DataError
+            The constraint limits no single quantity.
+        """
+        raise DataError(f"The constraint {self.name} limits no single quantity.")
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        """The same constraint with a limit that excludes nothing."""
+        return self
 
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
@@ -107,22 +167,60 @@ class GroupRates(Constraint):
         """(label, mask) of the rows within which rates are compared; by default all rows."""
         yield "", np.ones(dataset.n_rows, dtype=bool)
 
-    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+    def positive(self, actions: tuple[Any, ...]) -> int:
+        """Position of the favourable action."""
+        return len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
+
+    def pairs(
+        self, dataset: Dataset, positive: int
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Label and masks of every two sets of rows, both with rows, whose rates are compared."""
         groups = dataset.require("groups", f"The constraint {self.name}")
-        positive = (
-            len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
-        )
-        out = []
         for label, mask in self.slices(dataset, positive):
             for a, b in combinations(np.unique(groups).tolist(), 2):
                 in_a, in_b = mask & (groups == a), mask & (groups == b)
-                n_a, n_b = int(in_a.sum()), int(in_b.sum())
-                if n_a and n_b:
-                    coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
-                    coefs[in_a, positive], coefs[in_b, positive] = n_b, -n_a
-                    delta = int(self.max_disparity * n_a * n_b)
-                    out.append(SideRow(f"{self.name} {a}/{b}{label}", coefs, -delta, delta))
+                if in_a.any() and in_b.any():
+                    yield f"{a}/{b}{label}", in_a, in_b
+
+    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        positive, out = self.positive(actions), []
+        for label, in_a, in_b in self.pairs(dataset, positive):
+            n_a, n_b = int(in_a.sum()), int(in_b.sum())
+            coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
+            coefs[in_a, positive], coefs[in_b, positive] = n_b, -n_a
+            delta = int(self.max_disparity * n_a * n_b)
+            out.append(SideRow(f"{self.name} {label}", coefs, -delta, delta))
         return out
+
+    def amount(
+        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> tuple[str, Fraction]:
+        """The largest difference of two rates; 0 if there is nothing to compare."""
+        positive = self.positive(actions)
+        said = action == positive
+        differences = [
+            abs(
+                Fraction(int(said[a].sum()), int(a.sum()))
+                - Fraction(int(said[b].sum()), int(b.sum()))
+            )
+            for _, a, b in self.pairs(dataset, positive)
+        ]
+        return self.name, max(differences, default=Fraction(0))
+
+    def up_to(self, amount: Fraction) -> Constraint:
+        return replace(self, max_disparity=amount)
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        return self.up_to(Fraction(1))
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """With a limit just below.
+
+        Amounts are differences of two shares of at most n rows. Two of them with the denominators
+        d and e differ by at least 1/(d·e), and d is at most n².
+        """
+        closest = Fraction(1, 2 * dataset.n_rows**2 * amount.denominator)
+        return self.up_to(amount - closest) if amount > 0 else None
 
 
 @dataclass(frozen=True)
@@ -214,6 +312,23 @@ class Capacity(Constraint):
         coefs[:, _position(self.action, actions)] = 1
         return [SideRow(f"capacity of {self.action}", coefs, self.at_least, self.at_most)]
 
+    def amount(
+        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> tuple[str, Fraction]:
+        """The number of rows that get the action."""
+        chosen = action == _position(self.action, actions)
+        return f"rows given {self.action}", Fraction(int(chosen.sum()))
+
+    def up_to(self, amount: Fraction) -> Constraint:
+        return replace(self, at_most=int(amount), at_least=None)
+
+    def widest(self, dataset: Dataset) -> Constraint:
+        return self.up_to(Fraction(dataset.n_rows))
+
+    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
+        """With one row less."""
+        return self.up_to(amount - 1) if amount > 0 else None
+
 
 def as_constraints(given: Any) -> tuple[Constraint, ...]:
     """A sequence of constraints as a tuple; raises DataError for anything else."""
@@ -257,6 +372,13 @@ def constraint(name: str, **options: Any) -> Constraint:
     if name not in CONSTRAINTS:
         raise UnknownName(f"There is no constraint {name!r}; known are {', '.join(CONSTRAINTS)}.")
     return CONSTRAINTS[name](**options)
+
+
+def constraint_of_label(text: str) -> Constraint:
+    """The side constraint that a label names, such as `capacity:action=1`."""
+    name, _, given = text.partition(":")
+    options = labels.texts(given, type(constraint(name))) if given else {}
+    return constraint(name, **options)
 
 
 def _position(action: Any, actions: tuple[Any, ...]) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.tasks.base import Value
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix
 
@@ -24,6 +25,31 @@ LARGEST = 2**61
 
 #: Positives and negatives in a leaf, or in any part of the rows.
 Counts = tuple[int, int]
+
+
+def error_counts(
+    said: np.ndarray, is_positive: np.ndarray, leaves: int | None = None
+) -> tuple[Value, ...]:
+    """False positives and false negatives of a labelling, as coordinates of a front.
+
+    Parameters
+    ----------
+    said, is_positive : bool arrays of shape (n,)
+        Whether each row is predicted positive, and whether it is positive.
+    leaves : int, optional
+        Number of leaves, which is a coordinate too if leaves cost something.
+
+    Returns
+    -------
+    tuple of Value
+    """
+    found = {
+        "false positives": int((said & ~is_positive).sum()),
+        "false negatives": int((~said & is_positive).sum()),
+    }
+    if leaves is not None:
+        found["leaves"] = leaves
+    return tuple(Value(float(n), Fraction(n), name, "min") for name, n in found.items())
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.registering import register
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.count_views import PairCounts
+from milp_trees.tasks.count_views import PairCounts, error_counts
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.two_classes import TwoClassTask
 
@@ -72,6 +72,14 @@ class MonotoneMetric(TwoClassTask):
         return Value(
             float(number if exact is None else exact), exact, self.unit, self.sense
         )  # sums of rounded parts differ in the last digit
+
+    def coordinates(self, routes: Routes, dataset: Dataset) -> tuple[Value, ...]:
+        positive = self.positive_action(dataset)
+        return error_counts(
+            routes.action == positive,
+            dataset.require("y", f"The task {self.name}") == positive,
+            routes.n_leaves if self.leaf_penalty else None,
+        )
 
     def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
         """The view."""

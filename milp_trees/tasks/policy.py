@@ -8,7 +8,8 @@ With observed treatments :math:`K_i`, outcomes :math:`Y_i` (larger is better), p
 .. math:: Q_{IPW}=\tfrac1n\sum_i\tfrac{Y_i}{\hat\mu_i}1[\pi(X_i)=K_i],\quad Q_{DM}=\tfrac1n\sum_i\hat\nu_{\pi(X_i)}(X_i),\quad
    Q_{DR}=\tfrac1n\sum_i\Bigl(\hat\nu_{\pi(X_i)}(X_i)+\tfrac{(Y_i-\hat\nu_{K_i}(X_i))1[\pi(X_i)=K_i]}{\hat\mu_i}\Bigr).
 
-All are sums of a matrix of action values, maximised; negative outcomes are allowed.
+All are sums of a matrix of action values, maximised; negative outcomes are allowed. With row weights
+:math:`\omega_i` the means are :math:`\sum_i\omega_i(\cdot)/\sum_i\omega_i`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees import exact
 from milp_trees.errors import DataError
 from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
@@ -30,12 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PolicyValue(ActionCosts):
-    """Base class: the mean over rows of `action_values`, maximised.
+    """Base class: the mean over rows of `action_values`, maximised; row weights count.
 
     With a penalty it is minus the mean value, plus penalties, minimised.
     """
 
     units: ClassVar[tuple[str, str]] = ("reward", "rate")
+    weighs_rows: ClassVar[bool] = True
 
     @abstractmethod
     def action_values(self, dataset: Dataset) -> np.ndarray:
@@ -46,13 +49,16 @@ class PolicyValue(ActionCosts):
         return "min" if self.penalised else "max"
 
     def costs(self, dataset: Dataset) -> np.ndarray:
-        return -np.asarray(self.action_values(dataset))
-
-    def normaliser(self, dataset: Dataset) -> Fraction:
-        return Fraction(dataset.n_rows)
+        values = -np.asarray(self.action_values(dataset), dtype=float)
+        return values if dataset.weights is None else _weighted(values, dataset.weights)
 
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
-        return -total / dataset.n_rows
+        weight = self.normaliser(dataset)
+        if not weight:
+            raise DataError(
+                f"The task {self.name} is a mean over rows, and all rows have the weight 0; give at least one row a positive weight."
+            )
+        return -total / weight
 
 
 @register
@@ -142,6 +148,19 @@ class DoublyRobust(PolicyValue):
             "propensities", f"The task {self.name}"
         )
         return nu + np.where(given[:, None] == np.arange(len(actions)), rest[:, None], 0.0)
+
+
+def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Values times row weights, shape (n, K): Fractions if both are short decimals, else floats."""
+    (whole, unit, exact_values), (weight, step, exact_weights) = map(
+        exact.integers, (values, weights)
+    )
+    largest = int(np.abs(whole).max(initial=0)) * int(weight.max(initial=0))
+    if not (exact_values and exact_weights) or largest >= 2**62:
+        return values * weights[:, None]
+    products, where = np.unique(whole * weight[:, None], return_inverse=True)
+    made = np.array([unit * step * int(p) for p in products] + [None], dtype=object)[:-1]
+    return np.asarray(made[where.reshape(values.shape)])
 
 
 def _treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:

@@ -125,6 +125,9 @@ class CostMatrix(MaybeRanked):
         complement; for a constant feature its value.
     row_weight, min_weight_leaf : int64 array of shape (n,), int
         Scaled row weights, and their smallest sum in a leaf (0: no minimum).
+    treated, min_treated : int64 array of shape (n, T), int
+        Number of original rows with every observed treatment, and their smallest number in a leaf
+        (0: no minimum).
     """
 
     X: np.ndarray
@@ -142,6 +145,8 @@ class CostMatrix(MaybeRanked):
     alias: Mapping[BinaryFeature, tuple[int, bool] | bool] = field(default_factory=dict)
     row_weight: np.ndarray | None = None
     min_weight_leaf: int = 0
+    treated: np.ndarray | None = None
+    min_treated: int = 0
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -204,6 +209,15 @@ class CostMatrix(MaybeRanked):
     def spread(self) -> int:
         """Largest possible difference of the costs of the rows between two trees."""
         return int(self.regret.max(axis=1).sum()) if self.n_rows else 0
+
+    @cached_property
+    def leaf_minima(self) -> tuple[tuple[np.ndarray, int], ...]:
+        """What a leaf must hold besides rows: pairs of an amount per row and its smallest sum."""
+        weight = (self.row_weight, self.min_weight_leaf)
+        given = [weight] if self.row_weight is not None and self.min_weight_leaf > 0 else []
+        if self.treated is not None and self.min_treated > 0:
+            given += [(np.ascontiguousarray(column), self.min_treated) for column in self.treated.T]
+        return tuple(given)  # type: ignore[arg-type]
 
     @property
     def unavoidable(self) -> float:
@@ -331,20 +345,26 @@ class CostMatrix(MaybeRanked):
         first, group = equal_rows(packed(self.X))
         if len(first) == self.n_rows:
             return self
-        weights = () if self.row_weight is None else (self.row_weight,)
-        summed = (self.costs, *(row.coefs for row in self.side), self.counts, *weights)
-        totals = sums_by_group(np.column_stack(summed), group, len(first))
-        K, J = self.n_actions, len(self.side)
-        side = tuple(
-            replace(row, coefs=np.ascontiguousarray(totals[:, K * (j + 1) : K * (j + 2)]))
-            for j, row in enumerate(self.side)
-        )
+        columns = {"costs": self.costs, "counts": self.counts}
+        columns |= {str(j): row.coefs for j, row in enumerate(self.side)}
+        columns |= {
+            name: amounts
+            for name in ("row_weight", "treated")
+            if (amounts := getattr(self, name)) is not None
+        }
+        totals = sums_by_group(np.column_stack(list(columns.values())), group, len(first))
+        ends = np.cumsum([1 if c.ndim == 1 else c.shape[1] for c in columns.values()])
+        new = {
+            name: np.ascontiguousarray(part[:, 0] if column.ndim == 1 else part)
+            for (name, column), part in zip(
+                columns.items(), np.split(totals, ends[:-1], axis=1), strict=True
+            )
+        }
+        side = tuple(replace(row, coefs=new.pop(str(j))) for j, row in enumerate(self.side))
         return replace(
             self,
             X=np.ascontiguousarray(self.X[first]),
-            costs=np.ascontiguousarray(totals[:, :K]),
-            counts=np.ascontiguousarray(totals[:, K * (J + 1)]),
             side=side,
             rows=self.rows[first],
-            row_weight=np.ascontiguousarray(totals[:, -1]) if weights else None,
+            **new,
         )

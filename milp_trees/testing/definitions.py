@@ -121,8 +121,9 @@ def _action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 def _policy(worth: Callable[[Row, int, Any], float]) -> Definition:
     def value(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
         mean = math.fsum(
-            worth(row, k, seen.actions[k]) for row, k in zip(rows, seen.said, strict=True)
-        ) / len(rows)
+            row["weight"] * worth(row, k, seen.actions[k])
+            for row, k in zip(rows, seen.said, strict=True)
+        ) / math.fsum(row["weight"] for row in rows)
         price = penalty(spec, seen)
         return mean if price is None else float(price) - mean
 

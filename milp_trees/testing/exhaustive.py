@@ -93,6 +93,6 @@ class _Search:
     def _large_enough(self, rows: np.ndarray) -> bool:
         view = self.view
         enough = int(view.counts[rows].sum()) >= self.limits.min_samples_leaf
-        return enough and (
-            view.row_weight is None or int(view.row_weight[rows].sum()) >= view.min_weight_leaf
+        return enough and all(
+            int(amounts[rows].sum()) >= least for amounts, least in view.leaf_minima
         )

@@ -181,9 +181,9 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
     if space.min_samples_leaf > 1:
         columns.append(view.counts)
         least.append(min(space.min_samples_leaf, view.total_rows + 1))
-    if view.min_weight_leaf > 0 and view.row_weight is not None:
-        columns.append(view.row_weight)
-        least.append(min(view.min_weight_leaf, int(view.row_weight.sum()) + 1))
+    for amounts, fewest in view.leaf_minima:
+        columns.append(amounts)
+        least.append(min(fewest, int(amounts.sum()) + 1))
     return (
         np.column_stack(columns) if columns else np.zeros((view.n_rows, 0), dtype=np.int64)
     ), least

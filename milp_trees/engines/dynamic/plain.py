@@ -28,9 +28,9 @@ class Plain:
 
     def __init__(self, view: CostMatrix, space: Trees) -> None:
         n, F = view.X.shape
-        weight = np.zeros(n, dtype=np.int64) if view.row_weight is None else view.row_weight
-        self.values = np.column_stack([view.regret, view.counts, weight]).tolist()
-        self.K, self.least = view.n_actions, (max(1, space.min_samples_leaf), view.min_weight_leaf)
+        amounts, least = zip((view.counts, max(1, space.min_samples_leaf)), *view.leaf_minima)
+        self.values = np.column_stack([view.regret, *amounts]).tolist()
+        self.K, self.least = view.n_actions, least
         self.leaf, self.split = view.leaf_cost, view.split_costs.tolist()
         self.tests = [sum(1 << r for r in range(n) if view.X[r, f]) for f in range(F)]
         self.everything, self.constant = (1 << n) - 1, int(view.base.sum())
@@ -45,8 +45,8 @@ class Plain:
         return None if value >= INFINITY else value + self.constant
 
     def sums(self, bits: int) -> list[int]:
-        """Costs of every action, rows and weight, summed over a set."""
-        total = [0] * (self.K + 2)
+        """Costs of every action, rows and what else leaves need, summed over a set."""
+        total = [0] * (self.K + len(self.least))
         while bits:
             row = self.values[(bits & -bits).bit_length() - 1]
             total = [a + b for a, b in zip(total, row, strict=True)]
@@ -55,7 +55,7 @@ class Plain:
 
     def leaf_value(self, total: list[int]) -> int:
         """Cost of one leaf, INFINITY if it is too small."""
-        if total[self.K] < self.least[0] or total[self.K + 1] < self.least[1]:
+        if any(have < need for have, need in zip(total[self.K :], self.least, strict=True)):
             return INFINITY
         return min(total[: self.K]) + self.leaf
 

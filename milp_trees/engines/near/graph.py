@@ -132,15 +132,12 @@ class Graph:
         found: dict[int, tuple[State, State]] = {}
         value: dict[int, int] = {}
         for f in np.flatnonzero(low.sum(axis=0) + sets.split <= allowance).tolist():
-            left, right = sets.sides(state.rows, f)
             spare = allowance - int(sets.split[f])
-            right_low = int(low[1, f])
-            left_value = sets.side(two, left, state.depth, 0, f, spare - right_low)
-            if left_value + right_low > spare:
+            values = sets.within(two, state.rows, state.depth, f, spare)
+            if values is None:
                 continue
-            right_value = sets.side(two, right, state.depth, 1, f, spare - left_value)
-            if left_value + right_value > spare:
-                continue
+            left_value, right_value = values
+            left, right = sets.sides(state.rows, f)
             children = []
             for side, rows, rest in ((0, left, right_value), (1, right, left_value)):
                 depth = sets.depth_of(two, state.depth, side, f)

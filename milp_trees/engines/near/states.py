@@ -57,7 +57,7 @@ class RowSets:
     def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
         self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
         instance = prepare(view, replace(space, max_depth=None), every_row=True)
-        self.data = instance.data
+        self.data, self.position = instance.data, instance.position
         self.work = work_of(instance, Switches(), 2, sizes=1)
         self.words, self.truth = self.data.n_words, self.data.tests
         self.all_rows: np.ndarray = self.data.everything
@@ -94,6 +94,37 @@ class RowSets:
             size,
         )
         return Levels(int(leaf), int(action), value, actions, stump, size)
+
+    def within(
+        self, two: Levels, rows: np.ndarray, depth: int, f: int, spare: int
+    ) -> tuple[int, int] | None:
+        """Optimal values of both sides of a test, or None if their sum is above `spare`.
+
+        Parameters
+        ----------
+        two : Levels
+            The set that is split, with its tests.
+        rows : array of words
+            That set, as bits.
+        depth : int
+            Levels of splits that are left for the set.
+        f : int
+            Number of the test.
+        spare : int
+            What both sides may cost together.
+
+        Returns
+        -------
+        tuple of int, or None
+        """
+        left, right = self.sides(rows, f)
+        right_low = int(two.value[1, f])
+        right_low = NONE if right_low == NONE else min(right_low, self.floor)
+        left_value = self.side(two, left, depth, 0, f, spare - right_low)
+        if left_value + right_low > spare:
+            return None
+        right_value = self.side(two, right, depth, 1, f, spare - left_value)
+        return (left_value, right_value) if left_value + right_value <= spare else None
 
     def sides(self, rows: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows on which a test is false, and on which it is true."""

@@ -1,7 +1,7 @@
 """Compiled columns of states: stops, and last splits if one level is left. Loads numba.
 
 Kernels work on as many states as their output arrays have room for and return where they stopped.
-The values of a group of rows, `coef`, are K costs, then S·K side coefficients, then the count. Of a
+The values of a group of rows, `coef`, are K costs, then S·K side coefficients, then what leaves need a minimum (`least`) of: last the count. Of a
 column, `info` holds (state, kind, test, left action, right action, cost), and `side` its S side
 numbers. Complexity per state, for m rows, F tests and V values: m F bytes, plus F V per group of
 rows.
@@ -91,7 +91,7 @@ def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, 
             return s, n_columns
         start = n_columns
         _totals(rows[: _members(level[s], rows)], group, coef, total)
-        if total[-1] >= least:
+        if _enough(total, least):
             n_columns = _stops(s, total, K, S, leaf, info, side, n_columns)
         best_stop[s] = 2**62
         for c in range(start, n_columns):
@@ -172,7 +172,7 @@ def last_columns(
 
 @kernel
 def _leaf_columns(s, total, by_test, F, K, S, leaf, split, least, info, side, n_columns, table):
-    if total[-1] < least:
+    if not _enough(total, least):
         return n_columns
     start = n_columns
     n_columns = _stops(s, total, K, S, leaf, info, side, n_columns)
@@ -218,10 +218,22 @@ def _stops(s, total, K, S, leaf, info, side, n_columns):
 
 
 @kernel
+def _enough(total, least):
+    """Whether a leaf holds enough of everything that it needs."""
+    first, enough = len(total) - len(least), True
+    for m in range(len(least)):
+        enough = enough and total[first + m] >= least[m]
+    return enough
+
+
+@kernel
 def _allowed(f, total, by_test, least):
-    """Whether both sides of a test hold enough rows (at least one)."""
-    true = by_test[len(total) - 1, f]
-    return true >= least and total[len(total) - 1] - true >= least
+    """Whether both sides of a test hold enough (at least one row)."""
+    first, enough = len(total) - len(least), True
+    for m in range(len(least)):
+        true = by_test[first + m, f]
+        enough = enough and true >= least[m] and total[first + m] - true >= least[m]
+    return enough
 
 
 @kernel

@@ -188,7 +188,11 @@ def enumerate_states(
     warm_up()
     from milp_trees.engines.states.levels import Enumeration
 
-    run = Enumeration(view, space, max_states, max_columns)
+    return hypergraph(Enumeration(view, space, max_states, max_columns))
+
+
+def hypergraph(run: Any) -> States:
+    """The states and columns that an enumeration yields level by level."""
     depth, info, side = [], [], []
     for level, leaf_info, leaf_side, splits in run.levels():
         depth.append(np.full(len(level.sets), level.depth))

@@ -44,17 +44,20 @@ class Enumeration:
         self.max_states = max_states
         self.max_bytes_states = MOST_BYTES // (8 * self.words)
         self.max_columns = max_columns
-        self.least = max(1, min(space.min_samples_leaf, view.total_rows + 1))
         self.split = view.split_costs.astype(np.int64)
         self.K, self.S = view.n_actions, len(view.side)
-        values = np.column_stack(
-            [view.regret, *(row.coefs for row in view.side), view.counts]
-        ).astype(np.int64)
+        # What a leaf must hold: last its rows, at least one.
+        rows = max(1, min(space.min_samples_leaf, view.total_rows + 1))
+        amounts, least = zip(*view.leaf_minima, (view.counts, rows), strict=True)
+        self.least = np.array(least, dtype=np.int64)
+        values = np.column_stack([view.regret, *(row.coefs for row in view.side), *amounts]).astype(
+            np.int64
+        )
         self.coef, group = np.unique(values, axis=0, return_inverse=True)
         # Rows with equal values are adjacent: the kernels count them in bytes.
         order = np.argsort(group.ravel(), kind="stable")
         self.group = group.ravel()[order].astype(np.int64)
-        self.counts = view.counts[order].astype(np.int64)
+        self.amounts = np.array([amount[order] for amount in amounts], dtype=np.int64)
         self.X = np.ascontiguousarray(view.X[order])
         self.truth = pack(self.X.T, self.words)
         self.n_columns = 0
@@ -178,7 +181,7 @@ class Enumeration:
                 begin,
                 self.truth,
                 self.split,
-                self.counts,
+                self.amounts,
                 self.least,
                 bits,
                 hashes,

@@ -63,20 +63,32 @@ def rehash(hashes, n, table):
 
 
 @kernel
-def _too_small(words, counts, least):
-    """Whether a set holds fewer than `least` original rows."""
+def _too_small(words, amounts, least):
+    """Whether a set holds less than `least` of the amounts of its rows."""
     total = 0
     for w in range(len(words)):
         word = words[w]
         base = 64 * w
         while word:
             if word & _ONE:
-                total += counts[base]
+                total += amounts[base]
                 if total >= least:
                     return False
             word >>= _ONE
             base += 1
     return True
+
+
+@kernel
+def _sides_too_small(right, left, amounts, least):
+    """Whether one of two sides (not empty) holds too little of something that leaves need."""
+    for m in range(len(least)):
+        trivial = m + 1 == len(least) and least[m] == 1  # the last amount counts rows
+        if not trivial and (
+            _too_small(right, amounts[m], least[m]) or _too_small(left, amounts[m], least[m])
+        ):
+            return True
+    return False
 
 
 @kernel
@@ -92,7 +104,7 @@ def _contains_first(side, state):
 
 
 @kernel
-def _partitions(state, T, split, counts, least, sides, keys, tests):
+def _partitions(state, T, split, amounts, least, sides, keys, tests):
     """Tests that split a state into two sides; returns their number.
 
     Of equal or complementary tests, only the cheapest is kept.
@@ -108,7 +120,7 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
             any_left |= left[w]
         if not any_right or not any_left:
             continue
-        if least > 1 and (_too_small(right, counts, least) or _too_small(left, counts, least)):
+        if _sides_too_small(right, left, amounts, least):
             continue
         side = right if _contains_first(right, state) else left
         h = _hash(side)
@@ -129,7 +141,7 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
 
 @kernel
 def expand(
-    level, closed, begin, T, split, counts, least, bits, hashes, table, n_sets, columns, n_columns
+    level, closed, begin, T, split, amounts, least, bits, hashes, table, n_sets, columns, n_columns
 ):
     """Split the states from `begin` on by all tests into sets of the next level.
 
@@ -152,7 +164,7 @@ def expand(
             return s, n_sets, n_columns
         if closed[s]:
             continue
-        for i in range(_partitions(level[s], T, split, counts, least, sides, keys, tests)):
+        for i in range(_partitions(level[s], T, split, amounts, least, sides, keys, tests)):
             f = tests[i]
             columns[n_columns, 0] = s
             columns[n_columns, 1] = f

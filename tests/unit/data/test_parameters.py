@@ -20,6 +20,7 @@ COSTS = np.c_[Y, 1 - Y].astype(float)
 MAKE = {
     "classifier": (lambda: mt.OptimalTreeClassifier(max_depth=1), Y),
     "cross-validated": (lambda: mt.OptimalTreeClassifierCV(max_depth=1, max_leaf_nodes=2, cv=2), Y),
+    "fair": (lambda: mt.FairTreeClassifier(max_depth=1), Y),
     "policy": (lambda: mt.OptimalPolicyTree(max_depth=1), COSTS),
     "spo": (lambda: mt.SPOTree(max_depth=1), COSTS),
     "spo forest": (lambda: mt.SPOForest(n_estimators=2, max_depth=1, random_state=0), COSTS),
@@ -69,6 +70,7 @@ TAKES = {
     "lam": "0 1.5 '5'",
     "slack": "-1 0 1.5",
     "keep_data": "True",
+    "split_on_group": "True",
     "oob_score": "True",
     "bootstrap": "True",
     "exact": "",
@@ -81,6 +83,8 @@ TAKES = {
     "constraints": "[]",
     "method": "",
     "task": "",
+    "constraint": "",
+    "max_disparity": "0",
     "binarizer": "",
     "criterion": "",
     "voting": "",
@@ -150,6 +154,7 @@ def test_every_number_that_an_estimator_takes_is_in_the_table():
         "budget",
         "prefit",
         "categorical_features",
+        "favourable",
     }
     assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(
         TAKES

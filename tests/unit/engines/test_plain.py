@@ -14,7 +14,7 @@ PROBLEMS = 2000
 
 
 def small_problem(rng):
-    """A reduced view and a space: any costs and penalties, minima of rows and weight, any depth;
+    """A reduced view and a space: any costs and penalties, minima of rows, weight and treatments, any depth;
     in a third of the problems every row is its own cell, so that many leaves pay.
     """
     rows, tests, K = int(rng.integers(1, 11)), int(rng.integers(1, 5)), int(rng.integers(2, 5))
@@ -31,6 +31,9 @@ def small_problem(rng):
     if rng.random() < 0.3:
         weight = rng.integers(1, 5, view.n_rows)
         view = replace(view, row_weight=weight, min_weight_leaf=int(rng.integers(2, 8)))
+    if rng.random() < 0.1:
+        treated = rng.integers(0, 4, (view.n_rows, int(rng.integers(1, 4))))
+        view = replace(view, treated=treated, min_treated=int(rng.integers(1, 4)))
     depth = None if rng.random() < 0.2 else int(rng.integers(0, 5))
     space = mt.Trees(depth, min_samples_leaf=int(rng.choice([1, 1, 1, 2])), min_weight_leaf=0)
     return view.reduce(), space

@@ -39,7 +39,7 @@ def test_all_parameters_of_all_estimators_are_given_by_name():
         for p in inspect.signature(cls).parameters.values()
     }
     assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}, kinds
-    assert len(ESTIMATORS) == 8
+    assert len(ESTIMATORS) == 9
 
 
 def test_an_idea_has_the_same_name_in_all_estimators():

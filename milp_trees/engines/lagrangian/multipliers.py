@@ -1,0 +1,128 @@
+"""Exact multipliers of side rows: the problem without side rows that they make, and its bound.
+
+With a multiplier :math:`\\lambda_j` per side row :math:`\\ell_j\\le s_j(T)\\le u_j`, every feasible
+tree satisfies
+
+.. math:: Z(T)\\ \\ge\\ Z(T)+\\sum_j\\lambda_j\\bigl(s_j(T)-b_j\\bigr),\\qquad
+   b_j=u_j\\text{ if }\\lambda_j>0,\\quad b_j=\\ell_j\\text{ if }\\lambda_j<0,
+
+and the right-hand side is the objective of a tree without side rows, up to a constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from milp_trees.errors import Unsupported
+from milp_trees.tasks.views import CostMatrix, SideRow
+
+#: Sums of Lagrangian costs stay below this: `dp` multiplies them by a few small factors, and its
+#: own limit is 2^60.
+MOST = 2**53
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """One rational per side row: `numerators[j] / denominator`.
+
+    A positive multiplier acts on the upper bound of its row, a negative one on the lower bound.
+
+    Parameters
+    ----------
+    denominator : int
+        At least 1.
+    numerators : tuple of int
+        One for every side row.
+    """
+
+    denominator: int
+    numerators: tuple[int, ...]
+
+    @classmethod
+    def none(cls, n_rows: int) -> Multipliers:
+        """Zero for every row: the problem without its side rows."""
+        return cls(1, (0,) * n_rows)
+
+    @classmethod
+    def of(cls, rationals: tuple[Fraction, ...]) -> Multipliers:
+        """These rationals over their common denominator."""
+        denominator = 1
+        for r in rationals:
+            denominator = denominator * r.denominator // np.gcd(denominator, r.denominator)
+        denominator = int(denominator)
+        return cls(denominator, tuple(int(r * denominator) for r in rationals))
+
+    def act_on(self, side: tuple[SideRow, ...]) -> bool:
+        """Whether every multiplier that is not 0 has a bound to act on."""
+        return all(
+            n == 0 or (row.upper if n > 0 else row.lower) is not None
+            for n, row in zip(self.numerators, side, strict=True)
+        )
+
+    def fits(self, view: CostMatrix) -> bool:
+        """Whether all sums of the Lagrangian costs are exact in 64 bits."""
+        size = self.denominator * _size(view.regret)
+        size += sum(
+            abs(n) * _size(row.coefs) for n, row in zip(self.numerators, view.side, strict=True)
+        )
+        penalties = view.leaf_cost + int(view.split_costs.max(initial=0))
+        return size + self.denominator * penalties * 2 * (view.n_rows + 1) < MOST
+
+    def view_at(self, view: CostMatrix) -> CostMatrix:
+        """The view without side rows whose costs are `denominator · c + Σ numerators · coefs`.
+
+        Its objective is `denominator` times the Lagrangian function, up to a constant; its natural
+        value includes that constant, so the value of its optimum is a bound of the given problem.
+
+        Raises
+        ------
+        Unsupported
+            The costs are too large for exact sums in 64 bits.
+        ValueError
+            A multiplier acts on a bound that its row does not have.
+        """
+        if not self.act_on(view.side):
+            raise ValueError("A multiplier acts on a side of a row that has no bound there.")
+        if not self.fits(view):
+            raise Unsupported(
+                "The Lagrangian costs, sums of the costs and of the side rows' coefficients, are too"
+                " large for exact sums in 64 bits; divide the costs by a common factor, or round them."
+            )
+        D = self.denominator
+        costs = D * view.regret
+        for n, row in zip(self.numerators, view.side, strict=True):
+            if n:
+                costs = costs + n * row.coefs
+        constant = D * int(view.base.sum()) - self._free(view.side)
+        return replace(
+            view,
+            costs=costs,
+            leaf_cost=D * view.leaf_cost,
+            split_costs=D * view.split_costs.astype(np.int64),
+            side=(),
+            offset=view.offset + view.scale * Fraction(constant, D),
+            scale=view.scale / D,
+        )
+
+    def bound(self, z: int, view: CostMatrix) -> Fraction:
+        """The lower bound on the view's objective that the optimum `z` of `view_at` proves."""
+        constant = self.denominator * int(view.base.sum()) - self._free(view.side)
+        return Fraction(z + constant, self.denominator)
+
+    def _free(self, side: tuple[SideRow, ...]) -> int:
+        """`Σ numerators · b`: what the rows' bounds take back."""
+        out = 0
+        for n, row in zip(self.numerators, side, strict=True):
+            if n:
+                out += n * int(row.upper if n > 0 else row.lower)  # type: ignore[arg-type]
+        return out
+
+
+def _size(array: np.ndarray) -> int:
+    """The largest possible absolute sum of one entry per row, as an integer of Python."""
+    if not array.size:
+        return 0
+    return int(np.abs(array).max(axis=1).sum(dtype=object))

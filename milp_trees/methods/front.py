@@ -1,0 +1,142 @@
+"""Results for the question `front`: every model is recomputed, and superfluous ones are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.problem import Problem
+from milp_trees.results.front import place
+from milp_trees.results.result import Limit, Result, Solution, Status
+from milp_trees.tasks.base import Task
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Tree
+
+
+def finish_front(
+    problem: Problem,
+    method: str,
+    predictors: Iterable[Tree],
+    *,
+    complete: bool,
+    proved_by: str | None,
+    clock: Clock,
+    bound: Fraction | float | None = None,
+    limit: Limit | None = None,
+    infeasible: bool = False,
+    **more: Any,
+) -> Result:
+    """Make the Result of a front from its predictors.
+
+    Values and coordinates are recomputed from each predictor. Of predictors with equal coordinates
+    the first is kept; those that another one dominates are dropped.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its question is a `Front`.
+    method : str
+        Label of the method.
+    predictors : iterable of Tree
+        Predictors with tests of the problem's dataset, in any order.
+    complete : bool
+        Whether the method claims that every point of the front is among them.
+    proved_by : str or None
+        Name of the method that claims it.
+    clock : Clock
+        Times of the stages, in seconds.
+    bound : number in natural units, optional
+        No predictor of the space has a better task value.
+    limit : Limit, optional
+        The limit that ended the run.
+    infeasible : bool, default=False
+        Whether it is claimed that no predictor is feasible.
+    more
+        Further arguments of `finish`.
+
+    Returns
+    -------
+    Result
+        The best value first. Its status is OPTIMAL if the front is complete, and ERROR if a claim
+        contradicts a recomputed value.
+    """
+    front = nondominated(
+        problem, [Solution(p, problem.value(p), problem.coordinates(p)) for p in predictors]
+    )
+    front.sort(key=lambda s: (place((s.value,)), place(s.coordinates)))
+    most = problem.question.most
+    kept, whole = tuple(front[:most]), complete and (most is None or len(front) <= most)
+    result = finish(
+        problem,
+        method,
+        kept[0].predictor if kept else None,
+        bound=bound,
+        claims_optimal=whole,
+        proved_by=proved_by,
+        clock=clock,
+        limit=limit,
+        infeasible=infeasible,
+        **more,
+    )
+    for solution in kept:
+        wrong = problem.violations(solution.predictor)
+        if wrong:
+            said = f"{method} returned an infeasible tree: {' '.join(wrong)}"
+            return replace(result, status=Status.ERROR, message=said, complete=False)
+    certificate = result.certificate
+    if kept:
+        checked = (*certificate.checked, "coordinates recomputed from every tree")
+        certificate = replace(certificate, checked=checked)
+    if whole and result.status is not Status.ERROR:
+        certificate = replace(certificate, proved_by=proved_by)
+    return replace(result, solutions=kept, complete=whole, certificate=certificate)
+
+
+def nondominated(problem: Problem, solutions: Iterable[Solution]) -> list[Solution]:
+    """The solutions that no other one dominates, the first of those with equal coordinates.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its task decides which coordinates dominate others; with `against` in its question, a
+        solution is dominated by one that is at least as good in both and better in one.
+    solutions : iterable of Solution
+
+    Returns
+    -------
+    list of Solution
+    """
+    different: dict[tuple[Fraction, ...], Solution] = {}
+    for solution in solutions:
+        different.setdefault(place(solution.coordinates), solution)
+    found = [different[key] for key in sorted(different)]
+    own = type(problem.task).dominates
+    if getattr(problem.question, "against", None) is not None or own is Task.dominates:
+        return [found[i] for i in _smallest(sorted(different))]
+    return [
+        s
+        for s in found
+        if not any(problem.task.dominates(o.coordinates, s.coordinates) for o in found)
+    ]
+
+
+def _smallest(points: list[tuple[Fraction, ...]]) -> list[int]:
+    """Positions of the points that no other one is below.
+
+    The points are different and sorted.
+    """
+    ranks = []  # exact numbers are compared once, and then as small integers
+    for column in zip(*points, strict=True):
+        order = {number: rank for rank, number in enumerate(sorted(set(column)))}
+        ranks.append([order[number] for number in column])
+    rows = np.array(ranks, dtype=np.int64).T
+    if len(ranks) == 2:
+        least = np.minimum.accumulate(rows[:, 1])
+        return [i for i in range(len(rows)) if not i or rows[i, 1] < least[i - 1]]
+    return [i for i in range(len(rows)) if (rows[: i + 1] <= rows[i]).all(axis=1).sum() == 1]
