@@ -18,7 +18,7 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_columns, sums_by_group
+from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed, packed_columns
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -345,26 +345,15 @@ class CostMatrix(MaybeRanked):
         first, group = equal_rows(packed(self.X))
         if len(first) == self.n_rows:
             return self
-        columns = {"costs": self.costs, "counts": self.counts}
-        columns |= {str(j): row.coefs for j, row in enumerate(self.side)}
-        columns |= {
-            name: amounts
-            for name in ("row_weight", "treated")
-            if (amounts := getattr(self, name)) is not None
-        }
-        totals = sums_by_group(np.column_stack(list(columns.values())), group, len(first))
-        ends = np.cumsum([1 if c.ndim == 1 else c.shape[1] for c in columns.values()])
-        new = {
-            name: np.ascontiguousarray(part[:, 0] if column.ndim == 1 else part)
-            for (name, column), part in zip(
-                columns.items(), np.split(totals, ends[:-1], axis=1), strict=True
-            )
-        }
-        side = tuple(replace(row, coefs=new.pop(str(j))) for j, row in enumerate(self.side))
+        total = group_sums(group, len(first))
+        side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
             self,
             X=np.ascontiguousarray(self.X[first]),
+            costs=total(self.costs),
+            counts=total(self.counts),
             side=side,
             rows=self.rows[first],
-            **new,
+            row_weight=None if self.row_weight is None else total(self.row_weight),
+            treated=None if self.treated is None else total(self.treated),
         )

@@ -54,8 +54,8 @@ class Instance:
         Largest depth that can matter, or UNLIMITED.
     n_rows : int
         Number of rows that are kept.
-    kept, position : int arrays of shape (n_rows,)
-        The kept rows of the view, and where each stands in the bit sets.
+    position : int64 array
+        Of every kept row of the view, its place in the sets.
     n_listed : int
         Number of rows in all groups that are counted, together.
     splits : bool
@@ -68,7 +68,6 @@ class Instance:
     constant: int
     depth: int
     n_rows: int
-    kept: np.ndarray
     position: np.ndarray
     n_listed: int
     splits: bool
@@ -130,18 +129,18 @@ def prepare(
     n = rows.n_kept
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
-    leaf = view.leaf_cost * unit + int(fewest_leaves)
-    split = view.split_costs * unit
-    F, dearest = view.n_features, int(split.max(initial=0))
-    penalties = 8 * leaf + 8 * dearest + 1
-    largest = float(rows.total.max()) * unit * _ROUNDING
-    if largest * 8 + penalties + (leaf + dearest) * 2 * most_leaves >= INFINITY:
+    F, dearest = view.n_features, int(view.split_costs.max(initial=0))
+    largest = float(rows.total.max()) * _ROUNDING
+    if (largest * 8 + (view.leaf_cost + dearest) * (8 + 2 * most_leaves)) * unit >= INFINITY:
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
         )
+    leaf = view.leaf_cost * unit + int(fewest_leaves)
+    split = view.split_costs * unit
     U, M = rows.vectors.shape[1] - 1, len(least)
     if unit > 1:
         _scale(rows, n, U - M, unit)
+    penalties = 8 * leaf + 8 * dearest * unit + 1
     kind = _kind(rows.gain, least, penalties)
     S = -(-max(1, F) // LANES) * LANES
     if 3 * U * F * S * int(kind[1:]) // 8 > MOST_BYTES:
@@ -156,7 +155,6 @@ def prepare(
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
-        kept=rows.kept[:n],
         position=layout.position,
         n_listed=layout.n_listed,
         splits=bool(split.any()),
