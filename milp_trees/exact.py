@@ -75,13 +75,18 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     return Fraction(Decimal(repr(value)))
 
 
-def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+def integers(
+    array: np.ndarray, kind: np.ndarray | None = None
+) -> tuple[np.ndarray, Fraction, bool]:
     """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
 
     Parameters
     ----------
     array : float or int array
         Costs in natural units; an object array may hold Fractions.
+    kind : int array, optional
+        The costs are those of `array[kind]`, whose rows need not be written out; costs of kinds
+        that do not occur have no influence, and become zeros.
 
     Returns
     -------
@@ -92,8 +97,11 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     exact : bool
         False if the costs had to be rounded to a grid.
     """
+    n = max(1, len(np.atleast_1d(array)) if kind is None else len(kind))
+    if kind is not None:
+        occurs = np.bincount(kind, minlength=len(array)) > 0
+        array = array if occurs.all() else np.where(occurs[:, None], array, 0)
     flat = np.asarray(array).ravel()
-    n = max(1, len(np.atleast_1d(array)))
     if flat.dtype == np.int64:
         largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
         common = int(np.gcd.reduce(flat)) or 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,11 +115,16 @@ def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
     -------
     array of shape (n_groups, …)
     """
+    return group_sums(group, n_groups)(array)
+
+
+def group_sums(group: np.ndarray, n_groups: int) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that sums the rows of an array as `sums_by_group` does, for several arrays."""
     if n_groups == len(group):  # groups are numbered by first row, so every row is its own group
-        return array.astype(np.int64)
+        return lambda array: array.astype(np.int64)
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(n_groups))
-    return np.add.reduceat(array[order].astype(np.int64), starts, axis=0)
+    return lambda array: np.add.reduceat(array[order].astype(np.int64), starts, axis=0)
 
 
 def by_column(tests: Sequence[BinaryFeature]) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_columns, sums_by_group
+from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed, packed_columns
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -351,26 +351,16 @@ class CostMatrix(MaybeRanked):
         first, group = equal_rows(packed(self.X))
         if len(first) == self.n_rows:
             return self
-        weights = () if self.row_weight is None else (self.row_weight,)
-        summed = (self.costs, *(row.coefs for row in self.side), self.counts, *weights)
-        totals = sums_by_group(np.column_stack(summed), group, len(first))
-        K, J = self.n_actions, len(self.side)
-
-        def total(array: np.ndarray) -> np.ndarray:
-            return sums_by_group(array, group, len(first))
-
-        side = tuple(
-            replace(row, coefs=np.ascontiguousarray(totals[:, K * (j + 1) : K * (j + 2)]))
-            for j, row in enumerate(self.side)
-        )
+        total = group_sums(group, len(first))
+        side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
             self,
             X=np.ascontiguousarray(self.X[first]),
-            costs=np.ascontiguousarray(totals[:, :K]),
-            counts=np.ascontiguousarray(totals[:, K * (J + 1)]),
+            costs=total(self.costs),
+            counts=total(self.counts),
             side=side,
             structure=tuple(part.merged(total) for part in self.structure),
             rows=self.rows[first],
-            row_weight=np.ascontiguousarray(totals[:, -1]) if weights else None,
+            row_weight=None if self.row_weight is None else total(self.row_weight),
             treated=None if self.treated is None else total(self.treated),
         )

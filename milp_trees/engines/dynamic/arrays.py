@@ -34,8 +34,6 @@ UNLIMITED = 63
 _MOST_PLANES = 64
 #: More than the rounding of sums of floats.
 _ROUNDING = 1 + 1e-6
-#: Number types of arrays.
-_U8, _U64, _I64, _F64 = map(np.dtype, (np.uint8, np.uint64, np.int64, np.float64))
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
@@ -56,10 +54,12 @@ class Instance:
         Largest depth that can matter, or UNLIMITED.
     n_rows : int
         Number of rows that are kept.
-    position : int64 array of shape (n_rows,)
-        Where each kept row of the view stands in the bit sets.
+    position : int64 array
+        Of every kept row of the view, its place in the sets.
     n_listed : int
         Number of rows in all groups that are counted, together.
+    splits : bool
+        Whether a test costs something.
     """
 
     data: Any
@@ -70,6 +70,7 @@ class Instance:
     n_rows: int
     position: np.ndarray
     n_listed: int
+    splits: bool
 
     @property
     def penalised(self) -> bool:
@@ -80,7 +81,7 @@ class Instance:
     def kernel_kind(self) -> tuple[str, bool, bool, bool]:
         """What decides which compiled kernels the instance needs."""
         data = self.data
-        return self.kind, bool(data.split.any()), bool(data.n_masses), bool(data.by_row)
+        return self.kind, self.splits, bool(data.n_masses), bool(data.by_row)
 
     def to_Z(self, value: int, n_leaves: int = 0) -> int:
         """Integer objective of a search value, or a lower bound on it."""
@@ -134,19 +135,19 @@ def prepare(
     n = rows.n_kept
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
-    leaf = view.leaf_cost * unit + int(fewest_leaves)
-    # In integers of Python, before the first product that could leave 64 bits.
-    F, dearest = view.n_features, int(view.split_costs.max(initial=0)) * unit
-    penalties = 8 * leaf + 8 * dearest + prices + 1
-    largest = float(rows.total.max()) * unit * _ROUNDING
-    if largest * 8 + penalties + (leaf + dearest) * 2 * most_leaves >= INFINITY:
+    F, dearest = view.n_features, int(view.split_costs.max(initial=0))
+    largest = float(rows.total.max()) * _ROUNDING
+    each = view.leaf_cost + dearest
+    if (largest * 8 + each * (8 + 2 * most_leaves)) * unit + prices >= INFINITY:
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
         )
+    leaf = view.leaf_cost * unit + int(fewest_leaves)
     split = view.split_costs * unit
     U, M = rows.vectors.shape[1] - 1, len(least)
     if unit > 1:
         _scale(rows, n, U - M, unit)
+    penalties = 8 * leaf + 8 * dearest * unit + prices + 1
     kind = _kind(rows.gain, least, penalties)
     S = -(-max(1, F) // LANES) * LANES
     if 3 * U * F * S * int(kind[1:]) // 8 > MOST_BYTES:
@@ -163,6 +164,7 @@ def prepare(
         n_rows=n,
         position=layout.position,
         n_listed=layout.n_listed,
+        splits=bool(split.any()),
     )
 
 
@@ -194,28 +196,23 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
 
 def _rows(costs: np.ndarray, masses: np.ndarray, every_row: bool) -> Any:
     """The record that `preparing.measure` works on."""
-    from milp_trees.engines.dynamic.contexts import Context, Memory
+    from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.preparing import ROWS
 
     (n, K), M = costs.shape, masses.shape[1]
     U = max(1, K - 1) + M
     # With two actions the regret of the first one follows from the difference.
     n_keys = 1 if U == 1 and not M else U + 1
-    memory = Memory(
-        kept=(_I64, (n,)),
-        vectors=(_I64, (n, U + 1)),
-        best=(_I64, (n,)),
-        most=(_I64, (n,)),
-        of=(_I64, (n,)),
-        first=(_I64, (n,)),
-        sizes=(_I64, (n,)),
-        slots=(_I64, (1 << (2 * n).bit_length(),)),
-        gain=(_I64, (U + 1,)),
-        total=(_F64, (U + 1,)),
-    )
+    shapes = {
+        **dict.fromkeys(("kept", "best", "most", "of", "first", "sizes"), (n,)),
+        "vectors": (n, U + 1),
+        "slots": (1 << (2 * n).bit_length(),),
+        "gain": (U + 1,),
+        "total": (U + 1,),
+    }
     return Context(
         ROWS,
-        memory,
+        shapes,
         every_row=int(every_row),
         n_keys=n_keys,
         costs=np.ascontiguousarray(costs, dtype=np.int64),
@@ -338,32 +335,32 @@ def _data(
     S: int,
     kind: str,
 ) -> Any:
-    from milp_trees.engines.dynamic.contexts import Context, Memory
+    from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.layouts import DATA
     from milp_trees.engines.dynamic.pair_counts import hash_keys
     from milp_trees.engines.dynamic.preparing import PLACES, fill
 
     W, G, M = layout.n_words, len(layout.values), len(least)
     U = rows.vectors.shape[1] - 1
-    memory = Memory(
-        X=(_U8, (64 * W, S)),
-        tests=(_U64, (F, W)),
-        everything=(_U64, (W,)),
-        values=(_I64, (64 * W, U + 1)),
-        best=(_I64, (64 * W,)),
-        heavy=(_I64, (W,)),
-        most=(_I64, (64 * W,)),
-        group_bits=(_U64, (max(1, G), W)),
-        group_range=(_I64, (max(1, G), 2)),
-        group_values=(_I64, (max(1, G), U + 1)),
-        group_best=(_I64, (max(1, G),)),
-        group_most=(_I64, (max(1, G),)),
-        split=(_I64, (S,)),
-        eight=(_U8, (S,)),
-    )
+    groups, places = max(1, G), 64 * W
+    shapes = {
+        "X": (places, S),
+        "tests": (F, W),
+        "everything": (W,),
+        "values": (places, U + 1),
+        "best": (places,),
+        "heavy": (W,),
+        "most": (places,),
+        "group_bits": (groups, W),
+        "group_range": (groups, 2),
+        "group_values": (groups, U + 1),
+        "group_best": (groups,),
+        "group_most": (groups,),
+        "split": (S,),
+    }
     data = Context(
         DATA,
-        memory,
+        shapes,
         n_tests=F,
         stride=S,
         n_words=W,
@@ -384,14 +381,14 @@ def _data(
     if U - M == 1:
         signed = layout.values[:, 0]
         data.group_best[:G], data.group_most[:G] = signed < 0, np.abs(signed)
-    places = Context(
+    filling = Context(
         PLACES,
-        memory,
+        {"eight": (S,)},
         given=np.ascontiguousarray(view.X, dtype=np.uint8),
         position=layout.position,
         rank=layout.rank,
         planes=layout.planes,
         test_bytes=data.tests.view(np.uint8),
     )
-    fill(data.address, rows.address, places.address)
+    fill(data.address, rows.address, filling.address)
     return data

@@ -11,7 +11,7 @@ from milp_trees.engines.dynamic.arrays import (
     UNLIMITED,
     Instance,
 )
-from milp_trees.engines.dynamic.contexts import Context, Memory, Rows
+from milp_trees.engines.dynamic.contexts import Context, Rows
 from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
 from milp_trees.engines.dynamic.pair_counts import (
@@ -30,9 +30,6 @@ from milp_trees.engines.dynamic.switches import Switches
 _SMALLEST = 2**13
 #: Rows by position that are needed for one slot of eight rows.
 _SLOT = 8
-#: Number types of arrays.
-_U8, _U64, _F64 = np.dtype(np.uint8), np.dtype(np.uint64), np.dtype(np.float64)
-_I16, _I32, _I64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 _NONE = (0, 0, 0)
 
 
@@ -41,12 +38,7 @@ def table_of(entries: int) -> Context:
     size = _SMALLEST
     while size < 2 * entries:
         size *= 2
-    return Context(
-        TABLE,
-        room=size // 2,
-        used=np.zeros(1, dtype=np.int64),
-        slots=np.zeros((size, 4), dtype=np.uint64),
-    )
+    return Context(TABLE, {"used": (1,), "slots": (size, 4)}, room=size // 2)
 
 
 def most_levels(inst: Instance, upper: int) -> int:
@@ -85,27 +77,27 @@ def stack_of(
     """
     data = inst.data
     F, W, U = max(1, data.n_tests), data.n_words, data.n_values + data.n_masses
-    parts = Rows(
-        LEVEL,
-        levels,
-        Memory(
-            bits=(_U64, (levels, W)),
-            key=(_U64, (levels, 2)),
-            order=(_I64, (levels, F)),
-            bound=(_I64, (levels, F)),
-            hashes=(_U64, (levels, F, 4)),
-            side=(_U64, (levels, 2, W)),
-            total=(_I64, (levels, U + 1)),
-        ),
-        number=np.arange(levels),
+    shapes = {
+        "bits": (W,),
+        "key": (2,),
+        "order": (F,),
+        "bound": (F,),
+        "hashes": (F, 4),
+        "side": (2, W),
+        "total": (U + 1,),
+    }
+    parts = Rows(LEVEL, levels, shapes, number=np.arange(levels))
+    roots = {"root_bound": (F,), "busy": (F,)} if shared is None else {}
+    root: dict[str, Any] = (
+        {} if shared is None else {"root_bound": shared.root_bound, "busy": shared.busy}
     )
     return Context(
         STACK,
+        roots,
         parts=parts,
         levels=parts.address,
-        root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64),
-        busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
         **board,
+        **root,
     )
 
 
@@ -116,7 +108,7 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
     evaluate = SIDES if sides else EVALUATE
     found = kernel_addresses(
         inst.kind,
-        bool(data.split.any()),
+        inst.splits,
         bool(data.n_masses),
         data.n_values,
         (*how, evaluate, HASH),
@@ -158,84 +150,82 @@ def work_of(
     F, S, W = max(1, data.n_tests), data.stride, data.n_words
     V, M, n, G = data.n_values, data.n_masses, max(1, inst.n_rows), data.n_counted
     U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
-    number, words = np.dtype(f"i{bits // 8}"), (n + 63) // 64
-    weighted_rows, depths = n if by_row else 1, 5 if depth == UNLIMITED and not sizes else depth + 1
-    pairs, weighted = (U, at.pair_rows(F), S), (U, weighted_rows, S)
-    memory = Memory(
-        P=(number, pairs),
-        Q=(number, pairs),
-        bytes=(_U8, (inst.n_listed // _SLOT + G + 1, S)),
-        slots=(_I64, (G + 2,)),
-        split_costs=(number, (S,)),
-        coef=(_I64, (max(1, G), U)),
-        scratch=(_U8, (at.scratch_bytes(S, U, weighted_rows),)),
-        args=(_I64, (at.TABLE,)),
-        rows=(_I64, (n,)),
-        local=(_I64, (64 * W,)),
-        X=(_U8, (n, S)),
-        listed=(_I64, (inst.n_listed + 1,)),
-        first=(_I64, (G + 2,)),
-        total=(_I64, (3, U + 1)),
-        sides=(_U64, (2, W)),
-        hashes=(_U64, (F, 4)),
-        test_bits=(_U64, (F if by_row else 1, words)),
-        mask=(_U64, (words,)),
-        weighted_16=(_I16, weighted if bits == 16 else _NONE),
-        weighted_32=(_I32, weighted if bits == 32 else _NONE),
-        weighted_64=(_I64, weighted if bits == 64 else _NONE),
-        value=(_I64, (2, 2)),
-        values=(_I64, (8 if sizes else 0, S)),
-        weight=(_I64, (F + 1, data.n_actions)),
-        impurity=(_F64, (F,)),
-        kept_bits=(_U64, (depths, RING, W)),
-        kept_bound=(_I64, (depths, RING)),
-        kept_tests=(_I64, (depths, RING, sizes or F)),
-        kept=(_I64, (depths, 2)),
-    )
-    memory.array("split_costs")[:] = data.split
+    words, weighted_rows = (n + 63) // 64, n if by_row else 1
+    depths = 5 if depth == UNLIMITED and not sizes else depth + 1
+    pairs, weighted = bits // 8 * U * at.pair_rows(F) * S, (U, weighted_rows, S)
+    shapes = {
+        "P": (pairs,),
+        "Q": (pairs,),
+        "bytes": ((inst.n_listed // _SLOT + G + 1) * S,),
+        "slots": (G + 2,),
+        "split_costs": (bits // 8 * S,),
+        "coef": (max(1, G), U),
+        "scratch": (at.scratch_bytes(S, U, weighted_rows),),
+        "args": (at.TABLE,),
+        "rows": (n,),
+        "local": (64 * W,),
+        "X": (n, S),
+        "listed": (inst.n_listed + 1,),
+        "first": (G + 2,),
+        "total": (3, U + 1),
+        "sides": (2, W),
+        "hashes": (F, 4),
+        "test_bits": (F if by_row else 1, words),
+        "mask": (words,),
+        "weighted_16": weighted if bits == 16 else _NONE,
+        "weighted_32": weighted if bits == 32 else _NONE,
+        "weighted_64": weighted if bits == 64 else _NONE,
+        "value": (2, 2),
+        "values": (8 if sizes else 0, S),
+        "weight": (F + 1, data.n_actions),
+        "impurity": (F,),
+        "kept_bits": (depths, RING, W),
+        "kept_bound": (depths, RING),
+        "kept_tests": (depths, RING, sizes or F),
+        "kept": (depths, 2),
+        "pairs": (2,),
+        "totals": (3,),
+    }
+    found = kernels_of(inst, bool(sizes)) if kernels is None else kernels
+    work = Context(WORK, shapes, kernels=found, **switches.flags())
+    if inst.splits:
+        work.split_costs.view(f"i{bits // 8}")[:] = data.split
     if G:
-        memory.array("coef")[:] = data.group_values[:G, :U]
-    where = memory.address
-    args = memory.array("args")
-    for slot, value in (
-        (at.TESTS, F),
-        (at.STRIDE, S),
-        (at.VALUES, V),
-        (at.MASSES, M),
-        (at.LEAF, data.leaf),
-        (at.SPLIT, where("split_costs")),
-        (at.LEAST, data.address_of("least")),
-        (at.SCRATCH, where("scratch")),
-        (at.GROUPS, G),
-        (at.COEF, where("coef")),
-        (at.SLOTS, where("slots")),
-        (at.BYTES, where("bytes")),
-        (at.X, where("X")),
-        (at.ROWS, where("listed")),
-        (at.FIRST, where("first")),
-        (at.WEIGHTED, where(f"weighted_{bits}")),
-        (at.WEIGHTED_ROWS, weighted_rows),
-        (at.TEST_BITS, where("test_bits")),
-        (at.MASK, where("mask")),
-        (at.WORDS, words),
-        (at.SET_WORDS, W),
-        (at.SIDES_OUT, where("values")),
-        (at.SET_TESTS, data.address_of("tests")),
-        (at.SET_TESTS_STRIDE, W),
-        (at.SET_COUNT, data.n_tests),
-        (at.KEYS, data.address_of("keys")),
-        (at.KEYS_STRIDE, W),
-    ):
-        args[slot] = value
-    total = where("total")
-    return Context(
-        WORK,
-        memory,
-        kernels=kernels_of(inst, bool(sizes)) if kernels is None else kernels,
-        **switches.flags(),
-        pairs=np.array([where("P"), where("Q")]),
-        totals=np.array([total + 8 * (U + 1) * k for k in range(3)]),
-    )
+        work.coef[:] = data.group_values[:G, :U]
+    where, total = work.address_of, work.address_of("total")
+    work.pairs[:] = where("P"), where("Q")
+    work.totals[:] = [total + 8 * (U + 1) * k for k in range(3)]
+    args = {
+        at.TESTS: F,
+        at.STRIDE: S,
+        at.VALUES: V,
+        at.MASSES: M,
+        at.LEAF: data.leaf,
+        at.SPLIT: where("split_costs"),
+        at.LEAST: data.address_of("least"),
+        at.SCRATCH: where("scratch"),
+        at.GROUPS: G,
+        at.COEF: where("coef"),
+        at.SLOTS: where("slots"),
+        at.BYTES: where("bytes"),
+        at.X: where("X"),
+        at.ROWS: where("listed"),
+        at.FIRST: where("first"),
+        at.WEIGHTED: where(f"weighted_{bits}"),
+        at.WEIGHTED_ROWS: weighted_rows,
+        at.TEST_BITS: where("test_bits"),
+        at.MASK: where("mask"),
+        at.WORDS: words,
+        at.SET_WORDS: W,
+        at.SIDES_OUT: where("values"),
+        at.SET_TESTS: data.address_of("tests"),
+        at.SET_TESTS_STRIDE: W,
+        at.SET_COUNT: data.n_tests,
+        at.KEYS: data.address_of("keys"),
+        at.KEYS_STRIDE: W,
+    }
+    work.args[list(args)] = list(args.values())
+    return work
 
 
 def writer_of(inst: Instance) -> Context:
@@ -244,11 +234,11 @@ def writer_of(inst: Instance) -> Context:
     most = min(F, max(1, inst.n_rows)) + 4
     return Context(
         TREE,
-        Memory(
-            waiting=(_U64, (most, W)),
-            keys=(_U64, (most, 2)),
-            depths=(_I64, (most, 3)),
-            sides=(_U64, (2, W)),
-            out=(_I64, (2 * max(1, inst.n_rows) + 4,)),
-        ),
+        {
+            "waiting": (most, W),
+            "keys": (most, 2),
+            "depths": (most, 3),
+            "sides": (2, W),
+            "out": (2 * max(1, inst.n_rows) + 4,),
+        },
     )

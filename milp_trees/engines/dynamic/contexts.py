@@ -11,8 +11,8 @@ one. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
 from __future__ import annotations
 
 import ctypes
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +33,9 @@ from milp_trees.compiling.inside import (
 _I64 = ir.IntType(64)
 #: Bytes of a cache line, where the arrays of a memory begin: vectors are loaded faster there.
 _LINE = 64
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+Shape = tuple[int, ...]
 
 
 #: What the table says of a field: a number that compiled code may change, one that it may not, an array.
@@ -54,6 +57,10 @@ class ContextType(types.Type):
             self.size += 1 + n
         self.kind = {name: (kind, n) for name, kind, n in fields}
         self.dtype = {name: np.dtype(kind) for name, kind, n in fields if n}
+        #: Where an array's entries are, its dimensions, and the bytes of a number.
+        self.place = {
+            name: (self.position[name], n, np.dtype(kind).itemsize) for name, kind, n in fields if n
+        }
         super().__init__(name=f"Context({label}, {fields})")
 
     def is_number(self, name: str) -> bool:
@@ -152,52 +159,22 @@ def context_at(kind: ContextType) -> Any:
     return cast
 
 
-class Memory:
-    """One block of zeros from which arrays are cut; each begins at a multiple of 64 bytes.
-
-    Making an array of numpy takes longer than a small search takes for all its work, so arrays are
-    only made where Python reads them.
-
-    Parameters
-    ----------
-    **arrays : (dtype, shape)
-        Number type and shape of every array.
-    """
-
-    def __init__(self, **arrays: tuple[np.dtype, tuple[int, ...]]) -> None:
-        self.place: dict[str, tuple[int, np.dtype, tuple[int, ...]]] = {}
-        size = 0
-        for name, (dtype, shape) in arrays.items():
-            self.place[name] = (size, dtype, shape)
-            size += (dtype.itemsize * math.prod(shape) + _LINE - 1) // _LINE * _LINE
-        self.block = np.zeros(size + _LINE, dtype=np.uint8)
-        begin = address(self.block)
-        self.skipped = -begin % _LINE
-        self.begin = begin + self.skipped
-
-    def address(self, name: str) -> int:
-        """Where an array begins."""
-        return self.begin + self.place[name][0]
-
-    def array(self, name: str) -> np.ndarray:
-        """An array; it keeps the block."""
-        at, dtype, shape = self.place[name]
-        return np.ndarray(shape, dtype, self.block, self.skipped + at)
-
-
 class Context:
     """The numbers and arrays of a context, and the table that compiled code is given: `address`.
+
+    Arrays of zeros are cut from one block of memory, each at the beginning of a cache line. Python
+    makes an array of numpy only where it reads one: making them all takes longer than a small
+    search.
 
     Parameters
     ----------
     kind : ContextType
-    memory : Memory, optional
-        Arrays that are not given as values are those of this memory, under the same names. Its
-        further arrays are known to compiled code by their address only.
+    shapes : mapping of name to tuple
+        Arrays that begin as zeros.
     parts : sequence of Context
         Records to keep, whose address stands in the table.
     **values : int or array
-        Other arrays, and numbers that are not 0.
+        The other arrays, and numbers that are not 0.
 
     Attributes
     ----------
@@ -207,54 +184,65 @@ class Context:
     Raises
     ------
     TypeError
-        An array is not of the type that was declared.
+        An array is missing, or not of the type that was declared.
     """
 
     def __init__(
-        self, kind: ContextType, memory: Memory | None = None, /, parts: Any = (), **values: Any
+        self,
+        kind: ContextType,
+        shapes: Mapping[str, Shape] = _NONE,
+        /,
+        parts: Any = (),
+        **values: Any,
     ) -> None:
-        if not set(values) <= set(kind.kind):
-            raise TypeError(f"{kind} has no {', '.join(sorted(set(values) - set(kind.kind)))}.")
-        arrays: dict[str, np.ndarray] = {}
-        table: list[int] = []
-        for name, (_, n) in kind.kind.items():
-            if n == 0:
-                table.append(values.get(name, 0))
-            elif name in values:
-                array = arrays[name] = values[name]
-                check_array(name, array, kind.dtype[name], n)
-                table += (address(array), *array.shape)
-            elif memory is not None:
-                shape = _checked_shape(memory, name, kind.dtype[name], n)
-                table += (memory.address(name), *shape)
-            else:
-                raise TypeError(f"{kind} needs the array {name}.")
-        find = None if memory is None else memory.array
-        self._start(kind, np.array(table, dtype=np.int64), arrays, find, parts)
+        table, size = _offsets(kind, shapes)
+        begin, block = _block(size)
+        for name in shapes:
+            table[kind.position[name]] += begin
+        given: dict[str, np.ndarray] = {}
+        for name, value in values.items():
+            if name not in kind.kind:
+                raise TypeError(f"{kind} has no {name}.")
+            if kind.is_number(name):
+                table[kind.position[name]] = value
+                continue
+            at, n, _ = kind.place[name]
+            check_array(name, value, kind.dtype[name], n)
+            table[at : at + 1 + n] = (address(value), *value.shape)
+            given[name] = value
+        if len(given) + len(shapes) < len(kind.place):
+            missing = set(kind.place) - set(given) - set(shapes)
+            raise TypeError(f"{kind} needs {', '.join(sorted(missing))}.")
+        self._start(kind, np.array(table, dtype=np.int64), block, parts, given)
 
     def _start(
         self,
         kind: ContextType,
         table: np.ndarray,
-        arrays: dict[str, np.ndarray],
-        find: Callable[[str], np.ndarray] | None,
+        block: np.ndarray,
         parts: Sequence[Context] = (),
+        given: Mapping[str, np.ndarray] = _NONE,
     ) -> None:
-        vars(self).update(kind=kind, table=table, find=find, parts=parts, **arrays)
-        vars(self)["address"] = address(table)
+        own = vars(self)
+        own.update(given)
+        own["kind"], own["table"], own["block"], own["parts"] = kind, table, block, parts
+        own["address"] = address(table)
 
     def address_of(self, name: str) -> int:
         """Where an array begins."""
         return int(self.table[self.kind.position[name]])
 
     def __getattr__(self, name: str) -> Any:
-        """A number, or an array that Python reads for the first time."""
+        """A number, or an array that is read for the first time."""
         kind = vars(self)["kind"]
         if name not in kind.kind:
             raise AttributeError(name)
         if kind.is_number(name):
             return int(self.table[kind.position[name]])
-        array = vars(self)[name] = self.find(name)
+        at, n, _ = kind.place[name]
+        begin, *shape = self.table[at : at + 1 + n].tolist()
+        array = np.ndarray(shape, kind.dtype[name], self.block, begin - address(self.block))
+        vars(self)[name] = array
         return array
 
     def __setattr__(self, name: str, value: int) -> None:
@@ -271,21 +259,23 @@ class Rows(Sequence[Context]):
     kind : ContextType
     n : int
         How many.
-    memory : Memory
-        Has for every array field an array whose first dimension is n.
+    shapes : mapping of name to tuple
+        The arrays of each one, which begin as zeros.
     **numbers : array
         First values of number fields, which are 0 by default.
     """
 
-    def __init__(self, kind: ContextType, n: int, memory: Memory, **numbers: np.ndarray) -> None:
-        self.kind, self.memory = kind, memory
-        first, step = [0] * kind.size, [0] * kind.size
-        for name, dtype in kind.dtype.items():
-            dimensions, at = kind.kind[name][1], kind.position[name]
-            shape = _checked_shape(memory, name, dtype, dimensions + 1)[1:]
-            first[at : at + 1 + dimensions] = (memory.address(name), *shape)
-            step[at] = dtype.itemsize * math.prod(shape)
-        self.table = np.array(first) + np.arange(n)[:, None] * np.array(step)
+    def __init__(
+        self, kind: ContextType, n: int, shapes: Mapping[str, Shape], /, **numbers: np.ndarray
+    ) -> None:
+        if len(shapes) < len(kind.place):
+            raise TypeError(f"{kind} needs {', '.join(sorted(set(kind.place) - set(shapes)))}.")
+        first, size = _offsets(kind, shapes)
+        begin, self.block = _block(n * size)
+        self.kind, self.table = kind, np.array([first] * n, dtype=np.int64)
+        starts = begin + size * np.arange(n)
+        for name in shapes:
+            self.table[:, kind.position[name]] += starts
         for name, values in numbers.items():
             self.table[:, kind.position[name]] = values
 
@@ -300,18 +290,30 @@ class Rows(Sequence[Context]):
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         context = Context.__new__(Context)
-        context._start(self.kind, self.table[i], {}, lambda name: self.memory.array(name)[i])
+        context._start(self.kind, self.table[i], self.block)
         return context
 
 
-def _checked_shape(memory: Memory, name: str, dtype: Any, dimensions: int) -> tuple[int, ...]:
-    """The shape of an array in a memory, which must be of the type that was declared."""
-    _, given, shape = memory.place[name]
-    if given != dtype or len(shape) != dimensions:
-        raise TypeError(
-            f"{name} must be a {dtype} array of {dimensions} dimensions; got {given} of {len(shape)}."
-        )
-    return shape
+def _offsets(kind: ContextType, shapes: Mapping[str, Shape]) -> tuple[list[int], int]:
+    """A table with the shapes of arrays and their places in a block, and the size of the block."""
+    table, size = [0] * kind.size, 0
+    for name, shape in shapes.items():
+        at, n, room = kind.place[name]
+        if len(shape) != n:
+            raise TypeError(f"{name} must have {n} dimensions; got {len(shape)}.")
+        table[at] = size
+        table[at + 1 : at + 1 + n] = shape
+        for length in shape:
+            room *= length
+        size += (room + _LINE - 1) & -_LINE
+    return table, size
+
+
+def _block(size: int) -> tuple[int, np.ndarray]:
+    """Zeros, and the address of the first cache line in them."""
+    block = np.zeros(size + _LINE, dtype=np.uint8)
+    begin = address(block)
+    return begin + -begin % _LINE, block
 
 
 def address(array: np.ndarray) -> int:

@@ -155,25 +155,20 @@ class FrontSearch:
     # -- arrays ------------------------------------------------------------------------------------
 
     def _frames(self, levels: int) -> Rows:
-        from milp_trees.engines.dynamic.contexts import Memory, Rows
+        from milp_trees.engines.dynamic.contexts import Rows
         from milp_trees.engines.sizes.records import FRAME
 
         size, (F, W) = self.leaves + 5, self.data.tests.shape
-        numbers, words = np.dtype(np.int64), np.dtype(np.uint64)
-        return Rows(
-            FRAME,
-            levels,
-            Memory(
-                bits=(words, (levels, W)),
-                key=(words, (levels, 2)),
-                hashes=(words, (levels, F, 4)),
-                order=(numbers, (levels, F)),
-                paired=(numbers, (levels, F)),
-                **dict.fromkeys(("budget", "best", "tests", "left"), (numbers, (levels, size))),
-                **dict.fromkeys(("lower", "upper"), (numbers, (levels, F, 2, size))),
-                answer=(numbers, (levels, 2, size)),
-            ),
-        )
+        shapes = {
+            "bits": (W,),
+            "key": (2,),
+            "hashes": (F, 4),
+            **dict.fromkeys(("order", "paired"), (F,)),
+            **dict.fromkeys(("budget", "best", "tests", "left"), (size,)),
+            **dict.fromkeys(("lower", "upper"), (F, 2, size)),
+            "answer": (2, size),
+        }
+        return Rows(FRAME, levels, shapes)
 
     def _fronts(self) -> Context:
         from milp_trees.engines.dynamic.contexts import Context
