@@ -18,8 +18,8 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Largest total objective in integer units for decimals and fractions: with more digits, floats are taken as
-#: measured, and solvers with tolerances could call nothing optimal.
+#: Largest total objective in integer units for decimals and fractions: with more digits, floats are
+#: taken as measured, and solvers with tolerances could call nothing optimal.
 LIMIT = 10**11
 #: Largest total of whole numbers, which are exact as far as 64 bits carry: sums of a few such totals
 #: do not overflow. Engines whose own numbers are larger than the costs refuse before that, in a
