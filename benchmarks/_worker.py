@@ -194,6 +194,7 @@ def gosdt():
 ENGINES = {
     "milp-trees": (milp_trees, "milp-trees"),
     "milp-trees, sorted columns": (lambda: milp_trees("dp-sorted"), "milp-trees"),
+    "milp-trees, front": (lambda: milp_trees("pareto"), "milp-trees"),
     "pystreed": (pystreed, "pystreed"),
     "pydl8.5": (pydl85, "pydl8.5"),
     "gosdt": (gosdt, "gosdt"),
