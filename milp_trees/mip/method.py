@@ -284,14 +284,15 @@ class FormulationMethod(Method):
             answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = _nothing_to_choose(run.matrix)
+        answer = replace(
+            answer, bound=_covered(run, answer.bound), root_bound=_covered(run, answer.root_bound)
+        )
         run.answers.append(answer)
         run.stopped = answer.limit
         run.cuts += answer.cuts
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
             bound = round_up(answer.bound, run.view, finished)
-            covers = getattr(run.m, "covers", None)
-            bound = bound if covers is None else min(bound, covers + 1)
             if bound >= run.bound:
                 run.bound, run.prover = bound, self._prover(run, answer)
         if not relax and answer.x is not None:
@@ -303,7 +304,7 @@ class FormulationMethod(Method):
         complete = self.formulation.separator(run.m, run.matrix) is None
 
         def listen(event: Event) -> None:
-            run.record(event.incumbent if complete else None, event.bound)
+            run.record(event.incumbent if complete else None, _covered(run, event.bound))
 
         return listen
 
@@ -382,6 +383,12 @@ class FormulationMethod(Method):
             run.cuts += len(lower)
             run.compiled = run.matrix.with_rows(A, lower, upper)
         return bool(len(lower))
+
+
+def _covered(run: Run, bound: float | None) -> float | None:
+    """A bound of the model as a bound of the problem, if the model holds only some predictors."""
+    covers = getattr(run.m, "covers", None)
+    return bound if bound is None or covers is None else min(bound, covers + 1.0)
 
 
 def _look_at_memory(watch: Watch) -> None:
