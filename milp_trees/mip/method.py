@@ -196,16 +196,18 @@ class FormulationMethod(Method):
         return True
 
     def _encode_known(self, run: Run, start: Tree | None) -> None:
-        """Begin with the given start, or with the tree that the model came with."""
+        """Begin with the given start, or with the best tree so far if models know of trees.
+
+        A model that holds only some trees may hold neither of them.
+        """
         run.start = None
-        known = getattr(run.m, "known", None) if start is None else start
-        if known is None:
-            return
-        try:
-            self._encode(run, known)
-        except LookupError as missing:
-            if start is not None:
-                run.start_info |= {"accepted": False, "reason": str(missing)}
+        best = run.incumbent if hasattr(run.m, "known") else None
+        for tree in (start, best):
+            if tree is not None:
+                try:
+                    return self._encode(run, tree)
+                except LookupError:
+                    continue
 
     def _encode(self, run: Run, start: Tree) -> None:
         """Turn the start into a point, which is checked before the solver gets it."""
