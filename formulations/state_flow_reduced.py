@@ -35,6 +35,8 @@ from milp_trees.tasks.views import CostMatrix
 
 from .state_flow import StateFlow
 
+#: With no more columns, the whole model is made first, and the stages are parts of it.
+SMALL = 100_000
 #: Parts of the gap, or of the bound where no feasible tree is known, that the first stage covers.
 OF_GAP, OF_BOUND = 16, 64
 
@@ -134,20 +136,29 @@ class StateFlowReduced(StateFlow):
 
     def _hypergraph(self, view: CostMatrix, space: Trees) -> Any:
         from milp_trees.engines.reduction.grow import Reduction
+        from milp_trees.engines.reduction.shrink import shrink
 
-        key = ("reduction", space, self.max_states, self.max_columns)
-        if key not in view.memo:  # remembers values of sets from stage to stage
+        known, key = self._bounding(view, space), ("reduction", space, self.label)
+        upper, last = self._extent(view, space), self._whole(view, space)
+        if key not in view.memo:
             merge = not view.structure
-            view.memo[key] = Reduction(
+            grown = Reduction(
                 view,
                 space,
-                self._bounding(view, space).multipliers,
+                known.multipliers,
                 merge=merge,
                 trivial=not merge,
                 max_states=self.max_states,
                 max_columns=self.max_columns,
             )
-        return view.memo[key].within(self._extent(view, space))
+            view.memo[key] = grown, _small(grown, last) if known.tree and upper < last else None
+        grown, whole = view.memo[key]
+        # To grow takes longer than to shrink what is grown.
+        return (
+            grown.within(upper)
+            if whole is None
+            else shrink(whole, view, [known.multipliers], upper)
+        )
 
     def encode(self, tree: Tree, m: Any) -> None:
         try:
@@ -156,3 +167,14 @@ class StateFlowReduced(StateFlow):
             if m.known is None:
                 raise
             super().encode(m.known, m)  # the tree costs more than this one
+
+
+def _small(grown: Any, upper: int) -> Any:
+    """The hypergraph up to a value, or None if it is not small."""
+    most, grown.max_columns = grown.max_columns, min(SMALL, grown.max_columns)
+    try:
+        return grown.within(upper)
+    except OverflowError:
+        return None
+    finally:
+        grown.max_columns = most

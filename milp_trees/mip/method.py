@@ -196,16 +196,18 @@ class FormulationMethod(Method):
         return True
 
     def _encode_known(self, run: Run, start: Tree | None) -> None:
-        """Begin with the given start, or with the tree that the model came with."""
+        """Begin with the given start, or with the best tree so far if models know of trees.
+
+        A model that holds only some trees may hold neither of them.
+        """
         run.start = None
-        known = getattr(run.m, "known", None) if start is None else start
-        if known is None:
-            return
-        try:
-            self._encode(run, known)
-        except LookupError as missing:
-            if start is not None:
-                run.start_info |= {"accepted": False, "reason": str(missing)}
+        best = run.incumbent if hasattr(run.m, "known") else None
+        for tree in (start, best):
+            if tree is not None:
+                try:
+                    return self._encode(run, tree)
+                except LookupError:
+                    continue
 
     def _encode(self, run: Run, start: Tree) -> None:
         """Turn the start into a point, which is checked before the solver gets it."""
@@ -284,14 +286,15 @@ class FormulationMethod(Method):
             answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = _nothing_to_choose(run.matrix)
+        answer = replace(
+            answer, bound=_covered(run, answer.bound), root_bound=_covered(run, answer.root_bound)
+        )
         run.answers.append(answer)
         run.stopped = answer.limit
         run.cuts += answer.cuts
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
             bound = round_up(answer.bound, run.view, finished)
-            covers = getattr(run.m, "covers", None)
-            bound = bound if covers is None else min(bound, covers + 1)
             if bound >= run.bound:
                 run.bound, run.prover = bound, self._prover(run, answer)
         if not relax and answer.x is not None:
@@ -303,7 +306,7 @@ class FormulationMethod(Method):
         complete = self.formulation.separator(run.m, run.matrix) is None
 
         def listen(event: Event) -> None:
-            run.record(event.incumbent if complete else None, event.bound)
+            run.record(event.incumbent if complete else None, _covered(run, event.bound))
 
         return listen
 
@@ -382,6 +385,12 @@ class FormulationMethod(Method):
             run.cuts += len(lower)
             run.compiled = run.matrix.with_rows(A, lower, upper)
         return bool(len(lower))
+
+
+def _covered(run: Run, bound: float | None) -> float | None:
+    """A bound of the model as a bound of the problem, if the model holds only some predictors."""
+    covers = getattr(run.m, "covers", None)
+    return bound if bound is None or covers is None else min(bound, covers + 1.0)
 
 
 def _look_at_memory(watch: Watch) -> None:

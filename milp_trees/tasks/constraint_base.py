@@ -217,6 +217,15 @@ def share(given: Any, name: str) -> Fraction:
     return number
 
 
+def count(given: Any, name: str) -> int:
+    """A whole number of at least 0, or its text; raises DataError for anything else."""
+    if isinstance(given, str) and given.isdecimal():
+        given = int(given)
+    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < 0:
+        raise DataError(f"{name} must be a whole number of at least 0; got {given!r}.")
+    return int(given)
+
+
 def position(action: Any, actions: tuple[Any, ...]) -> int:
     """Index of an action by its name; raises DataError if there is none of that name."""
     for k, a in enumerate(actions):

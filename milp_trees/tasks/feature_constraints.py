@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from milp_trees.errors import DataError
-from milp_trees.tasks.constraint_base import TreeConstraint
+from milp_trees.tasks.constraint_base import TreeConstraint, count
 from milp_trees.tasks.structure import FeatureUse, Structure
 
 if TYPE_CHECKING:
@@ -40,11 +38,7 @@ class FeatureBudget(TreeConstraint):
     at_most: int = 1
 
     def __post_init__(self) -> None:
-        given = self.at_most
-        if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < 0:
-            raise DataError(
-                f"at_most of a feature budget must be a whole number of at least 0; got {given!r}."
-            )
+        object.__setattr__(self, "at_most", count(self.at_most, "at_most of a feature budget"))
 
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
         used = sorted({t.column for t in routes.splits})
@@ -59,7 +53,7 @@ class FeatureBudget(TreeConstraint):
     ) -> list[Structure]:
         columns = list(dict.fromkeys(t.column for t in features))
         groups = tuple(tuple(f for f, t in enumerate(features) if t.column == c) for c in columns)
-        return [FeatureUse(self.name, groups, (1,) * len(groups), None, int(self.at_most))]
+        return [FeatureUse(self.name, groups, (1,) * len(groups), None, self.at_most)]
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,10 @@ class Seen(NamedTuple):
         Column of every split.
     actions : list
         Names of the actions.
+    tests : list of str
+        Test of every split, as text.
+    below : list of sets of int
+        The leaves below every split.
     """
 
     said: Sequence[int]
@@ -40,6 +44,8 @@ class Seen(NamedTuple):
     leaves: int
     columns: Sequence[str]
     actions: Sequence[Any]
+    tests: Sequence[str] = ()
+    below: Sequence[set[int]] = ()
 
 
 Definition = Callable[[Spec, Sequence[Row], Seen], float]
