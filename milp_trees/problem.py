@@ -335,10 +335,12 @@ class Problem:
         data, space = self.dataset, self.space
         if data.n_rows < getattr(space, "min_samples_leaf", 0):
             return True
-        if fewest := getattr(space, "min_samples_treatment", 0):
-            return int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest
-        weight = sum(map(Fraction, data.row_weights.tolist()))
-        return weight < Fraction(getattr(space, "min_weight_leaf", 0))
+        fewest = getattr(space, "min_samples_treatment", 0)
+        if fewest and int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest:
+            return True
+        least = Fraction(getattr(space, "min_weight_leaf", 0))
+        # An exact sum over many rows takes a moment, and most spaces have no such minimum.
+        return least > 0 and sum(map(Fraction, data.row_weights.tolist())) < least
 
     @property
     def group(self) -> dict[str, Any] | None:

@@ -121,6 +121,7 @@ def prepare(
     n = len(kept)
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
+    _check_fits(d, regret, view, unit, most_leaves)
     leaf = view.leaf_cost * unit + int(fewest_leaves)
     split = view.split_costs * unit
     vectors = (
@@ -130,11 +131,6 @@ def prepare(
     )
     V, M = d.shape[1], len(least)
     penalties = 8 * leaf + 8 * int(split.max(initial=0)) + 1
-    largest = int(np.abs(vectors).sum(axis=0, dtype=object).max()) if n else 0
-    if largest * 8 + penalties + (leaf + int(split.max(initial=0))) * 2 * most_leaves >= INFINITY:
-        raise Unsupported(
-            "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
-        )
     kind = _kind(vectors, V, M, least, penalties)
     F = view.n_features
     S = -(-max(1, F) // LANES) * LANES
@@ -152,6 +148,19 @@ def prepare(
         n_rows=n,
         position=layout.position,
     )
+
+
+def _check_fits(
+    d: np.ndarray, regret: np.ndarray, view: CostMatrix, unit: int, most_leaves: int
+) -> None:
+    """Raise Unsupported if sums do not fit, before the first product that could overflow."""
+    columns = [*d.T, regret[:, 0], *(amounts for amounts, _ in view.leaf_minima)]
+    largest = max(int(np.abs(c).sum(dtype=object)) for c in columns) if len(d) else 0
+    each = (view.leaf_cost + int(view.split_costs.max(initial=0))) * unit + 1
+    if largest * unit * 8 + each * (8 + 2 * most_leaves) >= INFINITY:
+        raise Unsupported(
+            "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
+        )
 
 
 def _depth(space: Trees, n: int, F: int) -> int:
