@@ -5,6 +5,8 @@ tree. The score of a size is the task's own value on the rows that were left out
 (`milp_trees.choose_size`).
 """
 
+# mypy: disable-error-code="untyped-decorator"
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -137,7 +139,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         finally:
             del model._choose_size
         for name in ("n_features_in_", "feature_names_in_", "classes_", "tree_", "result_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         self.choice_ = found[0]

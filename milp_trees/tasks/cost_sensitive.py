@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from milp_trees.tasks.attribute_costs import (
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.classification import MisclassificationCosts
 from milp_trees.tasks.path_costs import PathCosts
+from milp_trees.tasks.states_view import States
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.tasks.written import cost_matrix, mapping
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Largest objective in integer units.
 LARGEST = 2**58
+#: Attributes that one integer of a context can hold.
+MOST_ATTRIBUTES = 62
 
 
 @register
@@ -68,7 +72,11 @@ class CostSensitive(MisclassificationCosts):
     name: ClassVar[str] = "cost-sensitive"
     title: ClassVar[str] = "A cost per pair of true and predicted class, and prices of attributes"
     has_extra_scores: ClassVar[bool] = True
-    view_makers: ClassVar[dict[type, str]] = {PathCosts: "path_costs", CostMatrix: "cost_matrix"}
+    view_makers: ClassVar[dict[type, str]] = {
+        PathCosts: "path_costs",
+        CostMatrix: "cost_matrix",
+        States: "states",
+    }
     readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {
         "matrix": cost_matrix,
         "attributes": mapping,
@@ -96,7 +104,8 @@ class CostSensitive(MisclassificationCosts):
         object.__setattr__(self, "attributes", attributes_of(self.attributes))
         if any(a.cost for a in self.attributes):
             # What a split costs then depends on its path, so no cost matrix states the task.
-            object.__setattr__(self, "view_makers", {PathCosts: "path_costs"})
+            makers = {k: v for k, v in self.view_makers.items() if k is not CostMatrix}
+            object.__setattr__(self, "view_makers", makers)
 
     # -- the value -----------------------------------------------------------------------------------
 
@@ -160,16 +169,16 @@ class CostSensitive(MisclassificationCosts):
         owner = self.owners(dataset)
         whole, weight = _weights(dataset)
         unit_of_costs = self._unit(view, dataset)
-        bought = [(a.cost * weight, a.discount * weight) for a in self.attributes]
-        penalties = [
-            Fraction(c) * unit_of_costs for c in {view.leaf_cost, *view.split_costs.tolist()}
-        ]
-        some = [unit_of_costs] if view.costs.any() else []
-        unit = exact.common_unit([*some, *penalties, *(p for pair in bought for p in pair)])
-        factor = unit_of_costs / unit if some or any(penalties) else Fraction(1)
+        unit_of_prices, price, discount = self._prices
+        unit_of_prices *= weight
+        penalties = {view.leaf_cost, *view.split_costs.tolist()} - {0}
+        some = [unit_of_costs] if penalties or view.costs.any() else []
+        unit = exact.common_unit([*some, *([unit_of_prices] if any(price) else [])])
+        factor = unit_of_costs / unit if some else Fraction(1)
+        of_prices = unit_of_prices / unit if any(price) else Fraction(0)
         largest = (
             int(np.abs(view.costs).max(initial=0)) * factor
-            + sum((p for p, _ in bought), Fraction(0)) / unit * int(whole.max(initial=0))
+            + sum(price) * of_prices * int(whole.max(initial=0))
         ) * max(1, dataset.n_rows)
         if largest > LARGEST or not view.exact:
             raise NoView(
@@ -187,13 +196,52 @@ class CostSensitive(MisclassificationCosts):
             matrix,
             whole,
             np.array([owner.get(t.column, -1) for t in matrix.features], dtype=np.int64),
-            np.array([int(p / unit) for p, _ in bought], dtype=np.int64),
-            np.array([int(d / unit) for _, d in bought], dtype=np.int64),
+            np.array(price, dtype=np.int64) * int(of_prices),
+            np.array(discount, dtype=np.int64) * int(of_prices),
             np.array(
                 [-1 if a.group is None else names.index(a.group) for a in self.attributes],
                 dtype=np.int64,
             ),
         )
+
+    def states(self, dataset: Dataset, space: Space) -> States:
+        """The task by its six parts, for the framework engine; the context is what is paid."""
+        view = self.path_costs(dataset, space)
+        if len(self.attributes) > MOST_ATTRIBUTES:
+            raise NoView(
+                f"The view States holds at most {MOST_ATTRIBUTES} attributes; there are {len(self.attributes)}."
+            )
+        if self.constraints:
+            raise NoView("The view States of cost-sensitive has no side constraints.")
+        errors = view.errors
+        return States.of(
+            dataset,
+            space,
+            np.column_stack([errors.costs, view.weights]),
+            errors.actions,
+            names=("cost",),
+            leaf=_leaf,
+            split=_split,
+            transition=_pay,
+            tables=(
+                view.attribute,
+                view.price,
+                view.discount,
+                view.group,
+                errors.split_costs,
+                np.array([errors.leaf_cost], dtype=np.int64),
+            ),
+            nonnegative=bool((errors.costs >= 0).all()),
+            offset=errors.offset,
+            scale=errors.scale,
+        )
+
+    @cached_property
+    def _prices(self) -> tuple[Fraction, list[int], list[int]]:
+        """A common unit of all prices, and the full and the discounted prices in it."""
+        full, less = ([getattr(a, w) for a in self.attributes] for w in ("cost", "discount"))
+        unit = exact.common_unit([*full, *less])
+        return unit, [int(p / unit) for p in full], [int(p / unit) for p in less]
 
     def _unit(self, view: CostMatrix, dataset: Dataset) -> Fraction:
         """What one unit of a cost matrix is worth in summed cost."""
@@ -204,6 +252,39 @@ class CostSensitive(MisclassificationCosts):
         if self.attributes:
             out["attributes"] = [a.spec() for a in self.attributes]
         return out
+
+
+# -- the six parts; sums are those of rows, of the costs of every action, and of the weights ---------
+
+
+def _leaf(sums: Any, action: int, context: Any, tables: Any) -> Any:
+    return (sums[1 + action] + tables[5][0],)
+
+
+def _split(sums: Any, test: int, context: Any, tables: Any) -> Any:
+    attribute, price, discount, group, penalty = (
+        tables[0],
+        tables[1],
+        tables[2],
+        tables[3],
+        tables[4],
+    )
+    a = attribute[test]
+    cost = penalty[test]
+    if a >= 0 and (context[0] >> a) & 1 == 0:
+        each = price[a]
+        for b in range(len(group)):
+            if group[a] >= 0 and group[b] == group[a] and (context[0] >> b) & 1 == 1:
+                each = discount[a]
+        cost += each * sums[len(sums) - 1]
+    return (cost,)
+
+
+def _pay(context: Any, test: int, side: int, tables: Any) -> Any:
+    a = tables[0][test]
+    if a < 0:
+        return context
+    return (context[0] | (1 << a),)
 
 
 def _weights(dataset: Dataset) -> tuple[np.ndarray, Fraction]:

@@ -22,7 +22,6 @@ from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed,
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
-    from milp_trees.tasks.structure import Structure
 
 
 class Scale(Protocol):
@@ -150,7 +149,7 @@ class CostMatrix(MaybeRanked):
     min_weight_leaf: int = 0
     treated: np.ndarray | None = None
     min_treated: int = 0
-    structure: tuple[Structure, ...] = ()
+    structure: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         self._keep_ranked()

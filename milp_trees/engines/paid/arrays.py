@@ -53,18 +53,17 @@ def instance_of(view: PathCosts, space: Trees) -> Instance:
         Costs are too large for exact 64-bit sums, or there are too many tests.
     """
     matrix = view.errors
-    known: Instance | None = matrix.memo.get(("dp-paid", space))
-    if known is not None:
-        return known
+    made: dict[Trees, Instance] = matrix.memo.setdefault("dp-paid", {})
+    if space in made:
+        return made[space]
     wide = np.column_stack([matrix.costs, matrix.costs[:, 0] + view.weights])
     most = int(view.price.max(initial=0)) * int(view.weights.sum())
     named = replace(matrix, costs=wide, actions=(*matrix.actions, None))
     if not matrix.min_weight_leaf and not view.weights.all():
         # Kernels recognise an empty side by its weight, unless they count what is in a leaf.
         named = replace(named, row_weight=matrix.counts, min_weight_leaf=1)
-    made = prepare(named, space, every_row=True, prices=3 * most)
-    matrix.memo["dp-paid", space] = made
-    return made
+    made[space] = prepare(named, space, every_row=True, prices=3 * most)
+    return made[space]
 
 
 def kernels_of(instance: Instance) -> np.ndarray:
@@ -120,5 +119,12 @@ def _paid(view: PathCosts, data: Any, bits: int) -> Context:
         found=numbers(2, 5),
         order=numbers(F),
         score=np.zeros(F),
+        goal=numbers(17),
+        children=np.zeros((2, data.n_words), dtype=np.uint64),
+        next=numbers(A),
+        lower=numbers(2, 9),
+        upper=numbers(2, 9),
+        allowed=numbers(9),
+        child=numbers(3, 9),
         **tables,
     )

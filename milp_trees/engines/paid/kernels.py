@@ -265,3 +265,108 @@ def join(best, tests, left, f, cost, one, other):
         for b in range(1, min(len(other), len(best) - a)):
             _offer(best, tests, left, a + b, one[a] + other[b] + cost, f, a)
     settle(best, tests, left)
+
+
+@kernel(allocates=False)
+def _goal_of_sides(paid, cost, plain, c, s):
+    """`paid.allowed`: what side s must stay below by leaves, and whether it can matter at all."""
+    goal, other, allowed = paid.goal, paid.lower[1 - s], paid.allowed
+    for a in range(c + 1):
+        allowed[a] = -INFINITY
+    if plain:
+        if goal[1] > -INFINITY:
+            allowed[c] = max(allowed[c], goal[1] - cost - other[c])
+    else:
+        for a in range(1, c + 1):
+            for b in range(1, c + 1):
+                if a + b < len(goal) and goal[a + b] > -INFINITY:
+                    allowed[a] = max(allowed[a], goal[a + b] - cost - other[b])
+    for a in range(1, c + 1):  # noqa: SIM110 (numba compiles loops better)
+        if paid.lower[s, a] < min(allowed[a], paid.upper[s, a]):
+            return True
+    return False
+
+
+@kernel(allocates=False)
+def attempt(
+    data_address,
+    work_address,
+    paid_address,
+    bits,
+    prices,
+    f,
+    cost,
+    sides_of_f,
+    floor_of_f,
+    right_first,
+    budget,
+    best,
+    tests,
+    left,
+):
+    """Improve the best trees of four levels by those with root test f, if bounds allow any.
+
+    Parameters: those of `three`; price of the test for all rows; the test's rows of `paid.sides`
+    and `paid.floor` at this node; the side to begin with.
+    """
+    data, paid = data_at(data_address), paid_at(paid_address)
+    plain = len(best) == 2
+    c = 8 if plain else min(8, len(best) - 1)
+    goal = paid.goal
+    for k in range(len(goal)):
+        goal[k] = min(best[k], budget[k]) if k < len(best) else -INFINITY
+    for s in range(2):
+        for a in range(1, c + 1):
+            value = sides_of_f[2 * s + (0 if a == 1 else 1)]
+            paid.upper[s, a] = value
+            paid.lower[s, a] = value if a <= 2 else min(value, floor_of_f[s])
+    if not _together(paid, cost, plain, c):
+        return
+    rows = paid.children
+    n = children(bits, data.tests[f], rows[0], rows[1])
+    if n == 0 or n == count(bits):
+        return
+    pay(paid, prices, paid.attribute[f], paid.next)
+    for turn in range(2):
+        s = 1 - turn if right_first else turn
+        if not _goal_of_sides(paid, cost, plain, c, s):
+            if not _together(paid, cost, plain, c):
+                return
+            continue
+        allowed, found = paid.allowed[: c + 1], paid.child[0][: c + 1]
+        three(
+            data_address,
+            work_address,
+            paid_address,
+            rows[s],
+            paid.next,
+            allowed,
+            found,
+            paid.child[1][: c + 1],
+            paid.child[2][: c + 1],
+        )
+        for a in range(1, c + 1):
+            paid.lower[s, a] = max(paid.lower[s, a], min(found[a], allowed[a]))
+            paid.upper[s, a] = found[a]
+        if not _together(paid, cost, plain, c):
+            return
+    if plain:
+        _offer(best, tests, left, 1, paid.upper[0, c] + paid.upper[1, c] + cost, f, np.int64(1))
+        return
+    for a in range(1, c + 1):
+        for b in range(1, min(c, len(best) - 1 - a) + 1):
+            _offer(best, tests, left, a + b, paid.upper[0, a] + paid.upper[1, b] + cost, f, a)
+    settle(best, tests, left)
+
+
+@kernel(allocates=False)
+def _together(paid, cost, plain, c):
+    """Whether both sides together can be below a goal."""
+    goal, lower = paid.goal, paid.lower
+    if plain:
+        return lower[0, c] + lower[1, c] + cost < goal[1]
+    for a in range(1, c + 1):
+        for b in range(1, c + 1):
+            if a + b < len(goal) and lower[0, a] + lower[1, b] + cost < goal[a + b]:
+                return True
+    return False

@@ -206,7 +206,11 @@ class Search:
             goal = np.minimum(best, budget)
             if least[f] < goal[1:].max():
                 test = _Test(f, int(cost[f]), sides[f], floor[f], bool(2 * right[f] > total))
-                self._try(bits, prices, depth, test, (best, tests, left), goal)
+                if depth == _COMPILED + 1:
+                    self.check()
+                    kernels.attempt(*self.addresses, bits, prices, *test, budget, best, tests, left)
+                else:
+                    self._try(bits, prices, depth, test, (best, tests, left), goal)
             least[f] = INFINITY
             if whole and depth == self.depth:
                 self._keep(Entry(best, best, tests, left), depth)
