@@ -207,7 +207,7 @@ class MisclassificationCosts(ActionCosts):
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
         if dataset.weights is None and all(v.denominator == 1 for v in M.ravel()):
-            return M.astype(np.int64)[y]
+            return M.astype(np.int64), y
         weights, which = _weights(dataset)
         # One object per weight, class and prediction: equal costs then are one object, so they are
         # compared quickly.
