@@ -15,6 +15,7 @@ from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
+from .data.policy_files import load_policy as load_policy
 from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
@@ -40,6 +41,8 @@ from .spaces.trees import Trees as Trees
 from .study import Study as Study
 from .study.choose_size import choose_size as choose_size
 from .study.export import export_model as export_model
+from .study.policy_values import policy_leaves as policy_leaves
+from .study.policy_values import policy_value as policy_value
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify
 

@@ -130,6 +130,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
             max_leaf_nodes,
             self.min_samples_leaf,
             split_on_group=getattr(self, "split_on_group", False),
+            min_samples_treatment=getattr(self, "min_samples_treatment", 0),
         )
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:

@@ -35,6 +35,10 @@ class Seen(NamedTuple):
         Column of every split.
     actions : list
         Names of the actions.
+    tests : list of str
+        Test of every split, as text.
+    below : list of sets of int
+        The leaves below every split.
     asked : list of lists of str
         Columns of the tests on the path of every row, from the root.
     """
@@ -44,6 +48,8 @@ class Seen(NamedTuple):
     leaves: int
     columns: Sequence[str]
     actions: Sequence[Any]
+    tests: Sequence[str] = ()
+    below: Sequence[set[int]] = ()
     asked: Sequence[Sequence[str]] = ()
 
 

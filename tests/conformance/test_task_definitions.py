@@ -11,7 +11,12 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.exact import fraction
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.constraints import CONSTRAINTS, StatisticalParity, constraint
+from milp_trees.tasks.constraints import (
+    CONSTRAINTS,
+    GroupRates,
+    StatisticalParity,
+    constraint,
+)
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.definitions_of_prunings import pruned_error
@@ -22,8 +27,17 @@ from milp_trees.testing.task_data import described, random_datasets
 PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
 FAIR = [
     constraint(name, max_disparity="1/3", favourable="class 1")
-    for name in CONSTRAINTS
-    if name != "capacity"
+    for name, kind in CONSTRAINTS.items()
+    if issubclass(kind, GroupRates)
+]
+ON_TREES = [
+    constraint("error-rates", max_false_positive_rate="1/3", max_false_negative_rate="1/4"),
+    constraint("feature-budget", at_most=1),
+    constraint("not-together", first="t0", second="t3"),
+    constraint("requires", feature="t0", needs="t1"),
+    constraint("requires", needs="t2"),
+    constraint("parity-in-subtrees", max_disparity="1/3", favourable="class 0"),
+    constraint("parity-in-leaves", max_disparity="1/2"),
 ]
 ROOM = mt.tasks.Capacity("class 0", at_most=6), mt.tasks.Capacity("class 1", at_least=3, at_most=9)
 #: Prices of tests: a group, an attribute of two columns, one that is free.
@@ -35,7 +49,11 @@ BLOOD = [
 CHOICE = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
 #: Options of a task beside none at all.
 OPTIONS = {
-    "accuracy": [PRICES, *({"constraints": (c,)} for c in FAIR), {"constraints": ROOM, **PRICES}],
+    "accuracy": [
+        PRICES,
+        *({"constraints": (c,)} for c in (*FAIR, *ON_TREES)),
+        {"constraints": ROOM, **PRICES},
+    ],
     "weighted": [
         {"class_weight": {"class 0": "1/3", "class 1": 2}, "leaf_penalty": "1/5"},
         PRICES,

@@ -10,7 +10,7 @@ import numpy as np
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import Instance, prepare
 from milp_trees.engines.dynamic.buffers import work_of
-from milp_trees.engines.dynamic.contexts import Context, address
+from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.pair_counts import (
     COUNT,
     EVALUATE,
@@ -81,7 +81,7 @@ def arrays_of(view: PathCosts, instance: Instance) -> Arrays:
     bits = int(instance.kind[1:])
     work = work_of(instance, Switches(similarity=False), 0, 5, kernels_of(instance))
     paid = _paid(view, instance.data, bits)
-    work.args[at.PRICES] = address(paid.arrays[f"prices_{bits}"])
+    work.args[at.PRICES] = paid.address_of(f"prices_{bits}")
     return Arrays(work, paid, view.price.copy())
 
 
