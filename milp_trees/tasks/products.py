@@ -235,10 +235,10 @@ def _within(allowed: Callable[..., bool] | None, width: int, tables_before: int)
     """
 
     def below(value: Any, sums: Any, context: Any, tables: Any) -> Any:
+        fits = True  # compiled code has no all()
         for i in range(width):
-            if value[i] > tables[tables_before][i]:
-                return False
-        return True
+            fits = fits and value[i] <= tables[tables_before][i]
+        return fits
 
     if allowed is None:
         return below

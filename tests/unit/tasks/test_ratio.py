@@ -174,7 +174,7 @@ def test_side_constraints_and_floors():
     for name in ("enumerate", "flow-oct@highs", "state-flow@highs"):
         assert mt.solve(asked, name).value.exact == best
     with pytest.raises(
-        mt.errors.Unsupported, match="side constraints; state-flow, flow-oct and enumerate can"
+        mt.errors.Unsupported, match=r"side constraints; .*state-flow.* can"
     ):
         mt.solve(asked, "dp")
     limited = replace(asked, task=mt.tasks.F1(constraints=(mt.tasks.Capacity(1, at_most=2),)))
