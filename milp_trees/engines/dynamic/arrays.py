@@ -121,14 +121,10 @@ def prepare(
     n = len(kept)
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
-    _check_fits(d, regret, view, unit, most_leaves)
+    _check_fits(d, view, unit, most_leaves)
     leaf = view.leaf_cost * unit + int(fewest_leaves)
     split = view.split_costs * unit
-    vectors = (
-        np.column_stack([d[kept] * unit, masses[kept], regret[kept, 0] * unit])
-        if n
-        else np.zeros((0, d.shape[1] + len(least) + 1), np.int64)
-    )
+    vectors = np.column_stack([d[kept] * unit, masses[kept], regret[kept, 0] * unit])
     V, M = d.shape[1], len(least)
     penalties = 8 * leaf + 8 * int(split.max(initial=0)) + 1
     kind = _kind(vectors, V, M, least, penalties)
@@ -150,11 +146,9 @@ def prepare(
     )
 
 
-def _check_fits(
-    d: np.ndarray, regret: np.ndarray, view: CostMatrix, unit: int, most_leaves: int
-) -> None:
+def _check_fits(d: np.ndarray, view: CostMatrix, unit: int, most_leaves: int) -> None:
     """Raise Unsupported if sums do not fit, before the first product that could overflow."""
-    columns = [*d.T, regret[:, 0], *(amounts for amounts, _ in view.leaf_minima)]
+    columns = [*d.T, view.regret[:, 0], *(amounts for amounts, _ in view.leaf_minima)]
     largest = max(int(np.abs(c).sum(dtype=object)) for c in columns) if len(d) else 0
     each = (view.leaf_cost + int(view.split_costs.max(initial=0))) * unit + 1
     if largest * unit * 8 + each * (8 + 2 * most_leaves) >= INFINITY:
