@@ -134,6 +134,10 @@ class Formulation(ABC):
         """
         return type(self).separator is Formulation.separator
 
+    def whole(self, problem: Problem) -> bool:
+        """Whether the model of a problem holds all its rows when it is built."""
+        return self.complete
+
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         """For sets and blocks of rows of the model, functions that describe an element in words.
 

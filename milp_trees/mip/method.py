@@ -371,8 +371,7 @@ class FormulationMethod(Method):
             if not self._cut(run, separator, run.matrix.rounded(answer.x), True):
                 break
             if run.incumbent is not None:
-                self.formulation.encode(run.view.canonical(run.incumbent), run.m)
-                run.start = run.matrix.values()
+                self._encode_known(run, run.incumbent)
 
     def _cut(self, run: Run, separator: Any, x: np.ndarray, integral: bool) -> bool:
         """Add the cuts that a point violates; True if there are any, and time is left."""

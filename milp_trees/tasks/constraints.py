@@ -28,6 +28,7 @@ from milp_trees.tasks.constraint_base import Constraint as Constraint
 from milp_trees.tasks.constraint_base import as_constraints as as_constraints
 from milp_trees.tasks.constraint_base import position, share
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
+from milp_trees.tasks.leaf_order import Monotone
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
 from milp_trees.tasks.views import SideRow
 
@@ -300,6 +301,7 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
         Requires,
         ParityInLeaves,
         ParityInSubtrees,
+        Monotone,
     )
 }
 

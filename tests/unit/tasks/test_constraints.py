@@ -144,6 +144,7 @@ PARAMETERS = {
     "error-rates": {"max_false_positive_rate": "1/7"},
     "feature-budget": {"at_most": 2},
     "not-together": {"first": "a", "second": "b"},
+    "monotone": {"column": "a", "direction": "decreasing"},
     "requires": {"feature": "a", "needs": "b"},
 }
 
