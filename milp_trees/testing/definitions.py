@@ -37,6 +37,10 @@ class Seen(NamedTuple):
         Test of every split, as text.
     below : list of sets of int
         The leaves below every split.
+    paths : list of lists of (BinaryFeature, bool)
+        The tests on the way to every leaf, with their answers.
+    said_in : list of int
+        Action of every leaf.
     """
 
     said: Sequence[int]
@@ -46,6 +50,8 @@ class Seen(NamedTuple):
     actions: Sequence[Any]
     tests: Sequence[str] = ()
     below: Sequence[set[int]] = ()
+    paths: Sequence[Sequence[tuple[Any, bool]]] = ()
+    said_in: Sequence[int] = ()
 
 
 Definition = Callable[[Spec, Sequence[Row], Seen], float]
