@@ -37,6 +37,7 @@ from .spaces.pruned import PrunedEnsembles as PrunedEnsembles
 from .spaces.trees import Trees as Trees
 from .study import Study as Study
 from .study.export import export_model as export_model
+from .study.lexicographic import lexicographic as lexicographic
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify
 

@@ -8,15 +8,22 @@ from .constraints import Capacity as Capacity
 from .constraints import ConditionalStatisticalParity as ConditionalStatisticalParity
 from .constraints import EqualisedOdds as EqualisedOdds
 from .constraints import EqualOpportunity as EqualOpportunity
+from .constraints import ErrorRates as ErrorRates
 from .constraints import PredictiveEquality as PredictiveEquality
 from .constraints import StatisticalParity as StatisticalParity
 from .decision import Decision as Decision
+from .feature_constraints import FeatureBudget as FeatureBudget
+from .feature_constraints import NotTogether as NotTogether
+from .feature_constraints import Requires as Requires
 from .feature_costs import FeatureCosts as FeatureCosts
 from .feature_costs import Group as Group
+from .leaf_order import Monotone as Monotone
 from .monotone import CohenKappa as CohenKappa
 from .monotone import GeometricMean as GeometricMean
 from .monotone import Matthews as Matthews
 from .monotone import MonotoneMetric as MonotoneMetric
+from .node_constraints import ParityInLeaves as ParityInLeaves
+from .node_constraints import ParityInSubtrees as ParityInSubtrees
 from .policy import ActionCostMatrix as ActionCostMatrix
 from .policy import ActionValues as ActionValues
 from .policy import DirectMethod as DirectMethod
@@ -31,3 +38,4 @@ from .ratio import FBeta as FBeta
 from .ratio import Jaccard as Jaccard
 from .ratio import Precision as Precision
 from .stored import from_spec as from_spec
+from .task_value import TaskValue as TaskValue

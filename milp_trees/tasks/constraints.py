@@ -30,6 +30,7 @@ from milp_trees.tasks.constraint_base import position, share
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
 from milp_trees.tasks.leaf_order import Monotone
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
+from milp_trees.tasks.task_value import TaskValue
 from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
@@ -302,6 +303,7 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
         ParityInLeaves,
         ParityInSubtrees,
         Monotone,
+        TaskValue,
     )
 }
 
