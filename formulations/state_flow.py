@@ -55,6 +55,16 @@ from ._state_structure import KINDS, groups, restricted, structure_rows
 STOP, SPLIT, LAST = 0, 1, 2
 
 
+def _tolerance(h: Any) -> dict[str, float]:
+    """The option that keeps HiGHS exact on side rows with large coefficients.
+
+    A variable that is integral up to 1e-6 changes a row with a coefficient of 1e8 by 100, and the
+    rounded point then breaks the row.
+    """
+    largest = float(np.abs(h.side).max(initial=0)) if h.side is not None else 0.0
+    return {} if largest <= 1e5 else {"mip_feasibility_tolerance": max(1e-10, 0.1 / largest)}
+
+
 @register
 @dataclass(frozen=True)
 class StateFlow(TreeFormulation):
@@ -212,9 +222,9 @@ class StateFlow(TreeFormulation):
     def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
         if solver != "highs":
             return {}
-        if view.side or view.structure or space.limits_leaves:
-            return {"presolve": "off"}  # presolve spends its time in probing
         h = self._states(view, space)
+        if view.side or view.structure or space.limits_leaves:
+            return {"presolve": "off", **_tolerance(h)}  # presolve spends its time in probing
         # The relaxation is integral; interior point is faster if there are many states.
         return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
 

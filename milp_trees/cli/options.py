@@ -24,6 +24,7 @@ OF_TASKS = {
     "leaf_penalty": "--leaf-penalty",
     "split_penalty": "--split-penalty",
     "feature_costs": "--feature-costs",
+    "file": "--costs",
     "constraints": "side constraints (--constraint, --capacity)",
 }
 
@@ -103,6 +104,13 @@ class ProblemOptions:
     feature_costs: Annotated[
         Path | None,
         _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK),
+    ] = None
+    costs: Annotated[
+        Path | None,
+        _option(
+            "Cost file of cost-sensitive: a matrix of misclassification costs, then a line 'NAME PRICE DISCOUNTED GROUP FIRST LAST' per attribute.",
+            TASK,
+        ),
     ] = None
     constraint: Annotated[
         list[str] | None,
@@ -219,6 +227,8 @@ class ProblemOptions:
             "split_penalty": self.split_penalty,
             "constraints": self._constraints(),
         }
+        if self.costs is not None:
+            out["file"] = str(self.costs)
         if self.feature_costs is not None:
             out["feature_costs"] = read_feature_costs(self.feature_costs)
         return out

@@ -49,6 +49,7 @@ class LagrangianTrees(Method):
     effort: ClassVar[int] = 20
     takes_side_rows: ClassVar[bool] = True
     takes_min_weight: ClassVar[bool] = True
+    takes_min_treatment: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 60
     judge_rank: ClassVar[int | None] = 50
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy")

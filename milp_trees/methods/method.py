@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from milp_trees.compiling import interruptible
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods import dinkelbach
+from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, _installed, finish, versions
 from milp_trees.methods.scores import scores
@@ -254,7 +254,10 @@ class Method(ABC):
             raise Unsupported(why)
         refused = refusal(problem, start)
         given = None if refused else start
-        search = partial(dinkelbach.search, self) if problem.by_steps(self) else self.search
+        search = self.search
+        if problem.by_steps(self):
+            steps = dinkelbach if problem.rule is None else front_steps
+            search = partial(steps.search, self)
         prepared = clock.seconds
         left = limits.after(prepared)
         try:

@@ -70,7 +70,7 @@ class Formulation(ABC):
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: Name of what the model of such a formulation is derived by, for the certificate.
-    derived_by: ClassVar[str] = "dp"
+    derived_by: ClassVar[str] = ""
     #: Whether the size is known without making all stages; otherwise it is not looked at before.
     quick_size: ClassVar[bool] = True
     #: As `Method.parts`. Formulations of one space are assumed to share the code that declares

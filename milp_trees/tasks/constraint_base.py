@@ -62,8 +62,8 @@ class Constraint(ABC):
             f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
         )
 
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """The same constraint with a limit that excludes an amount, and nothing smaller.
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """A limit that excludes an amount, and no smaller one.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Constraint(ABC):
 
         Returns
         -------
-        Constraint or None
+        Fraction or None
             None if no amount is smaller.
         """
         return None
@@ -89,9 +89,9 @@ class Constraint(ABC):
         """
         raise DataError(f"The constraint {self.name} limits no single quantity.")
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        """The same constraint with a limit that excludes nothing."""
-        return self
+    def widest(self, dataset: Dataset) -> Fraction:
+        """A limit that excludes nothing."""
+        return Fraction(dataset.n_rows)
 
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]

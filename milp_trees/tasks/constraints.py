@@ -106,17 +106,17 @@ class GroupRates(Constraint):
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, max_disparity=amount)
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        return self.up_to(Fraction(1))
+    def widest(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
 
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """With a limit just below.
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """A limit that is a little smaller.
 
         Amounts are differences of two shares of at most n rows. Two of them with the denominators
         d and e differ by at least 1/(d·e), and d is at most n².
         """
         closest = Fraction(1, 2 * dataset.n_rows**2 * amount.denominator)
-        return self.up_to(amount - closest) if amount > 0 else None
+        return amount - closest if amount > 0 else None
 
 
 @dataclass(frozen=True)
@@ -218,12 +218,9 @@ class Capacity(Constraint):
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, at_most=int(amount), at_least=None)
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        return self.up_to(Fraction(dataset.n_rows))
-
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """With one row less."""
-        return self.up_to(amount - 1) if amount > 0 else None
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """One row less."""
+        return amount - 1 if amount > 0 else None
 
 
 @dataclass(frozen=True)

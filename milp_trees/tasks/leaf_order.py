@@ -144,7 +144,10 @@ def answered(routes: Routes) -> list[Path]:
 
 
 def _box(path: Path) -> dict[str, tuple[float, float] | tuple[Any, frozenset[Any]]]:
-    """What a path allows of every column: an interval (low, high], or a category and those left out."""
+    """What a path allows of every column.
+
+    It is an interval (low, high], or a category with those that are excluded.
+    """
     box: dict[str, Any] = {}
     for test, yes in path:
         if test.kind == "==":

@@ -18,11 +18,10 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_columns, sums_by_group
+from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed, packed_columns
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
-    from milp_trees.tasks.structure import Structure
 
 
 class Scale(Protocol):
@@ -150,7 +149,7 @@ class CostMatrix(MaybeRanked):
     min_weight_leaf: int = 0
     treated: np.ndarray | None = None
     min_treated: int = 0
-    structure: tuple[Structure, ...] = ()
+    structure: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -195,7 +194,7 @@ class CostMatrix(MaybeRanked):
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
-    def memo(self) -> dict[str, Any]:
+    def memo(self) -> dict[Any, Any]:
         """Store for what methods derive from this view and may need again; not part of it."""
         return {}
 
@@ -349,15 +348,13 @@ class CostMatrix(MaybeRanked):
         if not self.n_rows:
             return self
         first, group = equal_rows(packed(self.X))
-
-        def total(array: np.ndarray) -> np.ndarray:
-            return array if len(first) == self.n_rows else sums_by_group(array, group, len(first))
-
-        X = self.X if len(first) == self.n_rows else np.ascontiguousarray(self.X[first])
+        if len(first) == self.n_rows:
+            return self
+        total = group_sums(group, len(first))
         side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
             self,
-            X=X,
+            X=np.ascontiguousarray(self.X[first]),
             costs=total(self.costs),
             counts=total(self.counts),
             side=side,

@@ -83,6 +83,7 @@ def see(tree: Tree, dataset: Dataset) -> Seen:
         below,
         list(_ways(tree.root)),
         [leaf.action for leaf in leaves],
+        [_asked(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)],
     )
 
 
@@ -106,6 +107,14 @@ def _end(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> 
     while isinstance(node, Branch):
         node = node.right if row[where[node.test]] else node.left
     return node
+
+
+def _asked(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> list[str]:
+    columns = []
+    while isinstance(node, Branch):
+        columns.append(node.test.column)
+        node = node.right if row[where[node.test]] else node.left
+    return columns
 
 
 def rows_of(dataset: Dataset) -> list[Row]:

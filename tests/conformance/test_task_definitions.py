@@ -42,6 +42,12 @@ ON_TREES = [
     constraint("parity-in-leaves", max_disparity="1/2"),
 ]
 ROOM = mt.tasks.Capacity("class 0", at_most=6), mt.tasks.Capacity("class 1", at_least=3, at_most=9)
+#: Prices of tests: a group, an attribute of two columns, one that is free.
+BLOOD = [
+    {"name": "blood", "cost": "7/2", "discount": 1, "group": "laboratory", "columns": ["t0", "t3"]},
+    {"name": "urine", "cost": 2, "discount": "1/2", "group": "laboratory", "columns": ["t1"]},
+    {"name": "age", "cost": 0, "columns": ["t4"]},
+]
 CHOICE = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
 #: Options of a task beside none at all.
 OPTIONS = {
@@ -59,6 +65,11 @@ OPTIONS = {
     "cost-matrix": [
         {"matrix": [[0, 1], [5, -1]], **PRICES},
         {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]]},
+    ],
+    "cost-sensitive": [
+        {"matrix": [[0, 1], [5, -1]], "attributes": BLOOD, **PRICES},
+        {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]], "attributes": BLOOD},
+        {"matrix": [[0, 1, 2], [3, 0, 1], [4, 5, 0]], "attributes": {"t2": "1/3"}},
     ],
     "action-costs": [PRICES, {"constraints": (ROOM[1], FAIR[2])}],
     "action-values": [PRICES],
@@ -83,7 +94,7 @@ OPTIONS = {
         {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"},
     ],
 }
-NEEDS_OPTIONS = {"cost-matrix", "count-ratio", "decision"}
+NEEDS_OPTIONS = {"cost-matrix", "cost-sensitive", "count-ratio", "decision"}
 TASKS = [name for name in registry.classes("tasks") if name != "pruned-error"]
 
 

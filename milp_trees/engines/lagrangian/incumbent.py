@@ -125,7 +125,7 @@ class Incumbent:
         It is also None if they are too many. `leaf` is the leaf of every row.
         """
         view = self.view
-        if view.n_actions ** ((tree.n_leaves + 1) // 2) > MOST_LABELLINGS:
+        if not view.side or view.n_actions ** ((tree.n_leaves + 1) // 2) > MOST_LABELLINGS:
             return None
         matrices = [view.costs, *(row.coefs for row in view.side)]
         sums, n = _leaf_sums(leaf, tree.n_leaves, matrices), tree.n_leaves
