@@ -67,7 +67,7 @@ def test_a_run_that_is_stopped_keeps_its_corners(steps, monkeypatch):
 
 def test_a_time_limit_of_nothing_is_no_error():
     """There is no corner then, and the front is not complete."""
-    result = mt.solve(problem(), method="state-flow@highs", time_limit=1e-9)
+    result = mt.solve(problem(), method="enumerate", time_limit=1e-9)
     assert (result.complete, result.limit) == (False, Limit.TIME)
 
 
