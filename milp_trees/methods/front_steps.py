@@ -98,6 +98,8 @@ class _Run:
         self.solved: list[tuple[Fraction, _Point]] = []
         self.limited: Problem | None = None
         self.steps, self.nodes = 0, 0
+        #: Seconds for the value and the amount of a tree.
+        self.reading = 0.0
         self.stopped: Limit | None = None
         self.failed: Result | None = None
         self.last: Result | None = None
@@ -156,7 +158,9 @@ class _Run:
         return abs(a - b) <= self.scale.tolerance
 
     def _point(self, tree: Tree) -> _Point:
+        began = time.perf_counter()
         value, amount = self.problem.coordinates(tree)
+        self.reading = max(self.reading, time.perf_counter() - began)
         return _Point(tree, self.scale.from_value(exact_value(value)), exact_value(amount))
 
     # -- one step ------------------------------------------------------------------------------------------------
@@ -186,14 +190,17 @@ class _Run:
 
     def _step(self, limit: Fraction | None, start: Tree | None) -> Result | None:
         """Let the method solve the problem with a limit; None if there is no time for it."""
-        deadline = Deadline.after(self.limits.time, self.clock.begin)
-        if deadline.passed:
-            self.stopped = Limit.TIME
-            return None
+        left = Deadline.after(self.limits.time, self.clock.begin).left
+        if left is not None:
+            # At the end every tree is read twice more, for its value and its coordinates.
+            left -= 3 * self.reading * (len(self.seen) + 1)
+            if left <= 0:
+                self.stopped = Limit.TIME
+                return None
         inner = self._inner(limit)
         began = time.perf_counter()
         try:
-            result = self.method.step(inner, replace(self.limits, time=deadline.left), start, None)
+            result = self.method.step(inner, replace(self.limits, time=left), start, None)
         except Stopped as stopped:
             self.stopped = stopped.limit
             return None
