@@ -26,12 +26,16 @@ TASKS = {
     "instance-cost": "action-costs",
     "f1": "f1",
     "balanced": "balanced-accuracy",
+    "policy-dm": "policy-dm",
+    "policy-ipw": "policy-ipw",
+    "policy-dr": "policy-dr",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is solved: `X` and `y` (or `values`: the cost of every action on every row), the task,
+    """What is solved: `X` and `y` (or `values`: the cost of every action on every row; for a policy
+    the outcome, the propensity and the predicted outcomes, with the treatment as `y`), the task,
     and the limits.
 
     Parameters
@@ -96,7 +100,16 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     """The problem that a job states."""
     y, values = arrays["y"], arrays.get("values")
     classes = len(settings["matrix"] or ()) or int(y.max()) + 1  # a class may have no row
-    known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
+    known: dict[str, Any] = {"y": y, "classes": tuple(range(classes))}
+    if settings["task"].startswith("policy-"):
+        known = {
+            "treatments": y,
+            "outcomes": values[:, 0],
+            "propensities": values[:, 1],
+            "values": values[:, 2:],
+        }
+    elif values is not None:
+        known = {"values": values}
     data = mt.Dataset(
         arrays["X"],
         [mt.BinaryFeature(*t) for t in settings["tests"] or ()],

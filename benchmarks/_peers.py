@@ -22,7 +22,7 @@ from typing import Any
 
 import _jobs
 
-OURS, SORTED = "milp-trees", "milp-trees, sorted columns"
+OURS, SORTED, FRONT = "milp-trees", "milp-trees, sorted columns", "milp-trees, front"
 WORKER = Path(__file__).parent / "_worker.py"
 START_SECONDS = 120
 #: What a first call may take besides its limit: kernels are compiled in it.

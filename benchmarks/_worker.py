@@ -125,6 +125,11 @@ def pystreed():
                 values = arrays["weights"][:, None] * (y[:, None] != np.arange(y.max() + 1))
             model = streed.STreeDInstanceCostSensitiveClassifier(**common)
             model.fit(X, values.astype(float))
+        elif job.task.startswith("policy-"):
+            model = streed.STreeDPrescriptivePolicyGenerator(
+                teacher_method=job.task.split("-")[1].upper(), **common
+            )
+            model.fit(X, np.column_stack([y, arrays["values"]]).astype(float))
         elif job.penalty != "0":
             model = streed.STreeDClassifier(
                 "cost-complex-accuracy", cost_complexity=float(Fraction(job.penalty)), **common
@@ -209,6 +214,7 @@ def gosdt():
 ENGINES = {
     "milp-trees": (milp_trees, "milp-trees"),
     "milp-trees, sorted columns": (lambda: milp_trees("dp-sorted"), "milp-trees"),
+    "milp-trees, front": (lambda: milp_trees("pareto"), "milp-trees"),
     "pystreed": (pystreed, "pystreed"),
     "pydl8.5": (pydl85, "pydl8.5"),
     "gosdt": (gosdt, "gosdt"),

@@ -18,12 +18,12 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Largest total objective in integer units for decimals: with more digits, floats are taken as
-#: measured, and solvers with tolerances could call nothing optimal.
+#: Largest total objective in integer units for decimals and fractions: with more digits, floats are
+#: taken as measured, and solvers with tolerances could call nothing optimal.
 LIMIT = 10**11
-#: Largest total of whole numbers and of Fractions, which are exact as far as 64 bits carry: sums of
-#: a few such totals do not overflow. Engines whose own numbers are larger than the costs refuse
-#: before that, in a sentence.
+#: Largest total of whole numbers, which are exact as far as 64 bits carry: sums of a few such totals
+#: do not overflow. Engines whose own numbers are larger than the costs refuse before that, in a
+#: sentence.
 WHOLE = 2**59
 #: Number of steps over the whole range, for measured floats that are no costs (weights).
 GRID = 2**31
@@ -75,13 +75,18 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     return Fraction(Decimal(repr(value)))
 
 
-def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+def integers(
+    array: np.ndarray, kind: np.ndarray | None = None
+) -> tuple[np.ndarray, Fraction, bool]:
     """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
 
     Parameters
     ----------
     array : float or int array
         Costs in natural units; an object array may hold Fractions.
+    kind : int array, optional
+        The costs are those of `array[kind]`, whose rows need not be written out; costs of kinds
+        that do not occur have no influence, and become zeros.
 
     Returns
     -------
@@ -92,8 +97,11 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     exact : bool
         False if the costs had to be rounded to a grid.
     """
+    n = max(1, len(np.atleast_1d(array)) if kind is None else len(kind))
+    if kind is not None:
+        occurs = np.bincount(kind, minlength=len(array)) > 0
+        array = array if occurs.all() else np.where(occurs[:, None], array, 0)
     flat = np.asarray(array).ravel()
-    n = max(1, len(np.atleast_1d(array)))
     if flat.dtype == np.int64:
         largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
         common = int(np.gcd.reduce(flat)) or 1
@@ -128,8 +136,8 @@ def _most(values: Any, largest: int, denominator: int) -> int:
     `largest` is the largest numerator over the common `denominator`. Floats count as whole numbers
     as far as they can tell one from the next.
     """
-    written = all(isinstance(v, (Fraction, int, np.integer)) for v in values)
-    return WHOLE if written or (denominator == 1 and largest < 2**53) else LIMIT
+    whole = all(isinstance(v, (int, np.integer)) for v in values)
+    return WHOLE if whole or (denominator == 1 and largest < 2**53) else LIMIT
 
 
 def _too_large(largest: int, n: int) -> DataError:
