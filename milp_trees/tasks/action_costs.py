@@ -216,9 +216,8 @@ class ActionCosts(Task):
         if dataset.ranked is not None:
             X: Any = dataset.ranked.select(candidates)
         else:  # a large matrix is not copied without need
-            X = np.ascontiguousarray(
-                dataset.X if len(candidates) == dataset.n_features else dataset.X[:, candidates]
-            )
+            every = len(candidates) == dataset.n_features
+            X = np.ascontiguousarray(dataset.X if every else np.take(dataset.X, candidates, axis=1))
         return CostMatrix(
             X=X,
             features=tests,

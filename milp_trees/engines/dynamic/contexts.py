@@ -57,6 +57,8 @@ class ContextType(types.Type):
             self.size += 1 + n
         self.kind = {name: (kind, n) for name, kind, n in fields}
         self.dtype = {name: np.dtype(kind) for name, kind, n in fields if n}
+        #: Numbers that do not change: a context also keeps them as ordinary attributes.
+        self.fixed = {name: 0 for name, kind, _ in fields if kind == FIXED}
         #: Where an array's entries are, its dimensions, and the bytes of a number.
         self.place = {
             name: (self.position[name], n, np.dtype(kind).itemsize) for name, kind, n in fields if n
@@ -199,21 +201,24 @@ class Context:
         begin, block = _block(size)
         for name in shapes:
             table[kind.position[name]] += begin
-        given: dict[str, np.ndarray] = {}
+        own, arrays = kind.fixed.copy(), len(shapes)
         for name, value in values.items():
-            if name not in kind.position:
-                raise TypeError(f"{kind} has no {name}.")
-            if name not in kind.place:
+            if name in kind.place:
+                at, n, _ = kind.place[name]
+                check_array(name, value, kind.dtype[name], n)
+                table[at : at + 1 + n] = (address(value), *value.shape)
+                own[name] = value
+                arrays += 1
+            elif name in kind.position:
                 table[kind.position[name]] = value
-                continue
-            at, n, _ = kind.place[name]
-            check_array(name, value, kind.dtype[name], n)
-            table[at : at + 1 + n] = (address(value), *value.shape)
-            given[name] = value
-        if len(given) + len(shapes) < len(kind.place):
-            missing = set(kind.place) - set(given) - set(shapes)
+                if name in own:
+                    own[name] = int(value)
+            else:
+                raise TypeError(f"{kind} has no {name}.")
+        if arrays < len(kind.place):
+            missing = set(kind.place) - set(values) - set(shapes)
             raise TypeError(f"{kind} needs {', '.join(sorted(missing))}.")
-        self._start(kind, np.array(table, dtype=np.int64), block, parts, given)
+        self._start(kind, np.array(table, dtype=np.int64), block, parts, own)
 
     def _start(
         self,
@@ -221,10 +226,10 @@ class Context:
         table: np.ndarray,
         block: np.ndarray,
         parts: Sequence[Context] = (),
-        given: Mapping[str, np.ndarray] = _NONE,
+        known: Mapping[str, Any] = _NONE,
     ) -> None:
         own = self.__dict__
-        own.update(given)
+        own.update(known)
         own["kind"], own["table"], own["block"], own["parts"] = kind, table, block, parts
         own["address"] = _begin(table)
 
@@ -251,6 +256,8 @@ class Context:
         if name not in kind.position or name in kind.place:
             raise AttributeError(f"Only numbers of a context are set; {name} is not one.")
         self.table[kind.position[name]] = value
+        if name in self.__dict__:
+            self.__dict__[name] = int(value)
 
 
 class Rows(Sequence[Context]):
