@@ -18,12 +18,12 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Largest total objective in integer units for decimals: with more digits, floats are taken as
-#: measured, and solvers with tolerances could call nothing optimal.
+#: Largest total objective in integer units for decimals and fractions: with more digits, floats are
+#: taken as measured, and solvers with tolerances could call nothing optimal.
 LIMIT = 10**11
-#: Largest total of whole numbers and of Fractions, which are exact as far as 64 bits carry: sums of
-#: a few such totals do not overflow. Engines whose own numbers are larger than the costs refuse
-#: before that, in a sentence.
+#: Largest total of whole numbers, which are exact as far as 64 bits carry: sums of a few such totals
+#: do not overflow. Engines whose own numbers are larger than the costs refuse before that, in a
+#: sentence.
 WHOLE = 2**59
 #: Number of steps over the whole range, for measured floats that are no costs (weights).
 GRID = 2**31
@@ -136,8 +136,8 @@ def _most(values: Any, largest: int, denominator: int) -> int:
     `largest` is the largest numerator over the common `denominator`. Floats count as whole numbers
     as far as they can tell one from the next.
     """
-    written = all(isinstance(v, (Fraction, int, np.integer)) for v in values)
-    return WHOLE if written or (denominator == 1 and largest < 2**53) else LIMIT
+    whole = all(isinstance(v, (int, np.integer)) for v in values)
+    return WHOLE if whole or (denominator == 1 and largest < 2**53) else LIMIT
 
 
 def _too_large(largest: int, n: int) -> DataError:

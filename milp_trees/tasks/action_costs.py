@@ -20,13 +20,14 @@ from milp_trees import exact
 from milp_trees.errors import DataError
 from milp_trees.spaces.trees import one_hot_treatments
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.constraints import Constraint, as_constraints
+from milp_trees.tasks.constraint_base import Constraint, as_constraints
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
-    from milp_trees.data.dataset import Dataset
+    from milp_trees.data.dataset import BinaryFeature, Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.spaces.trees import Space
+    from milp_trees.tasks.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class ActionCosts(Task):
     feature_costs : mapping of column name to number, optional
         Cost of one branch node that tests the column, on the same scale as the penalties.
     constraints : sequence of Constraint
-        Linear side constraints on the actions.
+        Side constraints on the actions, or on the tree itself.
     """
 
     view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
@@ -165,16 +166,21 @@ class ActionCosts(Task):
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         actions = self.actions(dataset)
-        return [
-            message
-            for c in self.constraints
-            for message in c.violations(routes.action, dataset, actions)
-        ]
+        return [message for c in self.constraints for message in c.broken(routes, dataset, actions)]
 
     def side_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
         """Every side constraint as exact integer rows."""
         actions = self.actions(dataset)
         return tuple(row.reduced() for c in self.constraints for row in c.rows(dataset, actions))
+
+    def structure(
+        self, dataset: Dataset, features: tuple[BinaryFeature, ...]
+    ) -> tuple[Structure, ...]:
+        """Every constraint on the tree itself, as parts of the view."""
+        actions = self.actions(dataset)
+        return tuple(
+            part for c in self.constraints for part in c.structure(dataset, actions, features)
+        )
 
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
         """The task as exact integers, with the candidate features of a space."""
@@ -231,6 +237,7 @@ class ActionCosts(Task):
             scale=scale,
             exact=is_exact,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
+            structure=self.structure(dataset, tests),
             **_masses(dataset, space),
         )
 

@@ -111,15 +111,6 @@ def test_whole_numbers_are_exact_as_far_as_64_bits_carry():
     assert not integers(np.array([2.0**60 + 2**10, 3.0]))[2]
 
 
-def test_large_fractions_are_exact_and_larger_ones_are_rounded():
-    exact = [Fraction(10**6 + 1, 997), Fraction(10**9, 991), Fraction(1)]
-    whole, scale, is_exact = integers(np.array(exact, dtype=object))
-    assert is_exact
-    assert [w * scale for w in whole.tolist()] == exact
-    too_fine = np.array([Fraction(1, 10**12 + k) for k in (39, 61, 63)], dtype=object)
-    assert not integers(too_fine)[2]
-
-
 @pytest.mark.parametrize("place", [0, 70, 199])
 def test_one_measured_cost_makes_all_inexact_wherever_it_stands(place):
     costs = np.arange(200) / 4

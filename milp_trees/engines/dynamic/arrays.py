@@ -96,7 +96,11 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(
-    view: CostMatrix, space: Trees, fewest_leaves: bool = False, every_row: bool = False
+    view: CostMatrix,
+    space: Trees,
+    fewest_leaves: bool = False,
+    every_row: bool = False,
+    prices: int = 0,
 ) -> Instance:
     """The arrays of a reduced view.
 
@@ -111,6 +115,8 @@ def prepare(
         are scaled so that this decides ties only.
     every_row : bool, default=False
         Keep also the rows that cost the same whatever the action, which no optimum depends on.
+    prices : int, default=0
+        What a tree may cost at most besides the costs of the view.
 
     Returns
     -------
@@ -131,7 +137,8 @@ def prepare(
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
     F, dearest = view.n_features, int(view.split_costs.max(initial=0))
     largest = float(rows.total.max()) * _ROUNDING
-    if (largest * 8 + (view.leaf_cost + dearest) * (8 + 2 * most_leaves)) * unit >= INFINITY:
+    each = view.leaf_cost + dearest
+    if (largest * 8 + each * (8 + 2 * most_leaves)) * unit + prices >= INFINITY:
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
         )
@@ -140,7 +147,7 @@ def prepare(
     U, M = rows.vectors.shape[1] - 1, len(least)
     if unit > 1:
         _scale(rows, n, U - M, unit)
-    penalties = 8 * leaf + 8 * dearest * unit + 1
+    penalties = 8 * leaf + 8 * dearest * unit + prices + 1
     kind = _kind(rows.gain, least, penalties)
     S = -(-max(1, F) // LANES) * LANES
     if 3 * U * F * S * int(kind[1:]) // 8 > MOST_BYTES:

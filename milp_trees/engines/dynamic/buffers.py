@@ -55,7 +55,7 @@ def most_levels(inst: Instance, upper: int) -> int:
 
 
 def stack_of(
-    inst: Instance, levels: int, board: dict[str, np.ndarray], shared: Context | None = None
+    inst: Instance, levels: int, board: dict[str, Any], shared: Context | None = None
 ) -> Context:
     """A stack; its levels are the `parts`.
 
@@ -118,7 +118,13 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
     return found
 
 
-def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> Context:
+def work_of(
+    inst: Instance,
+    switches: Switches,
+    depth: int,
+    sizes: int = 0,
+    kernels: np.ndarray | None = None,
+) -> Context:
     """Buffers of one thread, and the table of arguments of its kernels.
 
     Parameters
@@ -132,6 +138,8 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     sizes : int, default=0
         For a search by number of leaves: how many bounds the archive keeps per set. By default it
         keeps one per root test and one in all.
+    kernels : int64 array, optional
+        Addresses of the kernels; by default those of `kernels_of`.
 
     Returns
     -------
@@ -178,7 +186,8 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
         "pairs": (2,),
         "totals": (3,),
     }
-    work = Context(WORK, shapes, kernels=kernels_of(inst, bool(sizes)), **switches.flags())
+    found = kernels_of(inst, bool(sizes)) if kernels is None else kernels
+    work = Context(WORK, shapes, kernels=found, **switches.flags())
     if inst.splits:
         work.split_costs.view(f"i{bits // 8}")[:] = data.split
     if G:
