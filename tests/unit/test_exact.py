@@ -119,3 +119,15 @@ def test_one_measured_cost_makes_all_inexact_wherever_it_stands(place):
     whole, step, is_exact = integers(costs)
     assert not is_exact
     assert np.abs(whole * float(step) - costs).max() <= float(step) / 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(short, short), min_size=1, max_size=4), st.data())
+def test_a_table_of_kinds_of_rows_says_the_same_as_all_rows(table, data):
+    """Kinds without rows have no influence on unit and exactness."""
+    kind = np.array(data.draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=6)))
+    for array in (np.array(table, dtype=object), np.array([[int(a), int(b)] for a, b in table])):
+        whole, scale, exact = integers(array, kind)
+        of_rows = integers(array[kind])
+        assert (whole[kind] == of_rows[0]).all()
+        assert (scale, exact) == of_rows[1:]

@@ -91,8 +91,14 @@ class Instance:
 def surely_fits(view: CostMatrix) -> bool:
     """Whether a view is far from what `prepare` refuses, which costs no time."""
     sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
-    costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
-    return 8 * sums < MOST_BYTES and costs < INFINITY
+    if 8 * sums >= MOST_BYTES or not view.n_rows:
+        return 8 * sums < MOST_BYTES
+    rows = 16.0 * view.n_rows
+    spread = float(view.costs.max()) - float(view.costs.min())
+    # The second bound is the closer one, and takes longer.
+    return spread * view.n_rows * view.n_actions * rows < INFINITY or bool(
+        view.regret.sum(dtype=float) * rows < INFINITY
+    )
 
 
 def prepare(
@@ -258,9 +264,8 @@ def _layout(rows: Any, n: int, U: int, kind: str) -> _Layout:
         work = _count_work(sizes, values, U, n, wide) if max(64, n // 4) >= G else np.inf
         # With few rows it hardly matters how they are counted, and planes take time to find.
         found = _planes(rows, U) if n > _SMALL else None
-        if found is not None and _count_work(*found[:2], U, n, wide) < work:
-            sizes, values, planes = found
-            work = _count_work(sizes, values, U, n, wide)
+        if found is not None and (other := _count_work(*found[:2], U, n, wide)) < work:
+            work, (sizes, values, planes) = other, found
         if 0.35 * min(n, 200) * U * 3.0 * wide < work:
             sizes, values, planes = sizes[:0], values[:0], planes[:0]
     counted = values[:, :U].any(axis=1)

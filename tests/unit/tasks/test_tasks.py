@@ -238,3 +238,23 @@ def test_an_unknown_view_is_refused_with_what_there_is():
 
     with pytest.raises(NoView, match=r"LeafCounts view \(it offers: CostMatrix\)"):
         mt.Accuracy().view(LeafCounts, mt.Dataset(X, y=[0, 1, 1, 0]), mt.Trees(1))
+
+
+def test_costs_of_kinds_of_rows_are_those_of_the_rows():
+    """A subclass that changes the costs alone is not asked for its table."""
+    data = mt.Dataset([[0], [1], [1]], y=[0, 1, 2], weights=[1, 2, 0.5])
+    matrix = [[0, "1/3", 2], [1, 0, 5], [4, 3, 0]]
+    for task in (
+        mt.Accuracy(),
+        mt.tasks.BalancedAccuracy(),
+        mt.tasks.MisclassificationCosts(matrix=matrix),
+    ):
+        table, kind = task.cost_table(data)
+        assert (table[kind] == task.costs(data)).all()
+
+    class Doubled(mt.Accuracy):
+        def costs(self, dataset):
+            return 2 * super().costs(dataset)
+
+    tree = mt.Tree(mt.plugins.Leaf(0), (0, 1, 2))
+    assert mt.Problem(data, Doubled(), mt.Trees(0)).value(tree).number == 4
