@@ -198,7 +198,20 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_has("score"))
     def score(self, X: Any, y: Any = None, **given: Any) -> float:
-        """The estimator's own score."""
+        """The estimator's own score.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array, optional
+            As the estimator takes it.
+        **given
+            Further arguments of the estimator's `score`.
+
+        Returns
+        -------
+        float
+        """
         check_is_fitted(self)
         return float(self.estimator_.score(X, y, **given))
 
