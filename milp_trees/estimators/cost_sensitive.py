@@ -52,7 +52,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
     """
 
     #: Parameters of the base class that this class lacks.
-    task = "cost-sensitive"
+    task = CostSensitive.name
     constraints = ()
     split_on_group = False
 
@@ -138,6 +138,11 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
             `mean_cost` per row; `normalised_cost`, the same divided by the cost of asking
             everything and guessing (equation 60 of the paper, see `mt.tasks.standard_cost`);
             `question_length`, the mean number of tests on a path.
+
+        Raises
+        ------
+        DataError
+            y holds a label that `fit` did not see.
         """
         labels = column_or_1d(y)
         unknown = set(np.unique(labels).tolist()) - set(self.classes_.tolist())

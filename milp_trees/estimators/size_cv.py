@@ -124,7 +124,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         found: list[SizeChoice] = []
 
         def choose(problem: Problem) -> Trees:
-            found.append(self._choose(problem, model))
+            found.append(self._choose(problem, model, sample_weight))
             return replace(
                 problem.trees,
                 max_depth=found[0].max_depth,
@@ -149,20 +149,20 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self) -> Any:
         return OptimalTreeClassifier(max_depth=4) if self.estimator is None else self.estimator
 
-    def _choose(self, problem: Problem, model: OptimalTree) -> SizeChoice:
+    def _choose(self, problem: Problem, model: OptimalTree, sample_weight: Any) -> SizeChoice:
         """The size for the problem that the estimator states."""
         rows = problem.dataset
         classes = rows.y if rows.classes is not None else rows.treatments
         target = None if classes is None else np.unique(np.asarray(classes), return_inverse=True)[1]
-        folds = check_cv(self.cv, target, classifier=target is not None)
+        splitter = check_cv(self.cv, target, classifier=target is not None)
+        by_group = None if isinstance(self.cv, int) else rows.groups
+        folds = splitter.split(np.zeros((rows.n_rows, 1)), target, by_group)
+        if not isinstance(self.cv, int) and not hasattr(self.cv, "split"):
+            folds = _among_rows(folds, sample_weight, rows.n_rows)
         return choose_size(
             problem,
             int(self.max_leaf_nodes),
-            folds.split(
-                np.zeros((rows.n_rows, 1)),
-                target,
-                None if isinstance(self.cv, int) else rows.groups,  # for splitters by group
-            ),
+            folds,
             max_depths=None if self.max_depths is None else [int(d) for d in self.max_depths],
             method=model._method(),
             limits=model._limits(),
@@ -198,7 +198,20 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_has("score"))
     def score(self, X: Any, y: Any = None, **given: Any) -> float:
-        """The estimator's own score."""
+        """The estimator's own score.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array, optional
+            As the estimator takes it.
+        **given
+            Further arguments of the estimator's `score`.
+
+        Returns
+        -------
+        float
+        """
         check_is_fitted(self)
         return float(self.estimator_.score(X, y, **given))
 
@@ -224,3 +237,17 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.estimator_type, tags.classifier_tags = own.estimator_type, own.classifier_tags
         tags.target_tags, tags.input_tags = own.target_tags, own.input_tags
         return tags
+
+
+def _among_rows(folds: Any, sample_weight: Any, n_rows: int) -> list[Any]:
+    """Folds that count all rows given to `fit`, as indices of the rows of the problem.
+
+    Rows of weight 0 are left out of it.
+    """
+    kept = None if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+    if kept is None or len(kept) != n_rows:
+        return list(folds)
+    place = np.full(len(np.asarray(sample_weight)), -1)
+    place[kept] = np.arange(len(kept))
+    found = [[place[np.asarray(part)] for part in fold] for fold in folds]
+    return [(train[train >= 0], test[test >= 0]) for train, test in found]

@@ -187,6 +187,11 @@ def random_folds(problem: Problem, n: int, seed: int) -> list[Fold]:
     Returns
     -------
     list of Fold
+
+    Raises
+    ------
+    DataError
+        There cannot be so many folds.
     """
     rows = problem.dataset
     if not 2 <= n <= rows.n_rows:

@@ -258,7 +258,7 @@ def class_costs(
     Returns
     -------
     tuple of tuple of int
-        Row = true class; the rarer the class, the dearer.
+        Row = true class; an error on a rare class costs more.
 
     Raises
     ------

@@ -113,7 +113,7 @@ class PathCosts:
 
     @cached_property
     def reduced(self) -> PathCosts:
-        """An equivalent view: equal rows are merged, and features that no optimum needs are dropped.
+        """An equivalent view with merged rows and without features that no optimum needs.
 
         These are constant features, and those equal or complementary to another feature of the same
         attribute (of different attributes one may be free where the other is not).

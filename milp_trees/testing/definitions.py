@@ -88,10 +88,9 @@ def _cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 
 
 def _cost_sensitive(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    without = {k: v for k, v in spec.items() if k == "matrix"}
-    weights = [_number(row["weight"]) for row in rows]
-    total = _cost_matrix(without, rows, seen) + float(prices_paid(spec, weights, seen.asked))
-    price = penalty(spec, seen)
+    weights, price = [_number(row["weight"]) for row in rows], penalty(spec, seen)
+    total = _cost_matrix({"matrix": spec["matrix"]}, rows, seen)
+    total += float(prices_paid(spec, weights, seen.asked))
     return total if price is None else total / float(sum(weights)) + float(price)
 
 
