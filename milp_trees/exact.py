@@ -75,13 +75,18 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     return Fraction(Decimal(repr(value)))
 
 
-def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+def integers(
+    array: np.ndarray, kind: np.ndarray | None = None
+) -> tuple[np.ndarray, Fraction, bool]:
     """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
 
     Parameters
     ----------
     array : float or int array
         Costs in natural units; an object array may hold Fractions.
+    kind : int array, optional
+        The costs are those of `array[kind]`, whose rows need not be written out; costs of kinds
+        that do not occur have no influence, and become zeros.
 
     Returns
     -------
@@ -92,8 +97,11 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     exact : bool
         False if the costs had to be rounded to a grid.
     """
+    n = max(1, len(np.atleast_1d(array)) if kind is None else len(kind))
+    if kind is not None:
+        occurs = np.bincount(kind, minlength=len(array)) > 0
+        array = array if occurs.all() else np.where(occurs[:, None], array, 0)
     flat = np.asarray(array).ravel()
-    n = max(1, len(np.atleast_1d(array)))
     if flat.dtype == np.int64:
         largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
         common = int(np.gcd.reduce(flat)) or 1
@@ -107,7 +115,7 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
         short = _rationals(values)
         if short is not None:
             denominator = math.lcm(*(f.denominator for f in short)) if short else 1
-            numerators = [int(f * denominator) for f in short]
+            numerators = [f.numerator * (denominator // f.denominator) for f in short]
             common = math.gcd(*numerators) or 1
             largest = max((abs(v) for v in numerators), default=0) // common
             if largest * n <= _most(values, largest * common, denominator):
@@ -158,11 +166,11 @@ def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Distinct values and their positions; an object that occurs often is hashed only once."""
     objects = flat.tolist()
-    ids = np.fromiter(map(id, objects), dtype=np.int64, count=len(objects))
-    _, first, where = np.unique(ids, return_index=True, return_inverse=True)
+    once = {id(o): o for o in objects}
     seen: dict[Any, int] = {}
-    place = [seen.setdefault(objects[i], len(seen)) for i in first.tolist()]
-    return list(seen), np.array(place, dtype=np.int64)[where]
+    place = {key: seen.setdefault(o, len(seen)) for key, o in once.items()}
+    where = np.fromiter(map(place.__getitem__, map(id, objects)), np.int64, len(objects))
+    return list(seen), where
 
 
 def _rationals(values: Any) -> list[Fraction] | None:

@@ -1,5 +1,10 @@
 """Tasks: what "best" means."""
 
+from .attribute_costs import Attribute as Attribute
+from .attribute_costs import CostFile as CostFile
+from .attribute_costs import class_costs as class_costs
+from .attribute_costs import read_cost_file as read_cost_file
+from .attribute_costs import standard_cost as standard_cost
 from .classification import Accuracy as Accuracy
 from .classification import BalancedAccuracy as BalancedAccuracy
 from .classification import MisclassificationCosts as MisclassificationCosts
@@ -8,15 +13,23 @@ from .constraints import Capacity as Capacity
 from .constraints import ConditionalStatisticalParity as ConditionalStatisticalParity
 from .constraints import EqualisedOdds as EqualisedOdds
 from .constraints import EqualOpportunity as EqualOpportunity
+from .constraints import ErrorRates as ErrorRates
 from .constraints import PredictiveEquality as PredictiveEquality
 from .constraints import StatisticalParity as StatisticalParity
+from .cost_sensitive import CostSensitive as CostSensitive
 from .decision import Decision as Decision
+from .feature_constraints import FeatureBudget as FeatureBudget
+from .feature_constraints import NotTogether as NotTogether
+from .feature_constraints import Requires as Requires
 from .feature_costs import FeatureCosts as FeatureCosts
 from .feature_costs import Group as Group
+from .leaf_order import Monotone as Monotone
 from .monotone import CohenKappa as CohenKappa
 from .monotone import GeometricMean as GeometricMean
 from .monotone import Matthews as Matthews
 from .monotone import MonotoneMetric as MonotoneMetric
+from .node_constraints import ParityInLeaves as ParityInLeaves
+from .node_constraints import ParityInSubtrees as ParityInSubtrees
 from .policy import ActionCostMatrix as ActionCostMatrix
 from .policy import ActionValues as ActionValues
 from .policy import DirectMethod as DirectMethod
@@ -31,3 +44,4 @@ from .ratio import FBeta as FBeta
 from .ratio import Jaccard as Jaccard
 from .ratio import Precision as Precision
 from .stored import from_spec as from_spec
+from .task_value import TaskValue as TaskValue

@@ -56,8 +56,13 @@ class Accuracy(ActionCosts):
         return _classes(dataset, self.name)[1]
 
     def costs(self, dataset: Dataset) -> np.ndarray:
+        table, kind = self.cost_table(dataset)
+        costs: np.ndarray = table[kind]
+        return costs
+
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
-        return (y[:, None] != np.arange(len(classes))).astype(np.int64)
+        return 1 - np.eye(len(classes), dtype=np.int64), y
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(dataset.n_rows)
@@ -133,14 +138,14 @@ class BalancedAccuracy(Accuracy):
     def sense(self) -> str:
         return "min" if self.penalised else "max"
 
-    def costs(self, dataset: Dataset) -> np.ndarray:
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
         counts = np.bincount(y, minlength=len(classes))
         present = int((counts > 0).sum())
         share = np.array(
             [Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object
         )
-        return np.where(super().costs(dataset) == 1, share[y][:, None], _FREE)
+        return np.where(~np.eye(len(classes), dtype=bool), share[:, None], _FREE), y
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(1)
@@ -187,14 +192,21 @@ class MisclassificationCosts(ActionCosts):
         return _classes(dataset, self.name)[1]
 
     def costs(self, dataset: Dataset) -> np.ndarray:
+        table, kind = self.cost_table(dataset)
+        costs: np.ndarray = table[kind]
+        return costs
+
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
         M = np.array(self.matrix, dtype=object)
         if M.shape != (len(classes), len(classes)):
             raise DataError(
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
+        if dataset.weights is None:
+            whole = all(v.denominator == 1 for v in M.ravel())
+            return (M.astype(np.int64) if whole else M), y
         weights, which = _weights(dataset)
         # One object per weight, class and prediction: equal costs then are one object, so they are
         # compared quickly.
-        costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
-        return costs
+        return np.multiply.outer(weights, M).reshape(-1, len(classes)), which * len(classes) + y

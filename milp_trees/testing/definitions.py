@@ -10,37 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-Spec = Mapping[str, Any]
-#: The known parts of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
-#: `values`.
-Row = Mapping[str, Any]
-
-
-class Seen(NamedTuple):
-    """The actions and leaves that a tree gives the rows.
-
-    Parameters
-    ----------
-    said : list of int
-        Action of every row.
-    leaf : list of int
-        Leaf of every row.
-    leaves : int
-        Number of leaves.
-    columns : list of str
-        Column of every split.
-    actions : list
-        Names of the actions.
-    """
-
-    said: Sequence[int]
-    leaf: Sequence[int]
-    leaves: int
-    columns: Sequence[str]
-    actions: Sequence[Any]
-
+from milp_trees.testing.definitions_of_prices import prices_paid
+from milp_trees.testing.seen import Row as Row
+from milp_trees.testing.seen import Seen as Seen
+from milp_trees.testing.seen import Spec as Spec
 
 Definition = Callable[[Spec, Sequence[Row], Seen], float]
 
@@ -110,6 +85,14 @@ def _cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
         if price is None
         else float(total / sum(_number(row["weight"]) for row in rows) + price)
     )
+
+
+def _cost_sensitive(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    without = {k: v for k, v in spec.items() if k == "matrix"}
+    weights = [_number(row["weight"]) for row in rows]
+    total = _cost_matrix(without, rows, seen) + float(prices_paid(spec, weights, seen.asked))
+    price = penalty(spec, seen)
+    return total if price is None else total / float(sum(weights)) + float(price)
 
 
 def _action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -362,6 +345,7 @@ DEFINITIONS: dict[str, Definition] = {
     "weighted": _weighted,
     "balanced-accuracy": _balanced_accuracy,
     "cost-matrix": _cost_matrix,
+    "cost-sensitive": _cost_sensitive,
     "action-costs": _action_costs,
     "action-values": _policy(_estimated),
     "policy-dm": _policy(_estimated),

@@ -10,22 +10,10 @@ exactly.
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
-from typing import Any
-
 import numpy as np
 
-from milp_trees.compiling.inside import intrinsic, types
 from milp_trees.compiling.kernels import kernel
-
-
-@intrinsic
-def _ones(typingctx: Any, word: Any) -> Any:
-    """Number of ones in a word."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), codegen
+from milp_trees.compiling.ones import ones
 
 
 @kernel
@@ -33,7 +21,7 @@ def count(a, b, first, last):
     """Number of rows in both sets, over some words."""
     total = np.int64(0)
     for w in range(first, last):
-        total += np.int64(_ones(a[w] & b[w]))
+        total += np.int64(ones(a[w] & b[w]))
     return total
 
 
@@ -227,7 +215,7 @@ def group_counts(rows, group, ups, n_groups):
         side = 0 if w < ups else 1
         while word:
             low = word & (~word + np.uint64(1))
-            out[group[64 * w + np.int64(_ones(low - np.uint64(1)))], side] += 1
+            out[group[64 * w + np.int64(ones(low - np.uint64(1)))], side] += 1
             word ^= low
     return out
 
