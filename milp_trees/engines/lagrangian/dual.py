@@ -31,6 +31,8 @@ from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix, SideRow
 
+#: Deeper trees are looked for after those of this depth.
+SHALLOW = 3
 #: With several rows, the largest number of runs of `dp`, per row.
 MOST_RUNS = 40
 #: Rounding of multipliers may lower the bound by this share of a unit.
@@ -57,6 +59,8 @@ class Dual:
     watch : Watch
     memory_mb : int or None
         Of the table of `dp`.
+    proves : bool, default=True
+        Whether the bounds hold for the problem of the incumbent, and not only for smaller trees.
 
     Attributes
     ----------
@@ -77,9 +81,10 @@ class Dual:
         incumbent: Incumbent,
         watch: Watch,
         memory_mb: int | None = None,
+        proves: bool = True,
     ) -> None:
         self.view, self.space, self.incumbent, self.watch = view, space, incumbent, watch
-        self.memory_mb = memory_mb
+        self.memory_mb, self.proves = memory_mb, proves
         self.planes: dict[Plane, Tree] = {}
         self.best: Multipliers | None = None
         self.bound: Fraction | None = None
@@ -94,17 +99,38 @@ class Dual:
         Stopped
             A limit was reached; the best multipliers so far are kept.
         """
-        first = self.ask(Multipliers.none(len(self.view.side)))
-        if first is None or self.incumbent.proven:
+        self._look_shallow()
+        if self.ask(self._first) is None or self.incumbent.proven:
             return
         for k in range(self.view.n_actions):
             self.meet(Tree(Leaf(k), self.view.actions))
-        if self.infeasible:
-            return
         if len(self.view.side) == 1:
-            self._on_a_line(first)
+            self._on_a_line()
         else:
             self._in_space()
+
+    def _look_shallow(self) -> None:
+        """Maximise for smaller trees, which is quick: the planes and the multipliers are good.
+
+        The bound of smaller trees is no bound here.
+        """
+        self._first = Multipliers.none(len(self.view.side))
+        if self.space.depth <= SHALLOW:
+            return
+        small = Dual(
+            self.view,
+            replace(self.space, max_depth=SHALLOW),
+            self.incumbent,
+            self.watch,
+            self.memory_mb,
+            proves=False,
+        )
+        try:
+            small.maximise()
+        finally:
+            self.runs += small.runs
+        self.planes.update(small.planes)
+        self._first = small.best or self._first
 
     # -- one run of the dynamic programme -------------------------------------------------------------------
 
@@ -130,7 +156,8 @@ class Dual:
         bound = multipliers.bound(value, self.view)
         if self.bound is None or bound > self.bound:
             self.best, self.bound = multipliers, bound
-            self.incumbent.raise_bound(math.ceil(bound))
+            if self.proves:
+                self.incumbent.raise_bound(math.ceil(bound))
 
     def _solve(
         self,
@@ -169,9 +196,24 @@ class Dual:
 
     # -- one row --------------------------------------------------------------------------------------------
 
-    def _on_a_line(self, low: Plane) -> None:
-        """Maximise over the multiplier of the only row; `low` is the cheapest tree of all."""
-        row = self.view.side[0]
+    def _on_a_line(self) -> None:
+        """Maximise over the multiplier of the only row."""
+        row, none = self.view.side[0], Multipliers.none(1)
+        while not self.incumbent.proven:
+            low = min(self.planes)
+            if not row.holds(low.totals[0]):
+                if self._walk(row, low):
+                    return
+            else:
+                found = self.ask(none)
+                if found is None or row.holds(found.totals[0]) or found.cost >= low.cost:
+                    return
+
+    def _walk(self, row: SideRow, low: Plane) -> bool:
+        """Walk from the cheapest known tree, which violates a bound, to where lines meet best.
+
+        Returns False if a cheaper tree is found that does not violate this bound.
+        """
         sign = 1 if row.upper is not None and low.totals[0] > row.upper else -1
         at = row.upper if sign > 0 else row.lower
         assert at is not None
@@ -184,19 +226,27 @@ class Dual:
             high = self._least(row, sign)
             if high is None or excess(high) > 0:
                 self.infeasible = True
-                return
+                return True
         while not self.incumbent.proven:
+            if high.cost < low.cost:
+                return False
+            if high.cost == low.cost:
+                found = self.ask(Multipliers.none(1))
+                return found is None or found.cost >= low.cost
             slope = Fraction(high.cost - low.cost, excess(low) - excess(high))
-            multipliers, exactly = self._fitting(sign * slope)
-            found = self.ask(multipliers)
-            assert found is not None
-            here = found.cost + slope * excess(found)
-            if not exactly or here >= low.cost + slope * excess(low):
-                return
+            here = low.cost + slope * excess(low)
+            found = min(self.planes, key=lambda p: p.cost + slope * excess(p))
+            if found.cost + slope * excess(found) >= here:
+                multipliers, exactly = self._fitting(sign * slope)
+                asked = self.ask(multipliers)
+                if not exactly or asked is None or asked.cost + slope * excess(asked) >= here:
+                    return True
+                found = asked
             if excess(found) > 0:
                 low = found
             else:
                 high = found
+        return True
 
     def _least(self, row: SideRow, sign: int) -> Plane | None:
         """The tree with the smallest (largest, if `sign` is -1) total of a row."""

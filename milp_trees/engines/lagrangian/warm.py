@@ -22,7 +22,9 @@ from milp_trees.tasks.views import SideRow
 
 
 def compile_kernels() -> None:
-    """Solve a problem that needs all kernels."""
+    """Solve a problem that needs all kernels, and load what solves the master programme."""
+    from scipy.optimize import linprog  # noqa: F401
+
     view = tiny_view()
     coefs = np.zeros((16, 2), dtype=np.int64)
     coefs[:, 1] = 1

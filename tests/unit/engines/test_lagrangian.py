@@ -50,6 +50,19 @@ def test_optima_are_those_of_all_trees_with_all_labels(begin):
             assert result.certificate.bound_exact == expected, f"seed {seed}"
 
 
+def test_looking_at_smaller_trees_first_changes_no_optimum(monkeypatch):
+    """As for deep trees, here from depth 2 on."""
+    from milp_trees.engines.lagrangian import dual
+
+    monkeypatch.setattr(dual, "SHALLOW", 1)
+    for seed in range(100, 130):
+        problem = random_problem(np.random.default_rng(seed))
+        result, expected = METHOD.run(problem, Limits(time=60)), optimum(problem)
+        assert (result.value is None) == (expected is None), f"seed {seed}: {result.status}"
+        assert expected is None or result.certificate.bound_exact == expected, f"seed {seed}"
+        assert expected is None or result.value.exact == expected, f"seed {seed}"
+
+
 def dual(problem):
     view = problem.presolved_view()
     incumbent = Incumbent(view, Trace(), time.perf_counter())
