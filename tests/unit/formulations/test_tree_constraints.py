@@ -177,7 +177,7 @@ def test_a_reduced_model_that_is_too_large_says_so():
     """The size is known when it is counted: as an estimate's reason, and as the end of a run."""
     rng = np.random.default_rng(5)
     data = mt.Dataset(rng.integers(0, 2, (60, 8)), y=rng.integers(0, 2, 60))
-    rules = (constraint("not-together", first="0", second="1"),)
+    rules = (constraint("feature-budget", at_most=0),)
     problem = mt.Problem(data, mt.Accuracy(constraints=rules), mt.Trees(2))
     table = mt.estimate(problem, ["state-flow-reduced:max_columns=5"])
     assert "max_columns" in table["reason"][0]
