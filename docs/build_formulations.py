@@ -38,6 +38,8 @@ CASES = {
     "a minimum leaf size": "min_leaf",
     "a largest number of leaves": "max_leaves",
     "side constraints": "parity",
+    "constraints on features": "feature_budget",
+    "constraints on nodes": "parity_below",
 }
 DECISION_CASES = {
     "a grid": "grid-ties",
@@ -87,6 +89,14 @@ minimised. `min-cut` solves the same problem without a solver, for every λ at o
 """
 
 
+DERIVED = """\
+## Derived by dynamic programming
+
+These models leave out what optimal values of subproblems exclude, so part of the work is done before a solver sees them. They are compared apart from the
+formulations above, and a certificate names the methods that a bound rests on beside the solver.
+"""
+
+
 def page() -> str:
     """The whole page."""
     of_trees, of_decisions, of_prunings = (
@@ -94,15 +104,8 @@ def page() -> str:
         _formulations(Trees, LeafOracle),
         _formulations(PrunedEnsembles, NodeGains),
     )
-    rows = [
-        "| name | model | costs | side constraints | minimum leaf size |",
-        "|---|---|---|---|---|",
-    ]
-    for f in of_trees:
-        costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
-        rows.append(
-            f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {_yes(f.takes_min_leaf)} |"
-        )
+    derived = [f for f in of_trees if f.dp_derived]
+    of_trees = [f for f in of_trees if not f.dp_derived]
     decisions = ["| name | model | decisions |", "|---|---|---|"]
     for f in of_decisions:
         decisions.append(
@@ -115,6 +118,10 @@ def page() -> str:
         )
     sections = [
         *map(section, of_trees),
+        DERIVED,
+        *_table_of_trees(derived),
+        "",
+        *map(section, derived),
         DECISIONS,
         *decisions,
         "",
@@ -124,7 +131,21 @@ def page() -> str:
         "",
         *map(section, of_prunings),
     ]
-    return "\n".join([INTRODUCTION, *rows, "", *sections])
+    return "\n".join([INTRODUCTION, *_table_of_trees(of_trees), "", *sections])
+
+
+def _table_of_trees(formulations: list[Formulation]) -> list[str]:
+    rows = [
+        "| name | model | costs | side constraints | constraints on the tree | minimum leaf size |",
+        "|---|---|---|---|---|---|",
+    ]
+    for f in formulations:
+        costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
+        on_trees = ", ".join(sorted(f.takes_structure)) or "no"
+        rows.append(
+            f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {on_trees} | {_yes(f.takes_min_leaf)} |"
+        )
+    return rows
 
 
 def _formulations(space: type, view: type) -> list[Formulation]:

@@ -76,10 +76,15 @@ class StateFlowReduced(StateFlow):
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return f"{self.name} takes penalties and test costs of at least 0; some are negative."
+        from milp_trees.engines.dynamic.arrays import prepare, surely_fits
+        from milp_trees.engines.lagrangian.multipliers import Multipliers
+
+        if surely_fits(view):
+            return None
         try:
-            self._bounding(view, space)
+            prepare(Multipliers.none(len(view.side)).view_at(view), space, every_row=True)
         except Unsupported as why:
-            return str(why)
+            return f"{self.name}: {why}"
         return None
 
     def stages(self, problem: Problem) -> Iterator[Any]:
@@ -97,11 +102,15 @@ class StateFlowReduced(StateFlow):
 
     def _up_to(self, upper: int, problem: Problem, view: CostMatrix) -> Any:
         view.memo["extent"] = upper
+        return self.assemble(problem)
+
+    def _states(self, view: CostMatrix, space: Trees) -> Any:
         try:
-            return self.assemble(problem)
+            return super()._states(view, space)
         except OverflowError as too_many:
+            upper = float(view.to_value(self._extent(view, space)))
             raise Unsupported(
-                f"{self.name} up to the value {float(view.to_value(upper)):g}: {too_many}; lower the depth or the number of tests, or raise max_columns."
+                f"{self.name} up to the value {upper:g}: {too_many}; lower the depth or the number of tests, or raise max_columns."
             ) from None
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:

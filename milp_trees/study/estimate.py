@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from milp_trees.by_name import registry
+from milp_trees.errors import Unsupported
 from milp_trees.mip.formulation import Formulation
 from milp_trees.problem import Problem
 from milp_trees.registering.labels import split_labels
@@ -51,7 +52,10 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
     why = formulation.unsupported(problem)
     if why:
         return {**row, "time_class": None, "reason": why}
-    sizes = formulation.model_size(formulation.presolved_view(problem), problem.space)
+    try:
+        sizes = formulation.model_size(formulation.presolved_view(problem), problem.space)
+    except Unsupported as too_many:  # known only when it is counted
+        return {**row, "time_class": None, "reason": str(too_many)}
     view: Any = problem.view(formulation.needs)
     side = bool(getattr(view, "side", ())) or getattr(view, "budget", None) is not None
     return {

@@ -15,6 +15,8 @@ from milp_trees.tasks.constraints import (
     EqualOpportunity,
     StatisticalParity,
 )
+from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether
+from milp_trees.tasks.node_constraints import ParityInSubtrees
 from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod
 from milp_trees.testing._named import (
     CUBE,
@@ -106,6 +108,24 @@ def make_capacity_from_below() -> Problem:
     return Problem(
         data, ActionCostMatrix(constraints=(Capacity(1, at_least=3),)), Trees(1, min_samples_leaf=2)
     )
+
+
+@named
+def make_feature_budget() -> Problem:
+    """One column only, though two would fit; the columns a and b are equal."""
+    X = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [1, 1, 1]]
+    data = dataset(
+        X, [BinaryFeature("a"), BinaryFeature("b"), BinaryFeature("c")], y=[0, 1, 1, 0, 0]
+    )
+    rules = (FeatureBudget(1), NotTogether("a", "c"))
+    return Problem(data, Accuracy(constraints=rules), Trees(2))
+
+
+@named
+def make_parity_below() -> Problem:
+    """Parity of the whole tree, and of every subtree, which costs one error more."""
+    data = dataset(CUBE, y=[0, 0, 0, 1, 1, 1, 0, 1], groups=[0, 0, 0, 0, 1, 1, 1, 1])
+    return Problem(data, Accuracy(constraints=(ParityInSubtrees("1/4", 1),)), Trees(2))
 
 
 @named

@@ -171,3 +171,15 @@ def test_a_stopped_run_keeps_tree_and_bound():
     assert found.seconds < 2.5
     assert found.bound is not None
     assert found.status.value in ("feasible", "no solution", "optimal")
+
+
+def test_a_reduced_model_that_is_too_large_says_so():
+    """The size is known when it is counted: as an estimate's reason, and as the end of a run."""
+    rng = np.random.default_rng(5)
+    data = mt.Dataset(rng.integers(0, 2, (60, 8)), y=rng.integers(0, 2, 60))
+    rules = (constraint("feature-budget", at_most=0),)
+    problem = mt.Problem(data, mt.Accuracy(constraints=rules), mt.Trees(2))
+    table = mt.estimate(problem, ["state-flow-reduced:max_columns=5"])
+    assert "max_columns" in table["reason"][0]
+    with pytest.raises(Unsupported, match="max_columns"):
+        registry.formulation("state-flow-reduced", max_columns=5).build(problem)
