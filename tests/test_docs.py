@@ -86,6 +86,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
             "correctness.md",
             "near_best.md",
             "pruning.md",
+            "separable.md",
             "unimodularity.md",
         )
     ],
@@ -175,7 +176,7 @@ def test_every_convention_of_penalties_is_described():
         "docs/unimodularity.md",
         *(
             pytest.param(f"docs/{name}.md", marks=pytest.mark.slow)
-            for name in ("budget_forest", "near_best", "pruning", "spo")
+            for name in ("budget_forest", "near_best", "pruning", "separable", "spo")
         ),
     ],
 )
