@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-OURS = "milp-trees"
+OURS, FRONT = "milp-trees", "milp-trees, front"
 TITLES = {
     "accuracy": "Misclassifications",
     "costs": "Cost matrices and costs per row",
@@ -83,7 +83,7 @@ def ratio(value: float, status_peer: str) -> str:
 
 def lines(table: pd.DataFrame) -> pd.DataFrame:
     """One readable line per case: value, seconds of everyone, ratios and memory."""
-    peers = [m for m in ("pystreed", "pydl8.5", "gosdt") if m in set(table.method)]
+    peers = [m for m in (FRONT, "pystreed", "pydl8.5", "gosdt") if m in set(table.method)]
     paired = pairs(table).set_index([*CASE, "method_peer"])
     order = table.assign(number=table.depth.replace({"none": "99"}).astype(int)).sort_values(
         ["setting", "number", "set"]
@@ -165,7 +165,7 @@ def times(table: pd.DataFrame) -> pd.DataFrame:
     wide = table.pivot_table(index="set", columns="column", values="cell", aggfunc="first").fillna(
         ""
     )
-    methods = [m for m in (OURS, "pystreed", "pydl8.5", "gosdt") if m in set(table.method)]
+    methods = [m for m in (OURS, FRONT, "pystreed", "pydl8.5", "gosdt") if m in set(table.method)]
     columns = [
         f"{m} {d}" for d in sorted(set(table.depth)) for m in methods if f"{m} {d}" in wide.columns
     ]
@@ -196,7 +196,7 @@ def sections(table: pd.DataFrame, start: Path) -> Iterator[tuple[str, str, list[
     for name, title in TITLES.items():
         part = table[table.section == name]
         if len(part):
-            more = [times(part)] if name == "accuracy" else []
+            more = [times(part)] if name in ("accuracy", "f1") else []
             yield name, title, [means(part), lines(part), *more]
     part = table[table.section == "threads"]
     if len(part):

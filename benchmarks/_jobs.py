@@ -14,6 +14,7 @@ import numpy as np
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.tasks.constraints import constraint
 
 __all__ = ["Job", "nested", "problem", "replace", "tree"]
 
@@ -25,12 +26,16 @@ TASKS = {
     "instance-cost": "action-costs",
     "f1": "f1",
     "balanced": "balanced-accuracy",
+    "policy-dm": "policy-dm",
+    "policy-ipw": "policy-ipw",
+    "policy-dr": "policy-dr",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is solved: `X` and `y` (or `values`: the cost of every action on every row), the task,
+    """What is solved: `X` and `y` (or `values`: the cost of every action on every row; for a policy
+    the outcome, the propensity and the predicted outcomes, with the treatment as `y`), the task,
     and the limits.
 
     Parameters
@@ -43,6 +48,11 @@ class Job:
         Misclassification costs of the task `cost-matrix`.
     tests : tuple of (column, kind, value), optional
         What the columns of `X` mean; only engines that use it need it.
+    rule : str, optional
+        A fairness constraint by name, with its `max_disparity`, for the `groups` of the rows (and
+        levels of the legitimate `factor`). Splits do not use the column `group_column`.
+    method : str, optional
+        The method of this package; by default the worker's own.
     """
 
     name: str
@@ -59,6 +69,12 @@ class Job:
     weights: np.ndarray | None = None
     matrix: list[list[float]] | None = None
     tests: tuple[tuple[str, str, Any], ...] | None = None
+    rule: str | None = None
+    max_disparity: str = "0.01"
+    group_column: str | None = None
+    groups: np.ndarray | None = None
+    factor: np.ndarray | None = None
+    method: str | None = None
 
     def write(self, path: str) -> None:
         """The arrays as a file for another interpreter."""
@@ -66,7 +82,14 @@ class Job:
         np.savez(path, **given)
 
     def arrays(self) -> dict[str, np.ndarray | None]:
-        return {"X": self.X, "y": self.y, "values": self.values, "weights": self.weights}
+        return {
+            "X": self.X,
+            "y": self.y,
+            "values": self.values,
+            "weights": self.weights,
+            "groups": self.groups,
+            "factor": self.factor,
+        }
 
     def settings(self) -> dict[str, Any]:
         """Everything but the arrays, as JSON."""
@@ -77,11 +100,23 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     """The problem that a job states."""
     y, values = arrays["y"], arrays.get("values")
     classes = len(settings["matrix"] or ()) or int(y.max()) + 1  # a class may have no row
-    known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
+    known: dict[str, Any] = {"y": y, "classes": tuple(range(classes))}
+    if settings["task"].startswith("policy-"):
+        known = {
+            "treatments": y,
+            "outcomes": values[:, 0],
+            "propensities": values[:, 1],
+            "values": values[:, 2:],
+        }
+    elif values is not None:
+        known = {"values": values}
     data = mt.Dataset(
         arrays["X"],
         [mt.BinaryFeature(*t) for t in settings["tests"] or ()],
         weights=arrays.get("weights"),
+        groups=arrays.get("groups"),
+        factor=arrays.get("factor"),
+        group_column=settings.get("group_column"),
         **known,
     )
     more: dict[str, Any] = (
@@ -89,6 +124,10 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     )
     if settings["matrix"] is not None:
         more["matrix"] = settings["matrix"]
+    if settings.get("rule"):
+        more["constraints"] = (
+            constraint(settings["rule"], max_disparity=settings["max_disparity"]),
+        )
     task = registry.task(TASKS[settings["task"]])(**more)
     return mt.Problem(
         data, task, mt.Trees(settings["depth"], settings["leaves"], settings["min_leaf"])

@@ -22,7 +22,7 @@ from typing import Any
 
 import _jobs
 
-OURS, SORTED = "milp-trees", "milp-trees, sorted columns"
+OURS, SORTED, FRONT = "milp-trees", "milp-trees, sorted columns", "milp-trees, front"
 WORKER = Path(__file__).parent / "_worker.py"
 START_SECONDS = 120
 #: What a first call may take besides its limit: kernels are compiled in it.
@@ -111,9 +111,15 @@ class Worker:
 
 
 def interleaved(
-    job: _jobs.Job, engines: dict[str, str], repeat: int = 3, long: float = 30.0
+    job: _jobs.Job,
+    engines: dict[str, str],
+    repeat: int = 3,
+    long: float = 30.0,
+    warm: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """Every engine on one job, taking turns; medians over the turns.
+
+    With `warm`, each runs on a part of the rows first, so that everything is compiled and loaded.
 
     A turn of more than `long` seconds, or one without an answer, is the engine's last.
     """
@@ -127,7 +133,7 @@ def interleaved(
             for name, worker in workers.items():
                 before = turns[name]
                 if not before or (before[-1]["status"] == "done" and before[-1]["call"][0] < long):
-                    before.append(worker.ask(job, path, warm=turn == 0))
+                    before.append(worker.ask(job, path, warm=warm and turn == 0))
         for worker in workers.values():
             worker.close()
     return {
@@ -163,5 +169,6 @@ def row(stated: Any, turns: list[dict[str, Any]], version: str) -> dict[str, Any
         "runs": sum(len(t["call"]) for t in turns),
         "load": round(os.getloadavg()[0], 1),
         "version": version,
+        "by": last.get("by", ""),
         "message": message,
     }

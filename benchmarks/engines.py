@@ -5,7 +5,8 @@ machine.
     accuracy,sparse] [--depths 3,4,5] [--sets anneal,vote]
 
 Sections: `accuracy`, `costs` (a cost matrix per set, and a cost vector per row), `weights`,
-`min-leaf`, `f1`, `sparse` (a penalty per leaf, with and without a depth limit), `threads` (our
+`min-leaf`, `f1` (by ratio steps and by
+the front of errors), `sparse` (a penalty per leaf, with and without a depth limit), `threads` (our
 second core), `long` (ours alone, ten minutes), `start` (compilation, import, first solve). Every
 engine runs in a process of its own and is warm before its clock starts; values are recomputed from
 the trees that come back. Rows are kept as each case ends, so an interrupted table goes on where it
@@ -60,6 +61,8 @@ def cases(args: argparse.Namespace, engines: dict[str, str]) -> Iterator[Case]:
         if section not in wanted or section == "start":
             continue
         able = {n: p for n, p in engines.items() if n == _peers.OURS or n in peers}
+        if section == "f1":  # the whole front of errors, beside the ratio steps
+            able[_peers.FRONT] = ours[_peers.OURS]
         for setting, job in _cases.MAKERS[section](args):
             if section == "threads":
                 for threads in (1, 2):
@@ -84,7 +87,7 @@ def due(case: Case, done: pd.DataFrame, args: argparse.Namespace) -> dict[str, s
     return {
         n: p
         for n, p in case.engines.items()
-        if n == _peers.OURS or n not in old.index or not old.call[n] > args.keep_long
+        if n.startswith(_peers.OURS) or n not in old.index or not old.call[n] > args.keep_long
     }
 
 

@@ -22,7 +22,8 @@ A split enters both children, so the columns form a directed hypergraph. Without
 relaxation has an integral optimum (dynamic programmes as linear programmes: Martin, Rardin,
 Campbell 1990, "Polyhedral characterization of discrete dynamic programming"). Any linear function
 of the leaves' actions is one number per column, so side constraints are rows. Of columns of one
-kind in one state with equal side numbers only the cheapest is kept.
+kind in one state with equal side numbers only the cheapest is kept; of tests that divide a state in
+the same way, too. Constraints on the tree itself (`_state_structure`) need all of them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,19 @@ from milp_trees.registering import register
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
+from ._state_structure import KINDS, groups, restricted, structure_rows
+
 STOP, SPLIT, LAST = 0, 1, 2
+
+
+def _tolerance(h: Any) -> dict[str, float]:
+    """The option that keeps HiGHS exact on side rows with large coefficients.
+
+    A variable that is integral up to 1e-6 changes a row with a coefficient of 1e8 by 100, and the
+    rounded point then breaks the row.
+    """
+    largest = float(np.abs(h.side).max(initial=0)) if h.side is not None else 0.0
+    return {} if largest <= 1e5 else {"mip_feasibility_tolerance": max(1e-10, 0.1 / largest)}
 
 
 @register
@@ -74,6 +87,7 @@ class StateFlow(TreeFormulation):
     takes_min_treatment = True
     default_rank = 70
     judge_rank = 60
+    takes_structure = KINDS
 
     max_states: int = 400_000
     max_columns: int = 3_000_000
@@ -97,21 +111,31 @@ class StateFlow(TreeFormulation):
         return None
 
     def _states(self, view: CostMatrix, space: Trees) -> Any:
-        """The hypergraph, enumerated once per view and space."""
-        from milp_trees.engines.states.graph import enumerate_states
-
-        key = ("states", space, self.max_states, self.max_columns)
-        if key not in view.memo:
+        """The hypergraph, made once per view and space."""
+        name, key = f"states of {self.label}", (space, self._extent(view, space))
+        if view.memo.get(name, (None,))[0] != key:
+            found: Any
             began = time.perf_counter()
             try:
-                view.memo[key] = enumerate_states(view, space, self.max_states, self.max_columns)
+                found = restricted(self._hypergraph(view, space), view)
             except OverflowError as too_many:
-                view.memo[key] = too_many
+                found = too_many
+            view.memo[name] = key, found
             view.memo["states-seconds"] = time.perf_counter() - began
-        found = view.memo[key]
+        found = view.memo[name][1]
         if isinstance(found, OverflowError):
             raise found
         return found
+
+    def _extent(self, view: CostMatrix, space: Trees) -> Any:
+        """What decides how much of the hypergraph is made, beside the space."""
+        return None
+
+    def _hypergraph(self, view: CostMatrix, space: Trees) -> Any:
+        from milp_trees.engines.states.graph import enumerate_states
+
+        merge = not view.structure
+        return enumerate_states(view, space, self.max_states, self.max_columns, merge)
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         h = self._states(view, space)
@@ -153,6 +177,7 @@ class StateFlow(TreeFormulation):
                 np.array([float(space.max_splits)]),
                 doc="at most max_leaf_nodes - 1 splits",
             )
+        self._declare_structure(m, x, h, view)
         used = np.flatnonzero(h.cost).tolist()
         costs = h.cost[used].tolist()
         m.objective = pyo.Objective(
@@ -162,12 +187,27 @@ class StateFlow(TreeFormulation):
             doc="cost of the columns above the cost that no tree avoids",
         )
 
+    def _declare_structure(self, m: Any, x: list[Any], h: Any, view: CostMatrix) -> None:
+        """Rows for constraints on the tree itself, with an indicator per group of features."""
+        every = groups(view)
+        if every:
+            m.groups = pyo.RangeSet(
+                0, len(every) - 1, doc="groups g of tests that constraints count"
+            )
+            m.u = pyo.Var(
+                m.groups, domain=pyo.Binary, doc="u[g] = 1 iff the tree tests the group g"
+            )
+        both = [*x, *(m.u.values() if every else ())]
+        for rows in structure_rows(h, view):
+            block = matrix_rows(both, rows.matrix, rows.lower, rows.upper, doc=rows.doc)
+            setattr(m, rows.name, block)
+
     def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
         if solver != "highs":
             return {}
-        if view.side or space.limits_leaves:
-            return {"presolve": "off"}  # presolve spends its time in probing
         h = self._states(view, space)
+        if view.side or view.structure or space.limits_leaves:
+            return {"presolve": "off", **_tolerance(h)}  # presolve spends its time in probing
         # The relaxation is integral; interior point is faster if there are many states.
         return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
 
@@ -184,7 +224,12 @@ class StateFlow(TreeFormulation):
                 ends = f"to state {h.child_left[c]} if false, {h.child_right[c]} if true"
             return f"{here}test {view.features[h.test[c]].name}, {ends}"
 
-        return {"columns": column, "states": lambda s: f"depth left {h.depth_left[s]}"}
+        every = groups(view)
+        return {
+            "columns": column,
+            "states": lambda s: f"depth left {h.depth_left[s]}",
+            "groups": lambda g: " or ".join(view.features[f].name for f in every[g]),
+        }
 
     def decode(self, m: Any) -> Tree:
         h, view = m.hypergraph, m.view
@@ -206,6 +251,9 @@ class StateFlow(TreeFormulation):
         on = set(h.follow(view.canonical(tree).prune_empty(view), view))
         for c, x in m.x.items():
             x.set_value(int(c in on), skip_validation=True)
+        tested = {int(h.test[c]) for c in on}
+        for g, group in enumerate(groups(view)):
+            m.u[g].set_value(int(not tested.isdisjoint(group)), skip_validation=True)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         h = self._states(view, space)
@@ -214,4 +262,7 @@ class StateFlow(TreeFormulation):
             rows, nonzeros = rows + 1, nonzeros + int((h.side[:, j] != 0).sum())
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + int((h.kind != STOP).sum())
-        return ModelSize(h.n_columns, h.n_columns, rows, nonzeros)
+        variables = h.n_columns + len(groups(view))
+        for block in structure_rows(h, view):
+            rows, nonzeros = rows + block.matrix.shape[0], nonzeros + int(block.matrix.nnz)
+        return ModelSize(variables, variables, rows, nonzeros)

@@ -15,13 +15,16 @@ from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
+from .data.policy_files import load_policy as load_policy
 from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
 from .estimators.budget_forest import BudgetForestClassifier as BudgetForestClassifier
+from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensitiveTreeClassifier
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier
 from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.pruner import EnsemblePruner as EnsemblePruner
+from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
@@ -36,7 +39,10 @@ from .results.result import Result as Result
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles
 from .spaces.trees import Trees as Trees
 from .study import Study as Study
+from .study.choose_size import choose_size as choose_size
 from .study.export import export_model as export_model
+from .study.policy_values import policy_leaves as policy_leaves
+from .study.policy_values import policy_value as policy_value
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify
 

@@ -18,9 +18,13 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Largest total objective in integer units for rational data; beyond it 64-bit sums and the
-#: tolerances of solvers are no longer safe.
+#: Largest total objective in integer units for decimals and fractions: with more digits, floats are
+#: taken as measured, and solvers with tolerances could call nothing optimal.
 LIMIT = 10**11
+#: Largest total of whole numbers, which are exact as far as 64 bits carry: sums of a few such totals
+#: do not overflow. Engines whose own numbers are larger than the costs refuse before that, in a
+#: sentence.
+WHOLE = 2**59
 #: Number of steps over the whole range, for measured floats that are no costs (weights).
 GRID = 2**31
 #: Number of steps in the largest cost above the cheapest, for measured costs.
@@ -71,13 +75,18 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     return Fraction(Decimal(repr(value)))
 
 
-def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+def integers(
+    array: np.ndarray, kind: np.ndarray | None = None
+) -> tuple[np.ndarray, Fraction, bool]:
     """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
 
     Parameters
     ----------
     array : float or int array
         Costs in natural units; an object array may hold Fractions.
+    kind : int array, optional
+        The costs are those of `array[kind]`, whose rows need not be written out; costs of kinds
+        that do not occur have no influence, and become zeros.
 
     Returns
     -------
@@ -88,12 +97,17 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     exact : bool
         False if the costs had to be rounded to a grid.
     """
+    n = max(1, len(np.atleast_1d(array)) if kind is None else len(kind))
+    if kind is not None:
+        occurs = np.bincount(kind, minlength=len(array)) > 0
+        array = array if occurs.all() else np.where(occurs[:, None], array, 0)
     flat = np.asarray(array).ravel()
     if flat.dtype == np.int64:
         largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
         common = int(np.gcd.reduce(flat)) or 1
-        if largest // common * max(1, len(np.atleast_1d(array))) <= LIMIT:
-            return (flat // common).reshape(np.shape(array)), Fraction(common), True
+        if largest // common * n > WHOLE:
+            raise _too_large(largest, n)
+        return (flat // common).reshape(np.shape(array)), Fraction(common), True
     if flat.dtype == object or _rationals(flat[:FEW]) is not None:
         values, where = (
             np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
@@ -104,15 +118,33 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
             numerators = [int(f * denominator) for f in short]
             common = math.gcd(*numerators) or 1
             largest = max((abs(v) for v in numerators), default=0) // common
-            if largest * max(1, len(np.atleast_1d(array))) <= LIMIT:
+            if largest * n <= _most(values, largest * common, denominator):
                 whole = np.array([v // common for v in numerators], dtype=np.int64)[where]
                 return whole.reshape(np.shape(array)), Fraction(common, denominator), True
+            if all(isinstance(v, (int, np.integer)) for v in values):
+                raise _too_large(largest, n)
     numbers = flat.astype(float)
-    n = max(1, np.shape(array)[0] if np.ndim(array) else 1)
     spread = float(np.abs(numbers).max(initial=0.0)) * n
     # With a power of two as grid the scaled doubles stay exact.
     step = Fraction(2) ** math.ceil(math.log2(spread / GRID)) if spread > 0 else Fraction(1)
     return np.rint(numbers / float(step)).astype(np.int64).reshape(np.shape(array)), step, False
+
+
+def _most(values: Any, largest: int, denominator: int) -> int:
+    """The largest total up to which these values are exact integers.
+
+    `largest` is the largest numerator over the common `denominator`. Floats count as whole numbers
+    as far as they can tell one from the next.
+    """
+    whole = all(isinstance(v, (int, np.integer)) for v in values)
+    return WHOLE if whole or (denominator == 1 and largest < 2**53) else LIMIT
+
+
+def _too_large(largest: int, n: int) -> DataError:
+    return DataError(
+        f"Whole numbers of up to {largest:.6g} on {n} rows sum to more than 2^59, which 64 bits do"
+        " not carry exactly; divide them by a common factor, or give them as floats, which are rounded."
+    )
 
 
 def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
@@ -199,7 +231,7 @@ def rescale(
     if not whole.any():  # zeros need no factor
         return whole, leaf / unit, [s / unit for s in splits]
     factor = scale / unit
-    if int(np.abs(whole).sum()) * factor > LIMIT:
+    if float(np.abs(whole).sum(dtype=float)) * float(factor) > WHOLE:
         raise DataError(
             "Costs and penalties have no common unit of reasonable size; round the penalties (for example to three decimals)."
         )

@@ -12,7 +12,7 @@ from milp_trees.errors import DataError, NoView
 from milp_trees.questions import Best
 from milp_trees.spaces.trees import Space, Trees, one_hot_treatments
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.constraints import constraint
+from milp_trees.tasks.constraints import Constraint, constraint
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix, Scale
 
@@ -46,6 +46,27 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
         problem.first_view(taker.needs)
     except NoView as why:
         return str(why)
+    return None
+
+
+def unsupported_structure(taker: Any, view: Any, problem: Problem) -> str | None:
+    """The sentence that a method or formulation cannot express constraints on the tree itself.
+
+    Parameters
+    ----------
+    taker : Method or Formulation
+        It declares the kinds that it takes (`takes_structure`).
+    view : view of the task
+        Its `structure`, if it has one, holds the constraints.
+    problem : Problem
+
+    Returns
+    -------
+    str or None
+    """
+    for part in getattr(view, "structure", ()):
+        if part.kind not in taker.takes_structure:
+            return f"{taker.name} cannot express the constraint {part.name}, which is about the tree itself{who_can(problem, 'takes_structure')}."
     return None
 
 
@@ -84,7 +105,7 @@ def able(
             (cls.effort + 1000 if cls.default_rank is None else cls.default_rank, name)
             for name, cls in classes.items()
             if isinstance(problem.space, cls.space)
-            and problem.question.name in cls.questions
+            and (problem.question.name in cls.questions or problem.by_steps(cls))
             and (offers_what(cls, problem.task) or problem.by_steps(cls))
             and (not flag or getattr(cls, flag, False))
         ]
@@ -260,10 +281,9 @@ class Problem:
         """
         task, data = self.task, self.dataset
         routes = predictor.routes(data) if routes is None else routes
-        against = getattr(self.question, "against", None)
-        if against is None:
+        rule = self.rule
+        if rule is None:
             return task.coordinates(routes, data)
-        rule = constraint(against) if isinstance(against, str) else against
         name, size = rule.amount(routes.action, data, task.actions(data))
         return task.value(routes, data), Value(float(size), size, name, "min")
 
@@ -281,19 +301,49 @@ class Problem:
         offers = self.task.offers
         return offers(Ratio) and not offers(CostMatrix) and self.question.name == "best"
 
-    def by_steps(self, taker: Any) -> bool:
-        """Whether a method has to solve this problem in steps (`milp_trees.methods.dinkelbach`).
+    @property
+    def rule(self) -> Constraint | None:
+        """The side constraint whose amount the question `front` names; None if it names none."""
+        against = getattr(self.question, "against", None)
+        return constraint(against) if isinstance(against, str) else against
 
-        It does if it takes cost matrices and the task offers ratios only.
+    def under(self, rule: Constraint | None) -> Problem:
+        """The question for the best model, with one more side constraint (or none).
+
+        Raises
+        ------
+        NoView
+            The task takes no side constraints.
         """
+        task: Any = self.task
+        if rule is not None:
+            if not hasattr(task, "constraints"):
+                raise NoView(
+                    f"The task {task.name} takes no side constraints, so its value cannot be traded against {rule.name}; ask for its own front, or take a task such as accuracy."
+                )
+            task = replace(task, constraints=(*task.constraints, rule))
+        return Problem(self.dataset, task, self.space)
+
+    def by_steps(self, taker: Any) -> bool:
+        """Whether a method has to solve this problem in steps.
+
+        It does if it takes cost matrices and the task offers ratios only
+        (`milp_trees.methods.dinkelbach`), or if it finds the best model and the question is for the
+        front against a side constraint (`milp_trees.methods.front_steps`).
+        """
+        if self.rule is not None:
+            finds, proves = "best" in taker.questions, getattr(taker, "exact", True)
+            return self.question.name not in taker.questions and finds and proves
         needs = taker.needs if isinstance(taker.needs, tuple) else (taker.needs,)
         return CostMatrix in needs and self.is_ratio and not any(map(self.task.offers, needs))
 
     def one_step(self) -> Problem:
-        """One of the linear problems that are solved for a ratio; any other problem itself.
+        """One of the problems that are solved for a ratio or a front; any other problem itself.
 
         It is used to find out what is supported, and for model sizes.
         """
+        if self.rule is not None:
+            return self.under(self.rule.up_to(self.rule.widest(self.dataset)))
         if not self.is_ratio:
             return self
         ratio = self.view(Ratio)
@@ -316,10 +366,12 @@ class Problem:
         data, space = self.dataset, self.space
         if data.n_rows < getattr(space, "min_samples_leaf", 0):
             return True
-        if fewest := getattr(space, "min_samples_treatment", 0):
-            return int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest
-        weight = sum(map(Fraction, data.row_weights.tolist()))
-        return weight < Fraction(getattr(space, "min_weight_leaf", 0))
+        fewest = getattr(space, "min_samples_treatment", 0)
+        if fewest and int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest:
+            return True
+        least = Fraction(getattr(space, "min_weight_leaf", 0))
+        # An exact sum over many rows takes a moment, and most spaces have no such minimum.
+        return least > 0 and sum(map(Fraction, data.row_weights.tolist())) < least
 
     @property
     def group(self) -> dict[str, Any] | None:

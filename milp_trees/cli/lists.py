@@ -166,6 +166,32 @@ def tasks(as_json: Json = False) -> None:
 
 @app.command(epilog=EXIT_CODES)
 @explained
+def constraints(as_json: Json = False) -> None:
+    """List the side constraints with their parameters, for --constraint NAME:PARAMETER=VALUE,…."""
+    from milp_trees.registering import labels
+    from milp_trees.tasks.constraint_base import TreeConstraint
+    from milp_trees.tasks.constraints import CONSTRAINTS
+
+    rows = [
+        {
+            "name": name,
+            "title": (cls.__doc__ or "").partition("\n")[0],
+            "about": "the tree" if issubclass(cls, TreeConstraint) else "actions of rows",
+            "parameters": list(labels.declared(cls)),
+        }
+        for name, cls in CONSTRAINTS.items()
+    ]
+    if as_json:
+        write(rows, None, True)
+    else:
+        print_table(
+            ["name", "what holds", "about", "parameters"],
+            [[r["name"], r["title"], r["about"], ", ".join(r["parameters"])] for r in rows],
+        )
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
 def solvers(as_json: Json = False) -> None:
     """List the solvers: installed, or the reason why not and how to get them."""
     from milp_trees.by_name import registry

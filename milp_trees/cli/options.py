@@ -24,6 +24,7 @@ OF_TASKS = {
     "leaf_penalty": "--leaf-penalty",
     "split_penalty": "--split-penalty",
     "feature_costs": "--feature-costs",
+    "file": "--costs",
     "constraints": "side constraints (--constraint, --capacity)",
 }
 
@@ -104,9 +105,19 @@ class ProblemOptions:
         Path | None,
         _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK),
     ] = None
+    costs: Annotated[
+        Path | None,
+        _option(
+            "Cost file of cost-sensitive: a matrix of misclassification costs, then a line 'NAME PRICE DISCOUNTED GROUP FIRST LAST' per attribute.",
+            TASK,
+        ),
+    ] = None
     constraint: Annotated[
         list[str] | None,
-        _option("A fairness constraint by name, repeatable, e.g. statistical-parity.", TASK),
+        _option(
+            "A constraint by name, with its parameters where it has some, repeatable: statistical-parity, feature-budget:at_most=3. `milp-trees constraints` lists them.",
+            TASK,
+        ),
     ] = None
     max_disparity: Annotated[
         str | None,
@@ -216,34 +227,35 @@ class ProblemOptions:
             "split_penalty": self.split_penalty,
             "constraints": self._constraints(),
         }
+        if self.costs is not None:
+            out["file"] = str(self.costs)
         if self.feature_costs is not None:
             out["feature_costs"] = read_feature_costs(self.feature_costs)
         return out
 
     def _constraints(self) -> tuple[Any, ...]:
-        from milp_trees.tasks.constraints import Capacity, constraint
+        from milp_trees.tasks.constraints import Capacity, constraint_of_label
 
         rules: list[Any] = []
-        for flag, of_constraints in (
-            ("--max-disparity", self.max_disparity),
-            ("--favourable", self.favourable),
-        ):
-            if of_constraints is not None and not self.constraint:
+        shared = {"max_disparity": self.max_disparity, "favourable": self.favourable}
+        unused = {name for name, value in shared.items() if value is not None}
+        for label in self.constraint or ():
+            rule = constraint_of_label(label)
+            if rule.compares_groups and self.group is None:
                 raise DataError(
-                    f"{flag} belongs to a constraint; give --constraint too, for example --constraint statistical-parity."
+                    f"The constraint {rule.name} compares groups; name the group column with --group."
                 )
-        for name in self.constraint or ():
-            if self.group is None:
-                constraint(name)
+            own = {f.name for f in fields(rule)}
+            given = {n: v for n, v in shared.items() if v is not None and n in own}
+            if twice := [name for name in given if f"{name}=" in label.replace("-", "_")]:
                 raise DataError(
-                    f"The constraint {name} compares groups; name the group column with --group."
+                    f"{twice[0]} is given twice, in --constraint {label} and by --{twice[0].replace('_', '-')}; give it once."
                 )
-            rules.append(
-                constraint(
-                    name,
-                    max_disparity="0.01" if self.max_disparity is None else self.max_disparity,
-                    favourable=self.favourable,
-                )
+            unused -= given.keys()
+            rules.append(replace(rule, **given))
+        for name in unused:
+            raise DataError(
+                f"--{name.replace('_', '-')} belongs to a constraint; give --constraint too, for example --constraint statistical-parity."
             )
         for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
             rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))

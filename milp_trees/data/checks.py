@@ -95,7 +95,9 @@ def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
     return array
 
 
-def checked_floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+def checked_floats(
+    values: Any, name: str, shape: tuple[int, ...], keep_whole: bool = False
+) -> np.ndarray:
     """Finite numbers of a given shape.
 
     Parameters
@@ -106,24 +108,46 @@ def checked_floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray
         Name of the array in messages.
     shape : tuple of int
         The shape that it must have.
+    keep_whole : bool, default=False
+        Keep whole numbers that a float would round as 64-bit integers; otherwise they are refused.
 
     Returns
     -------
     float array
+        Or an int64 array, if whole numbers are kept.
 
     Raises
     ------
     DataError
-        The shape is another one, or an entry is missing, infinite or not a number.
+        The shape is another one, or an entry is missing, infinite or not a number, or a whole
+        number that is too large to be kept as it is.
     """
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be numbers.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} must be numbers of ordinary size.") from None
     if array.shape != shape:
         raise DataError(f"{name} must have shape {shape}; it has {array.shape}.")
     if not np.isfinite(array).all():
         raise DataError(
             f"{name} has a missing or infinite entry at {tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])}; impute or drop that row."
         )
-    return array
+    return _whole(values, array, name, keep_whole)
+
+
+def _whole(given: Any, array: np.ndarray, name: str, keep: bool) -> np.ndarray:
+    """The floats, or the whole numbers that were given if floats would have rounded them."""
+    if np.abs(array).max(initial=0.0) < 2.0**53:
+        return array
+    exact = np.asarray(given)
+    if exact.dtype.kind == "f":
+        return array
+    whole = [v if isinstance(v, int) else None for v in exact.ravel().tolist()]
+    if all(v is None or v == int(f) for v, f in zip(whole, array.ravel().tolist(), strict=True)):
+        return array
+    if keep and None not in whole and all(abs(v) < 2**63 for v in whole if v is not None):
+        return np.array(whole, dtype=np.int64).reshape(array.shape)
+    raise DataError(
+        f"{name} holds whole numbers above {'2^63' if keep else '2^53'}, which cannot be kept"
+        " exactly; divide them by a common factor, or give them as floats, which are rounded."
+    )

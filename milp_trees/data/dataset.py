@@ -206,7 +206,8 @@ class Dataset(MaybeRanked):
             )
         if self.values is not None:
             K = np.shape(self.values)[1] if np.ndim(self.values) == 2 else 1
-            self._put("values", frozen_copy(checked_floats(self.values, "values", (X.shape[0], K))))
+            values = checked_floats(self.values, "values", (X.shape[0], K), keep_whole=True)
+            self._put("values", frozen_copy(values))
             self._put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
         elif self.actions is not None:
             self._put("actions", tuple(self.actions))

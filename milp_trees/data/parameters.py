@@ -158,6 +158,7 @@ OF_TREES: dict[str, Rule] = {
     "keep_data": Flag(),
     "split_on_group": Flag(),
     "validation_fraction": Number(),
+    "honest_fraction": Number(),
     "method": Name(),
     "voting": Name(),
 }

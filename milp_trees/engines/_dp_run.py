@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.engines.dynamic.switches import Options
-from milp_trees.errors import SolverFailure
+from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.limits import Limits
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
@@ -81,11 +81,12 @@ class Run:
         from milp_trees.engines.dynamic.arrays import prepare
 
         ties = self.method.ties
-        return prepare(
-            view,
-            space,
-            fewest_leaves=ties == "fewest-leaves" or (ties == "auto" and self.penalised),
-        )
+        if ties == "auto" and self.penalised:
+            try:
+                return prepare(view, space, fewest_leaves=True)
+            except Unsupported:  # costs that leave no room for the ties
+                return prepare(view, space)
+        return prepare(view, space, fewest_leaves=ties == "fewest-leaves")
 
     def begin(self, began: float, watch: Watch | None = None) -> None:
         """Set the clock; the watch is asked several times a second whether a limit is reached."""

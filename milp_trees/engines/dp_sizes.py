@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
@@ -47,6 +48,15 @@ class DynamicProgrammeBySize(Method):
             return "dp-sizes takes penalties and test costs of at least 0; some are negative."
         if space.max_depth is None and space.max_leaf_nodes is None:
             return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--max-leaves) or max_depth (--depth)."
+        from milp_trees.engines.dynamic.arrays import surely_fits
+
+        if not surely_fits(view):
+            from milp_trees.engines.sizes.limits import prepare_sizes
+
+            try:
+                prepare_sizes(problem.presolved_view(), space)
+            except Unsupported as why:
+                return str(why)
         return None
 
     def search(

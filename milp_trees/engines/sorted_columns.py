@@ -68,7 +68,9 @@ class SortedColumnsSearch(Method):
             return "dp-sorted takes no largest number of leaves; the method dp does."
         if view.min_weight_leaf and space.min_samples_leaf > 1:
             return "dp-sorted takes a smallest leaf in rows or in weight, not both at once; the method dp takes both."
-        return None
+        from milp_trees.engines.sorted.instance import too_large
+
+        return too_large(view, space.max_depth)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

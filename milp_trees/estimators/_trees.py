@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps
     #: training rows has a parameter of this name.
     keep_data: bool = False
+    #: Chooses the space of the problem that `fit` states (`OptimalTreeCV` sets it for its fits).
+    _choose_size: Callable[[Problem], Trees] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """State for pickle and copies: the tree, its certificate and hashes of the data.
@@ -115,6 +118,8 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         """
         check_groups_differ(getattr(task, "constraints", ()), dataset)
         problem = Problem(dataset, task, self._trees(self.max_leaf_nodes))
+        if self._choose_size is not None:
+            problem = replace(problem, space=self._choose_size(problem))
         start = getattr(self.start, "tree_", self.start)
         self._keep(self._run(problem, self._method(), start))
 
@@ -125,6 +130,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
             max_leaf_nodes,
             self.min_samples_leaf,
             split_on_group=getattr(self, "split_on_group", False),
+            min_samples_treatment=getattr(self, "min_samples_treatment", 0),
         )
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:

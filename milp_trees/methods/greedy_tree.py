@@ -69,6 +69,7 @@ def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Tree | None:
 
 def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
     from milp_trees.tasks.count_views import LeafCounts, PairCounts
+    from milp_trees.tasks.path_costs import PathCosts
     from milp_trees.tasks.ratio_view import Ratio
 
     task, space = problem.task, problem.trees
@@ -82,8 +83,9 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
     yield from _of_heuristics(problem, deadline)
     if task.offers(Ratio) and not task.offers(CostMatrix):
         yield from _by_ratio(problem.view(Ratio).reduce(), space, deadline)
-    if not task.offers(CostMatrix) and (task.offers(LeafCounts) or task.offers(PairCounts)):
-        errors = problem.first_view((LeafCounts, PairCounts)).errors
+    counted = (LeafCounts, PairCounts, PathCosts)
+    if not task.offers(CostMatrix) and any(map(task.offers, counted)):
+        errors = problem.first_view(counted).errors
         for entry in greedy_prunings(errors, space, SIZES, deadline):
             if entry is not None:
                 yield Tree(entry[1], errors.actions)

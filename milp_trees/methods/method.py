@@ -14,14 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from milp_trees.compiling import interruptible
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods import dinkelbach
+from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, _installed, finish, versions
 from milp_trees.methods.scores import scores
 from milp_trees.methods.start import Start, refusal
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import hearing
-from milp_trees.problem import Problem, unsupported_reason, who_can
+from milp_trees.problem import (
+    Problem,
+    unsupported_reason,
+    unsupported_structure,
+    who_can,
+)
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
@@ -61,6 +66,8 @@ class Method(ABC):
     needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False
+    #: Kinds of constraints on the tree itself that it takes (`Structure.kind`).
+    takes_structure: ClassVar[frozenset[str]] = frozenset()
     #: Whether it takes problems without a depth limit, with a minimum weight in the leaves, and
     #: with a minimum of rows per treatment in the leaves.
     takes_any_depth: ClassVar[bool] = False
@@ -109,11 +116,12 @@ class Method(ABC):
         why = unsupported_reason(self, problem)
         if why:
             return why
-        if getattr(problem.first_view(self.needs), "side", ()) and not self.takes_side_rows:
+        view = problem.first_view(self.needs)
+        if getattr(view, "side", ()) and not self.takes_side_rows:
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
             )
-        return self.unsupported_view(problem)
+        return unsupported_structure(self, view, problem) or self.unsupported_view(problem)
 
     def unsupported_view(self, problem: Problem) -> str | None:
         """Further reasons of a method why it cannot take a problem; None if there are none."""
@@ -246,7 +254,10 @@ class Method(ABC):
             raise Unsupported(why)
         refused = refusal(problem, start)
         given = None if refused else start
-        search = partial(dinkelbach.search, self) if problem.by_steps(self) else self.search
+        search = self.search
+        if problem.by_steps(self):
+            steps = dinkelbach if problem.rule is None else front_steps
+            search = partial(steps.search, self)
         prepared = clock.seconds
         left = limits.after(prepared)
         try:

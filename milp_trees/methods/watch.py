@@ -213,6 +213,10 @@ class Watch:
                 tree, self.problem.value(tree), time.perf_counter() - self.began
             )
 
+    def has_answer(self) -> None:
+        """Make no greedy tree any more: the run has a feasible tree of its own."""
+        self._asked = True
+
     def better(self, predictor: Any) -> Any:
         """The predictor of a stopped run, or the greedy one if that is better."""
         self.make_fallback()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.errors import Unsupported
-from milp_trees.problem import Problem, unsupported_reason, who_can
+from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -52,6 +52,8 @@ class Formulation(ABC):
     takes_side_rows: ClassVar[bool] = False
     takes_min_leaf: ClassVar[bool] = False
     takes_any_costs: ClassVar[bool] = True
+    #: Kinds of constraints on the tree itself that it takes (`Structure.kind`).
+    takes_structure: ClassVar[frozenset[str]] = frozenset()
     #: Whether the linear relaxation has an integral optimum if there are no side constraints and no
     #: limits on leaves.
     integral_relaxation: ClassVar[bool] = False
@@ -67,6 +69,10 @@ class Formulation(ABC):
     judge_rank: ClassVar[int | None] = None
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
+    #: Name of what the model of such a formulation is derived by, for the certificate.
+    derived_by: ClassVar[str] = "dp"
+    #: Whether the size is known without making all stages; otherwise it is not looked at before.
+    quick_size: ClassVar[bool] = True
     #: As `Method.parts`. Formulations of one space are assumed to share the code that declares
     #: their rows, unless this field states something else.
     shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
@@ -193,6 +199,17 @@ class Formulation(ABC):
             self.declare(m, m.view, m.space)
         return m
 
+    def stages(self, problem: Problem) -> Iterator[Any]:
+        """Models of a problem that is known to be supported, to be solved one after the other.
+
+        By default there is one. If there are several, each holds the best predictors, and a later
+        one is needed only if those before it leave a gap; the last one is the whole model. A model
+        may have attributes that say what is known without solving it: `proven`, a lower bound on
+        the objective with the name of the method that proved it; `known`, a feasible predictor;
+        and `covers`, the objective up to which the model holds every predictor.
+        """
+        yield self.assemble(problem)
+
     @property
     def label(self) -> str:
         """Name with the options that differ from their defaults: `flow-oct:merge_rows=off`."""
@@ -249,6 +266,9 @@ class TreeFormulation(Formulation):
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
             )
+        why = unsupported_structure(self, view, problem)
+        if why:
+            return why
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:
             return f"{self.name} cannot express a minimum leaf size{who_can(problem, 'takes_min_leaf')}."
         if self.has_full_tree and space.depth > DEEPEST:

@@ -158,26 +158,56 @@ class FormulationMethod(Method):
             run.record(None, None)
             run.start_info = {"accepted": None, "value": problem.value(start).number}
         with clock("build"):
-            why = too_large(
-                self.formulation.model_size(run.view, problem.space).nonzeros, run.limits
-            )
-            if why:
-                raise Unsupported(f"{self.formulation.label} {why}")
+            if self.formulation.quick_size:
+                size = self.formulation.model_size(run.view, problem.space)
+                why = too_large(size.nonzeros, run.limits)
+                if why:
+                    raise Unsupported(f"{self.formulation.label} {why}")
             _look_at_memory(watch)
-            run.m = self.formulation.assemble(problem)
+        run.stages = self.formulation.stages(problem)
+        self._next_model(run, watch)
+        why = self.solver.unsupported(run.matrix)
+        if not why:
+            with clock("encode"):
+                self._encode_known(run, start)
+        return why
+
+    def _next_model(self, run: Run, watch: Watch) -> bool:
+        """Build and compile the next model; False if there is none."""
+        with run.clock("build"):
+            m = next(run.stages, None)
+            if m is None:
+                return False
+            run.m = m
             _look_at_memory(watch)
-        with clock("hand_over"):
+        with run.clock("hand_over"):
             run.compiled = replace(
-                compile_model(run.m), implied_integer=self.formulation.implied_integer
+                compile_model(m), implied_integer=self.formulation.implied_integer
             )
         _look_at_memory(watch)
-        for stage, seconds in getattr(run.m, "stage_seconds", {}).items():
-            clock.times[stage] = seconds
-        why = self.solver.unsupported(run.matrix)
-        if not why and start is not None:
-            with clock("encode"):
-                self._encode(run, start)
-        return why
+        for stage, seconds in getattr(m, "stage_seconds", {}).items():
+            run.clock.times[stage] = seconds
+        proven, by = getattr(m, "proven", (run.bound, run.prover))
+        if proven > run.bound:
+            run.bound, run.prover = float(proven), by
+        if getattr(m, "known", None) is not None:
+            run.take(m.known)
+        run.record(None, None)
+        return True
+
+    def _encode_known(self, run: Run, start: Tree | None) -> None:
+        """Begin with the given start, or with the best tree so far if models know of trees.
+
+        A model that holds only some trees may hold neither of them.
+        """
+        run.start = None
+        best = run.incumbent if hasattr(run.m, "known") else None
+        for tree in (start, best):
+            if tree is not None:
+                try:
+                    return self._encode(run, tree)
+                except LookupError:
+                    continue
 
     def _encode(self, run: Run, start: Tree) -> None:
         """Turn the start into a point, which is checked before the solver gets it."""
@@ -193,6 +223,45 @@ class FormulationMethod(Method):
             run.start = point
 
     def _solve(self, run: Run) -> None:
+        """Solve one model after the other, as long as those before leave a gap."""
+        self._solve_model(run)
+        while run.answers and not (run.stopped or run.wrong or run.closed):
+            answer = run.answers[-1]
+            covers = getattr(run.m, "covers", None)
+            if covers is None or answer.status not in (Status.INFEASIBLE, Status.OPTIMAL):
+                return
+            if answer.status is Status.INFEASIBLE and covers + 1 > run.bound:
+                run.bound = float(covers + 1)
+                run.prover = self._prover(run, answer)
+            try:
+                more = within(run.deadline.left, lambda: self._further(run))
+            except (Stopped, MemoryError) as end:
+                run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
+                more = False
+            except Unsupported as too_many:
+                run.message, more = str(too_many), False
+            if answer.status is Status.INFEASIBLE and (more or run.stopped or run.message):
+                # Only a part of the trees was looked at.
+                run.answers[-1] = replace(answer, status=Status.NO_SOLUTION)
+            if not more:
+                return
+            self._solve_model(run)
+
+    def _further(self, run: Run) -> bool:
+        """Make the next model; False if there is none."""
+        if not self._next_model(run, Watch(run.limits, run.clock.begin)):
+            return False
+        self._encode_known(run, None)
+        return True
+
+    def _prover(self, run: Run, answer: Answer) -> str:
+        """The program that claims a bound, with what the model was derived by."""
+        name = f"{self.solver.name} {answer.version}".strip()
+        return (
+            f"{name} after {self.formulation.derived_by}" if self.formulation.dp_derived else name
+        )
+
+    def _solve_model(self, run: Run) -> None:
         separator = self.formulation.separator(run.m, run.matrix)
         with run.clock("solve"):
             if separator is None:
@@ -217,6 +286,9 @@ class FormulationMethod(Method):
             answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = _nothing_to_choose(run.matrix)
+        answer = replace(
+            answer, bound=_covered(run, answer.bound), root_bound=_covered(run, answer.root_bound)
+        )
         run.answers.append(answer)
         run.stopped = answer.limit
         run.cuts += answer.cuts
@@ -224,7 +296,7 @@ class FormulationMethod(Method):
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
             bound = round_up(answer.bound, run.view, finished)
             if bound >= run.bound:
-                run.bound, run.prover = bound, f"{self.solver.name} {answer.version}".strip()
+                run.bound, run.prover = bound, self._prover(run, answer)
         if not relax and answer.x is not None:
             self._decode(run, answer)
         run.record(None, None)
@@ -234,7 +306,7 @@ class FormulationMethod(Method):
         complete = self.formulation.separator(run.m, run.matrix) is None
 
         def listen(event: Event) -> None:
-            run.record(event.incumbent if complete else None, event.bound)
+            run.record(event.incumbent if complete else None, _covered(run, event.bound))
 
         return listen
 
@@ -313,6 +385,12 @@ class FormulationMethod(Method):
             run.cuts += len(lower)
             run.compiled = run.matrix.with_rows(A, lower, upper)
         return bool(len(lower))
+
+
+def _covered(run: Run, bound: float | None) -> float | None:
+    """A bound of the model as a bound of the problem, if the model holds only some predictors."""
+    covers = getattr(run.m, "covers", None)
+    return bound if bound is None or covers is None else min(bound, covers + 1.0)
 
 
 def _look_at_memory(watch: Watch) -> None:

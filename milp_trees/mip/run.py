@@ -34,6 +34,8 @@ class Run:
     trace: Trace = field(default_factory=Trace)
     view: Any = None
     m: Any = None
+    #: The models that may still be needed, an iterator.
+    stages: Any = None
     compiled: MatrixModel | None = None
     start: np.ndarray | None = None
     start_info: dict[str, Any] = field(default_factory=dict)

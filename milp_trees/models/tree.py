@@ -54,6 +54,20 @@ class Routes:
     def n_leaves(self) -> int:
         return len(self.leaf_actions)
 
+    def nodes(self) -> Iterator[tuple[int, int]]:
+        """First and last leaf below every node, children before their parent."""
+
+        def walk(first: int, depth: int) -> Iterator[tuple[int, int]]:
+            last = first
+            if len(self.paths[first]) > depth:
+                for step in (0, 1):
+                    for node in walk(last + step, depth + 1):
+                        yield node
+                        last = max(last, node[1])
+            yield first, last
+
+        return walk(0, 0)
+
     @cached_property
     def root(self) -> Node:
         """The nodes of the tree, which follow from the paths to its leaves."""

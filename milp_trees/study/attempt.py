@@ -69,7 +69,8 @@ def _fitting(problem: Problem) -> Iterator[tuple[str, Any]]:
     if it can take such problems at all.
     """
     for name, cls in registry.ranked("default_rank"):
-        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions:
+        answers = problem.question.name in cls.questions or problem.by_steps(cls)
+        if isinstance(problem.space, cls.space) and answers:
             yield name, cls
 
 

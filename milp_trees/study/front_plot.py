@@ -33,7 +33,9 @@ def plot_front(result: Result, ax: Any = None) -> Any:
     DataError
         The result has no front, or the front has no model or only one coordinate.
     """
-    shown = sorted((s.coordinates for s in result.solutions), key=place)
+    # Against a side constraint, the value is read over what is permitted.
+    turn = -1 if result.problem.rule is not None else 1
+    shown = sorted((s.coordinates[::turn] for s in result.solutions), key=place)
     if result.complete is None or not shown or len(shown[0]) < 2:
         raise DataError(
             "There is no front to plot; give the answer to the question 'front' that holds a model with two coordinates."

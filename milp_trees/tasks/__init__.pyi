@@ -1,5 +1,10 @@
 """Tasks: what "best" means."""
 
+from .attribute_costs import Attribute as Attribute
+from .attribute_costs import CostFile as CostFile
+from .attribute_costs import class_costs as class_costs
+from .attribute_costs import read_cost_file as read_cost_file
+from .attribute_costs import standard_cost as standard_cost
 from .classification import Accuracy as Accuracy
 from .classification import BalancedAccuracy as BalancedAccuracy
 from .classification import MisclassificationCosts as MisclassificationCosts
@@ -10,6 +15,7 @@ from .constraints import EqualisedOdds as EqualisedOdds
 from .constraints import EqualOpportunity as EqualOpportunity
 from .constraints import PredictiveEquality as PredictiveEquality
 from .constraints import StatisticalParity as StatisticalParity
+from .cost_sensitive import CostSensitive as CostSensitive
 from .decision import Decision as Decision
 from .feature_costs import FeatureCosts as FeatureCosts
 from .feature_costs import Group as Group

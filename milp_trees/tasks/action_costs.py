@@ -20,13 +20,14 @@ from milp_trees import exact
 from milp_trees.errors import DataError
 from milp_trees.spaces.trees import one_hot_treatments
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.constraints import Constraint, as_constraints
+from milp_trees.tasks.constraint_base import Constraint, as_constraints
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
-    from milp_trees.data.dataset import Dataset
+    from milp_trees.data.dataset import BinaryFeature, Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.spaces.trees import Space
+    from milp_trees.tasks.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class ActionCosts(Task):
     feature_costs : mapping of column name to number, optional
         Cost of one branch node that tests the column, on the same scale as the penalties.
     constraints : sequence of Constraint
-        Linear side constraints on the actions.
+        Side constraints on the actions, or on the tree itself.
     """
 
     view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
@@ -51,6 +52,14 @@ class ActionCosts(Task):
     split_penalty: Any = 0
     feature_costs: Mapping[str, Any] | None = None
     constraints: tuple[Constraint, ...] = ()
+
+    #: Whether `cost_table` says what `costs` says: not in a subclass that changes the costs alone.
+    _tabled: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "costs" in vars(cls) or "cost_table" in vars(cls):
+            cls._tabled = "cost_table" in vars(cls)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", as_constraints(self.constraints))
@@ -79,6 +88,14 @@ class ActionCosts(Task):
 
         The array may hold Fractions as objects. A metric that is maximised returns its negative.
         """
+
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+        """Costs of all kinds of rows, shape (kinds, K), and the kind of every row.
+
+        A subclass with few kinds of rows defines it beside `costs`, which is then
+        `table[kind]`: exact arithmetic on the table is quick.
+        """
+        return self.costs(dataset), np.arange(dataset.n_rows)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         """The divisor that makes a rate of a sum of costs: the total row weight."""
@@ -116,18 +133,21 @@ class ActionCosts(Task):
         return "min"
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
-        costs = self.costs(dataset)
-        whole, scale, is_exact = exact.integers(costs)
+        costs, kind = self._kinds(dataset)
+        whole, scale, is_exact = exact.integers(costs, kind)
+        row = np.arange(len(whole)) if kind is None else kind
         if is_exact:
-            total = scale * int(whole[np.arange(len(whole)), routes.action].sum())
+            total = scale * int(whole[row, routes.action].sum())
         else:  # sum the measured floats themselves, and not their rounded form
-            total = Fraction(
-                float(np.asarray(costs, dtype=float)[np.arange(len(whole)), routes.action].sum())
-            )
+            total = Fraction(float(np.asarray(costs, dtype=float)[row, routes.action].sum()))
         number = self._penalised_value(
             total, routes.n_leaves, [t.column for t in routes.splits], dataset
         )
         return Value(float(number), number if is_exact else None, self.unit, self.sense)
+
+    def _kinds(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray | None]:
+        """Costs of the kinds of rows and the kind of every row; None: each row is of its own."""
+        return self.cost_table(dataset) if self._tabled else (self.costs(dataset), None)
 
     def _penalised_value(
         self, total: Fraction, n_leaves: int, columns: list[str], dataset: Dataset
@@ -146,16 +166,21 @@ class ActionCosts(Task):
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         actions = self.actions(dataset)
-        return [
-            message
-            for c in self.constraints
-            for message in c.violations(routes.action, dataset, actions)
-        ]
+        return [message for c in self.constraints for message in c.broken(routes, dataset, actions)]
 
     def side_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
         """Every side constraint as exact integer rows."""
         actions = self.actions(dataset)
         return tuple(row.reduced() for c in self.constraints for row in c.rows(dataset, actions))
+
+    def structure(
+        self, dataset: Dataset, features: tuple[BinaryFeature, ...]
+    ) -> tuple[Structure, ...]:
+        """Every constraint on the tree itself, as parts of the view."""
+        actions = self.actions(dataset)
+        return tuple(
+            part for c in self.constraints for part in c.structure(dataset, actions, features)
+        )
 
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
         """The task as exact integers, with the candidate features of a space."""
@@ -166,11 +191,13 @@ class ActionCosts(Task):
             else tuple(dataset.features[j] for j in candidates)
         )
         columns = list(dict.fromkeys(t.column for t in tests))
-        costs, (leaf, splits) = self.costs(dataset), self._penalties(columns, dataset)
-        whole, scale, is_exact = exact.integers(costs)
+        (costs, kind), (leaf, splits) = self._kinds(dataset), self._penalties(columns, dataset)
+        whole, scale, is_exact = exact.integers(costs, kind)
+        if kind is not None:
+            whole = whole[kind]
         least = Fraction(0)  # smallest cost of all rows; zero if the integers contain it already
         if not is_exact:
-            measured = np.asarray(costs, dtype=float)
+            measured = np.asarray(costs if kind is None else costs[kind], dtype=float)
             lowest = measured.min(axis=1)
             least = Fraction(math.fsum(lowest))
             whole, scale = exact.on_grid(measured - lowest[:, None], float(max([leaf, *splits])))
@@ -209,6 +236,7 @@ class ActionCosts(Task):
             scale=scale,
             exact=is_exact,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
+            structure=self.structure(dataset, tests),
             **_masses(dataset, space),
         )
 

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-#: Cost of a correct prediction, as an array that broadcasts.
+#: Cost of a correct prediction, and the weight of rows without weights, as arrays that broadcast.
 _FREE = np.array([Fraction(0)], dtype=object)
+_ONE = np.array([Fraction(1)], dtype=object)
 
 
 def _weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Distinct row weights as Fractions, and the index of each row's weight among them."""
-    distinct, which = np.unique(dataset.row_weights, return_inverse=True)
+    if dataset.weights is None:
+        return _ONE, np.zeros(dataset.n_rows, dtype=np.int64)
+    distinct, which = np.unique(dataset.weights, return_inverse=True)
     out = np.empty(len(distinct), dtype=object)
     out[:] = [fraction(w) for w in distinct.tolist()]
     return out, which.ravel()
@@ -56,8 +59,13 @@ class Accuracy(ActionCosts):
         return _classes(dataset, self.name)[1]
 
     def costs(self, dataset: Dataset) -> np.ndarray:
+        table, kind = self.cost_table(dataset)
+        costs: np.ndarray = table[kind]
+        return costs
+
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
-        return (y[:, None] != np.arange(len(classes))).astype(np.int64)
+        return 1 - np.eye(len(classes), dtype=np.int64), y
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(dataset.n_rows)
@@ -133,14 +141,14 @@ class BalancedAccuracy(Accuracy):
     def sense(self) -> str:
         return "min" if self.penalised else "max"
 
-    def costs(self, dataset: Dataset) -> np.ndarray:
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
         counts = np.bincount(y, minlength=len(classes))
         present = int((counts > 0).sum())
         share = np.array(
             [Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object
         )
-        return np.where(super().costs(dataset) == 1, share[y][:, None], _FREE)
+        return np.where(~np.eye(len(classes), dtype=bool), share[:, None], _FREE), y
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(1)
@@ -187,14 +195,20 @@ class MisclassificationCosts(ActionCosts):
         return _classes(dataset, self.name)[1]
 
     def costs(self, dataset: Dataset) -> np.ndarray:
+        table, kind = self.cost_table(dataset)
+        costs: np.ndarray = table[kind]
+        return costs
+
+    def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
         M = np.array(self.matrix, dtype=object)
         if M.shape != (len(classes), len(classes)):
             raise DataError(
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
+        if dataset.weights is None and all(v.denominator == 1 for v in M.ravel()):
+            return M.astype(np.int64), y
         weights, which = _weights(dataset)
         # One object per weight, class and prediction: equal costs then are one object, so they are
         # compared quickly.
-        costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
-        return costs
+        return np.multiply.outer(weights, M).reshape(-1, len(classes)), which * len(classes) + y

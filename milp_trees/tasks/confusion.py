@@ -28,7 +28,7 @@ from milp_trees.errors import DataError, NoView
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
-from milp_trees.tasks.constraints import Constraint, as_constraints
+from milp_trees.tasks.constraint_base import Constraint, TreeConstraint, as_constraints
 from milp_trees.tasks.count_views import PairCounts, error_counts
 from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
@@ -75,6 +75,11 @@ class ConfusionRatio(Task):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", as_constraints(self.constraints))
+        for rule in self.constraints:
+            if isinstance(rule, TreeConstraint):
+                raise DataError(
+                    f"The task {self.name} takes constraints on actions; {rule.name} is about the tree, and tasks that add up costs (accuracy, weighted-error, policies) take it."
+                )
         penalty = exact.fraction(self.leaf_penalty, "leaf_penalty")
         if penalty < 0:
             raise DataError(f"leaf_penalty must not be negative; got {self.leaf_penalty}.")

@@ -14,9 +14,8 @@ two sets is empty gives no integer row.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,118 +23,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError, UnknownName
-from milp_trees.exact import fraction
 from milp_trees.registering import labels
+from milp_trees.tasks.constraint_base import Constraint as Constraint
+from milp_trees.tasks.constraint_base import as_constraints as as_constraints
+from milp_trees.tasks.constraint_base import position, share
+from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
+from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
 from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-
-
-@dataclass(frozen=True)
-class Constraint(ABC):
-    """A side constraint: linear integer rows over the chosen actions."""
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
-        """The constraint as integer rows on the dataset's rows."""
-
-    def amount(
-        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
-    ) -> tuple[str, Fraction]:
-        """The quantity that the constraint limits: its name, and its exact size.
-
-        Parameters
-        ----------
-        action : int array of shape (n,)
-            Index of the chosen action of each row.
-        dataset : Dataset
-            The rows.
-        actions : tuple
-            Names of the actions.
-
-        Returns
-        -------
-        name : str
-        size : Fraction
-
-        Raises
-        ------
-        DataError
-            The constraint limits no single quantity.
-        """
-        raise DataError(
-            f"The constraint {self.name} limits no single quantity that a value could be traded against; name one that does, such as statistical-parity."
-        )
-
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """The same constraint with a limit that excludes an amount, and nothing smaller.
-
-        Parameters
-        ----------
-        amount : Fraction
-            The size that `amount` gave for some actions of the rows.
-        dataset : Dataset
-            The rows.
-
-        Returns
-        -------
-        Constraint or None
-            None if no amount is smaller.
-        """
-        return None
-
-    def up_to(self, amount: Fraction) -> Constraint:
-        """The same constraint with another limit.
-
-        Raises
-        ------
-        DataError
-            The constraint limits no single quantity.
-        """
-        raise DataError(f"The constraint {self.name} limits no single quantity.")
-
-    def widest(self, dataset: Dataset) -> Constraint:
-        """The same constraint with a limit that excludes nothing."""
-        return self
-
-    def violations(
-        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
-    ) -> list[str]:
-        """A sentence for each integer row that is violated.
-
-        Parameters
-        ----------
-        action : int array of shape (n,)
-            Index of the chosen action of each row.
-        dataset : Dataset
-            The rows.
-        actions : tuple
-            Names of the actions.
-
-        Returns
-        -------
-        list of str
-        """
-        out = []
-        for row in self.rows(dataset, actions):
-            total = int(row.coefs[np.arange(len(action)), action].sum())
-            if not row.holds(total):
-                out.append(f"{row.name}: {total} is outside [{row.lower}, {row.upper}].")
-        return out
-
-    def spec(self) -> dict[str, Any]:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {
-            "name": self.name,
-            **{
-                k: str(v) if isinstance(v, Fraction) else v
-                for k, v in values.items()
-                if v is not None
-            },
-        }
 
 
 @dataclass(frozen=True)
@@ -152,16 +49,13 @@ class GroupRates(Constraint):
         The favourable action; by default the last class.
     """
 
+    compares_groups: ClassVar[bool] = True
+
     max_disparity: Any = 0.01
     favourable: Any = None
 
     def __post_init__(self) -> None:
-        delta = fraction(self.max_disparity, "max_disparity")
-        if not 0 <= delta <= 1:
-            raise DataError(
-                f"max_disparity must lie between 0 and 1 (a fraction, not percent); got {self.max_disparity}."
-            )
-        object.__setattr__(self, "max_disparity", delta)
+        object.__setattr__(self, "max_disparity", share(self.max_disparity, "max_disparity"))
 
     def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
         """(label, mask) of the rows within which rates are compared; by default all rows."""
@@ -169,7 +63,7 @@ class GroupRates(Constraint):
 
     def positive(self, actions: tuple[Any, ...]) -> int:
         """Position of the favourable action."""
-        return len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
+        return len(actions) - 1 if self.favourable is None else position(self.favourable, actions)
 
     def pairs(
         self, dataset: Dataset, positive: int
@@ -210,17 +104,17 @@ class GroupRates(Constraint):
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, max_disparity=amount)
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        return self.up_to(Fraction(1))
+    def widest(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
 
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """With a limit just below.
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """A limit that is a little smaller.
 
         Amounts are differences of two shares of at most n rows. Two of them with the denominators
         d and e differ by at least 1/(d·e), and d is at most n².
         """
         closest = Fraction(1, 2 * dataset.n_rows**2 * amount.denominator)
-        return self.up_to(amount - closest) if amount > 0 else None
+        return amount - closest if amount > 0 else None
 
 
 @dataclass(frozen=True)
@@ -309,34 +203,68 @@ class Capacity(Constraint):
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
-        coefs[:, _position(self.action, actions)] = 1
+        coefs[:, position(self.action, actions)] = 1
         return [SideRow(f"capacity of {self.action}", coefs, self.at_least, self.at_most)]
 
     def amount(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
     ) -> tuple[str, Fraction]:
         """The number of rows that get the action."""
-        chosen = action == _position(self.action, actions)
+        chosen = action == position(self.action, actions)
         return f"rows given {self.action}", Fraction(int(chosen.sum()))
 
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, at_most=int(amount), at_least=None)
 
-    def widest(self, dataset: Dataset) -> Constraint:
-        return self.up_to(Fraction(dataset.n_rows))
-
-    def below(self, amount: Fraction, dataset: Dataset) -> Constraint | None:
-        """With one row less."""
-        return self.up_to(amount - 1) if amount > 0 else None
+    def below(self, amount: Fraction, dataset: Dataset) -> Fraction | None:
+        """One row less."""
+        return amount - 1 if amount > 0 else None
 
 
-def as_constraints(given: Any) -> tuple[Constraint, ...]:
-    """A sequence of constraints as a tuple; raises DataError for anything else."""
-    if not isinstance(given, (list, tuple)) or not all(isinstance(c, Constraint) for c in given):
-        raise DataError(
-            f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}."
+@dataclass(frozen=True)
+class ErrorRates(Constraint):
+    """Bounds on both kinds of error at once, each as a share of the rows that can have it.
+
+    Parameters
+    ----------
+    max_false_positive_rate, max_false_negative_rate : number in [0, 1], optional
+        Largest share of the rows of the other classes that get the favourable action, and of the
+        rows of the favourable class that do not. None is no bound.
+    favourable : action, optional
+        The favourable (positive) class; by default the last.
+
+    Raises
+    ------
+    DataError
+        A rate is not between 0 and 1.
+    """
+
+    name: ClassVar[str] = "error-rates"
+
+    max_false_positive_rate: Any = None
+    max_false_negative_rate: Any = None
+    favourable: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_false_positive_rate", "max_false_negative_rate"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, share(getattr(self, name), name))
+
+    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        positive = (
+            len(actions) - 1 if self.favourable is None else position(self.favourable, actions)
         )
-    return tuple(given)
+        truth = dataset.require("y", f"The constraint {self.name}") == positive
+        out = []
+        for name, most, here, is_error in (
+            ("false positive rate", self.max_false_positive_rate, ~truth, True),
+            ("false negative rate", self.max_false_negative_rate, truth, False),
+        ):
+            if most is not None:
+                wrong = (np.arange(len(actions)) == positive) == is_error
+                coefs = (here[:, None] & wrong[None, :]).astype(np.int64)
+                out.append(SideRow(name, coefs, None, int(most * int(here.sum()))))
+        return out
 
 
 def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> None:
@@ -345,7 +273,7 @@ def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> 
     Such a constraint would forbid nothing.
     """
     for rule in constraints:
-        if isinstance(rule, GroupRates):
+        if rule.compares_groups:
             levels = np.unique(dataset.require("groups", f"The constraint {rule.name}")).tolist()
             if len(levels) < 2:
                 raise DataError(
@@ -363,6 +291,12 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
         PredictiveEquality,
         EqualisedOdds,
         Capacity,
+        ErrorRates,
+        FeatureBudget,
+        NotTogether,
+        Requires,
+        ParityInLeaves,
+        ParityInSubtrees,
     )
 }
 
@@ -379,12 +313,3 @@ def constraint_of_label(text: str) -> Constraint:
     name, _, given = text.partition(":")
     options = labels.texts(given, type(constraint(name))) if given else {}
     return constraint(name, **options)
-
-
-def _position(action: Any, actions: tuple[Any, ...]) -> int:
-    for k, a in enumerate(actions):
-        if a == action or str(a) == str(action):
-            return k
-    raise DataError(
-        f"{action!r} is not an action of this task; its actions are {', '.join(map(str, actions))}."
-    )

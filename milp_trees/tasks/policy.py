@@ -119,10 +119,10 @@ class InversePropensity(PolicyValue):
     title: ClassVar[str] = "Policy value by inverse propensity weights"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
-        return _treatments(dataset, self.name)[1]
+        return observed_treatments(dataset, self.name)[1]
 
     def action_values(self, dataset: Dataset) -> np.ndarray:
-        given, actions = _treatments(dataset, self.name)
+        given, actions = observed_treatments(dataset, self.name)
         weight = dataset.require("outcomes", f"The task {self.name}") / dataset.require(
             "propensities", f"The task {self.name}"
         )
@@ -138,10 +138,10 @@ class DoublyRobust(PolicyValue):
     title: ClassVar[str] = "Policy value, doubly robust"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
-        return _treatments(dataset, self.name)[1]
+        return observed_treatments(dataset, self.name)[1]
 
     def action_values(self, dataset: Dataset) -> np.ndarray:
-        given, actions = _treatments(dataset, self.name)
+        given, actions = observed_treatments(dataset, self.name)
         nu = dataset.require("values", f"The task {self.name}")
         outcome = dataset.require("outcomes", f"The task {self.name}")
         rest = (outcome - nu[np.arange(len(nu)), given]) / dataset.require(
@@ -163,7 +163,7 @@ def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray(made[where.reshape(values.shape)])
 
 
-def _treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
+def observed_treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Index of the observed treatment per row, and the treatments' names."""
     observed = dataset.require("treatments", f"The task {name}")
     actions = (

@@ -18,7 +18,7 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_columns, sums_by_group
+from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed, packed_columns
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -128,6 +128,8 @@ class CostMatrix(MaybeRanked):
     treated, min_treated : int64 array of shape (n, T), int
         Number of original rows with every observed treatment, and their smallest number in a leaf
         (0: no minimum).
+    structure : tuple of Structure
+        Constraints on the tree itself, which are not linear in the actions of rows.
     """
 
     X: np.ndarray
@@ -147,6 +149,7 @@ class CostMatrix(MaybeRanked):
     min_weight_leaf: int = 0
     treated: np.ndarray | None = None
     min_treated: int = 0
+    structure: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -191,7 +194,7 @@ class CostMatrix(MaybeRanked):
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
-    def memo(self) -> dict[str, Any]:
+    def memo(self) -> dict[Any, Any]:
         """Store for what methods derive from this view and may need again; not part of it."""
         return {}
 
@@ -294,8 +297,10 @@ class CostMatrix(MaybeRanked):
         Equal rows are merged; constant, equal and complementary features are dropped. Rows with
         equal features share their leaf in every tree and therefore their action, so costs, counts
         and side coefficients add up. With merged rows every relaxation contains the
-        equivalent-points bound, because `base` of a merged row is unavoidable.
+        equivalent-points bound, because `base` of a merged row is unavoidable. No feature is
+        dropped where a constraint on the tree itself may tell equal features apart.
         """
+        drop_tests = drop_tests and not self.structure
         view = self._drop_tests() if drop_tests and not self.alias else self
         return view._merge_rows() if merge_rows else view
 
@@ -343,18 +348,17 @@ class CostMatrix(MaybeRanked):
         if not self.n_rows:
             return self
         first, group = equal_rows(packed(self.X))
-
-        def total(array: np.ndarray) -> np.ndarray:
-            return array if len(first) == self.n_rows else sums_by_group(array, group, len(first))
-
-        X = self.X if len(first) == self.n_rows else np.ascontiguousarray(self.X[first])
+        if len(first) == self.n_rows:
+            return self
+        total = group_sums(group, len(first))
         side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
             self,
-            X=X,
+            X=np.ascontiguousarray(self.X[first]),
             costs=total(self.costs),
             counts=total(self.counts),
             side=side,
+            structure=tuple(part.merged(total) for part in self.structure),
             rows=self.rows[first],
             row_weight=None if self.row_weight is None else total(self.row_weight),
             treated=None if self.treated is None else total(self.treated),

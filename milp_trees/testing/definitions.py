@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from milp_trees.testing.definitions_of_prices import prices_paid
+
 Spec = Mapping[str, Any]
 #: The known parts of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
 #: `values`.
@@ -33,6 +35,12 @@ class Seen(NamedTuple):
         Column of every split.
     actions : list
         Names of the actions.
+    tests : list of str
+        Test of every split, as text.
+    below : list of sets of int
+        The leaves below every split.
+    asked : list of lists of str
+        Columns of the tests on the path of every row, from the root.
     """
 
     said: Sequence[int]
@@ -40,6 +48,9 @@ class Seen(NamedTuple):
     leaves: int
     columns: Sequence[str]
     actions: Sequence[Any]
+    tests: Sequence[str] = ()
+    below: Sequence[set[int]] = ()
+    asked: Sequence[Sequence[str]] = ()
 
 
 Definition = Callable[[Spec, Sequence[Row], Seen], float]
@@ -110,6 +121,14 @@ def _cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
         if price is None
         else float(total / sum(_number(row["weight"]) for row in rows) + price)
     )
+
+
+def _cost_sensitive(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    without = {k: v for k, v in spec.items() if k == "matrix"}
+    weights = [_number(row["weight"]) for row in rows]
+    total = _cost_matrix(without, rows, seen) + float(prices_paid(spec, weights, seen.asked))
+    price = penalty(spec, seen)
+    return total if price is None else total / float(sum(weights)) + float(price)
 
 
 def _action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -362,6 +381,7 @@ DEFINITIONS: dict[str, Definition] = {
     "weighted": _weighted,
     "balanced-accuracy": _balanced_accuracy,
     "cost-matrix": _cost_matrix,
+    "cost-sensitive": _cost_sensitive,
     "action-costs": _action_costs,
     "action-values": _policy(_estimated),
     "policy-dm": _policy(_estimated),

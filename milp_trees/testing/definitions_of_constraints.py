@@ -42,6 +42,8 @@ def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
             <= treated
             <= int(constraint.get("at_most", len(rows)))
         )
+    if constraint["name"] in ON_TREES:
+        return ON_TREES[constraint["name"]](constraint, rows, seen)
     last = seen.actions[-1]
     liked = next(
         k for k, a in enumerate(seen.actions) if str(a) == str(constraint.get("favourable", last))
@@ -53,6 +55,8 @@ def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
         "predictive-equality": lambda row: "negative" if row["y"] != liked else None,
         "equalised-odds": lambda row: row["y"] == liked,
     }
+    if constraint["name"] == "error-rates":
+        return _error_rates(constraint, rows, seen, liked)
     slice_of = within[constraint["name"]]
     rates: dict[Any, dict[Any, list[bool]]] = {}
     for row, k in zip(rows, seen.said, strict=True):
@@ -65,3 +69,60 @@ def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
         max(span) - min(span) <= Fraction(constraint.get("max_disparity", "1/100"))
         for span in spans
     )
+
+
+def _error_rates(constraint: Spec, rows: Sequence[Row], seen: Seen, liked: int) -> bool:
+    for name, positive in (("max_false_positive_rate", False), ("max_false_negative_rate", True)):
+        said = [
+            k == liked
+            for row, k in zip(rows, seen.said, strict=True)
+            if (row["y"] == liked) == positive
+        ]
+        if name in constraint and said:
+            wrong = sum(yes != positive for yes in said)
+            if Fraction(wrong, len(said)) > Fraction(constraint[name]):
+                return False
+    return True
+
+
+def _tests(name: str, seen: Seen) -> bool:
+    return name in seen.columns or name in seen.tests
+
+
+def _alike(
+    rows: Sequence[Row], seen: Seen, leaves: set[int], most: Fraction, hit: Sequence[bool]
+) -> bool:
+    """Whether the shares of hits of all groups are close, among the rows of some leaves."""
+    groups: dict[Any, list[bool]] = {}
+    for row, leaf, is_hit in zip(rows, seen.leaf, hit, strict=True):
+        if leaf in leaves:
+            groups.setdefault(row["group"], []).append(is_hit)
+    shares = [Fraction(sum(hits), len(hits)) for hits in groups.values()]
+    return not shares or max(shares) - min(shares) <= most
+
+
+def _in_subtrees(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
+    liked = str(constraint.get("favourable", seen.actions[-1]))
+    hit = [str(seen.actions[k]) == liked for k in seen.said]
+    most = Fraction(constraint.get("max_disparity", "1/100"))
+    return all(_alike(rows, seen, leaves, most, hit) for leaves in seen.below)
+
+
+def _in_leaves(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
+    wrong = [row["y"] != k for row, k in zip(rows, seen.said, strict=True)]
+    most = Fraction(constraint.get("max_disparity", "1/100"))
+    return all(_alike(rows, seen, {leaf}, most, wrong) for leaf in range(seen.leaves))
+
+
+#: Constraints on the tree itself.
+ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
+    "feature-budget": lambda c, rows, seen: len(set(seen.columns)) <= int(c["at_most"]),
+    "not-together": lambda c, rows, seen: (
+        not (_tests(c["first"], seen) and _tests(c["second"], seen))
+    ),
+    "requires": lambda c, rows, seen: (
+        _tests(c["needs"], seen) or ("feature" in c and not _tests(c["feature"], seen))
+    ),
+    "parity-in-subtrees": _in_subtrees,
+    "parity-in-leaves": _in_leaves,
+}

@@ -1,12 +1,14 @@
-"""Named tiny problems with objectives that are no sums.
+"""Named tiny problems with objectives that are no sums of costs of actions.
 
-They are ratios of counts, areas under the ROC hull, and metrics of false positives and negatives.
+They are prices of tests that depend on the path, ratios of counts, areas under the ROC hull, and metrics of false positives and negatives.
 """
 
 from __future__ import annotations
 
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.attribute_costs import Attribute
+from milp_trees.tasks.cost_sensitive import CostSensitive
 from milp_trees.tasks.monotone import CohenKappa, GeometricMean, Matthews
 from milp_trees.tasks.ranking import AUC, PartialAUC
 from milp_trees.tasks.ratio import F1, FBeta, Precision
@@ -180,4 +182,37 @@ def make_kappa() -> Problem:
     """
     return accuracy(
         [*CUBE, [0, 1, 1]], [1, 0, 1, 0, 0, 1, 0, 0, 1], 2, CohenKappa(leaf_penalty="1/30")
+    )
+
+
+@named
+def make_priced_tests() -> Problem:
+    """A group discount that pays: the second test of the group is asked on one side only."""
+    return Problem(
+        dataset([*CUBE, [1, 1, 0]], y=[0, 1, 1, 1, 0, 0, 1, 0, 1]),
+        CostSensitive(
+            matrix=[[0, 7], [9, 0]],
+            attributes=[
+                Attribute("blood", 3, 1, "laboratory", ["0"]),
+                Attribute("urine", 2, "1/2", "laboratory", ["1"]),
+                Attribute("scan", "5/2", columns=["2"]),
+            ],
+        ),
+        Trees(2),
+    )
+
+
+@named
+def make_price_of_two_columns() -> Problem:
+    """Two columns of one attribute, paid once, with weights, a free column and a leaf limit."""
+    return Problem(
+        dataset(
+            [*CUBE, [0, 1, 1]], y=[0, 1, 2, 1, 0, 2, 2, 0, 1], weights=[1, 2, 1, 0, 3, 1, 1, 2, 1]
+        ),
+        CostSensitive(
+            matrix=[[0, 2, 3], [4, 0, 1], [5, 2, 0]],
+            attributes=[Attribute("blood", "3/4", columns=["0", "2"])],
+            split_penalty="1/50",
+        ),
+        Trees(2, max_leaf_nodes=3),
     )

@@ -181,10 +181,11 @@ def _views_agree(problem: Problem, tree: Tree, name: str) -> None:
             f"the view {type(view).__name__} has {Z} units, the value is {float(view.from_value(number))}",
         )
         if isinstance(view, CostMatrix):
+            routes = view.canonical(tree).routes(view)
             holds = all(
                 row.holds(total)
                 for row, total in zip(view.side, view.side_totals(tree), strict=True)
-            )
+            ) and all(part.holds(routes, view) for part in view.structure)
             wrong = problem.task.violations(tree.routes(problem.dataset), problem.dataset)
             _demand(
                 holds == (not wrong),

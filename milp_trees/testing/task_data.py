@@ -71,13 +71,17 @@ def see(tree: Tree, dataset: Dataset) -> Seen:
     leaves = [node for node in in_order(tree.root) if isinstance(node, Leaf)]
     ends = [_end(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)]
     number = {id(leaf): t for t, leaf in enumerate(leaves)}
-    columns = [node.test.column for node in in_order(tree.root) if isinstance(node, Branch)]
+    splits = [node for node in in_order(tree.root) if isinstance(node, Branch)]
+    below = [{number[id(n)] for n in in_order(s) if isinstance(n, Leaf)} for s in splits]
     return Seen(
         [leaf.action for leaf in ends],
         [number[id(leaf)] for leaf in ends],
         len(leaves),
-        columns,
+        [split.test.column for split in splits],
         list(tree.actions),
+        [split.test.name for split in splits],
+        below,
+        [_asked(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)],
     )
 
 
@@ -92,6 +96,14 @@ def _end(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> 
     while isinstance(node, Branch):
         node = node.right if row[where[node.test]] else node.left
     return node
+
+
+def _asked(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> list[str]:
+    columns = []
+    while isinstance(node, Branch):
+        columns.append(node.test.column)
+        node = node.right if row[where[node.test]] else node.left
+    return columns
 
 
 def rows_of(dataset: Dataset) -> list[Row]:

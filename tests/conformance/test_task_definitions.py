@@ -11,7 +11,12 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.exact import fraction
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.constraints import CONSTRAINTS, StatisticalParity, constraint
+from milp_trees.tasks.constraints import (
+    CONSTRAINTS,
+    GroupRates,
+    StatisticalParity,
+    constraint,
+)
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.definitions_of_prunings import pruned_error
@@ -22,14 +27,33 @@ from milp_trees.testing.task_data import described, random_datasets
 PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
 FAIR = [
     constraint(name, max_disparity="1/3", favourable="class 1")
-    for name in CONSTRAINTS
-    if name != "capacity"
+    for name, kind in CONSTRAINTS.items()
+    if issubclass(kind, GroupRates)
+]
+ON_TREES = [
+    constraint("error-rates", max_false_positive_rate="1/3", max_false_negative_rate="1/4"),
+    constraint("feature-budget", at_most=1),
+    constraint("not-together", first="t0", second="t3"),
+    constraint("requires", feature="t0", needs="t1"),
+    constraint("requires", needs="t2"),
+    constraint("parity-in-subtrees", max_disparity="1/3", favourable="class 0"),
+    constraint("parity-in-leaves", max_disparity="1/2"),
 ]
 ROOM = mt.tasks.Capacity("class 0", at_most=6), mt.tasks.Capacity("class 1", at_least=3, at_most=9)
+#: Prices of tests: a group, an attribute of two columns, one that is free.
+BLOOD = [
+    {"name": "blood", "cost": "7/2", "discount": 1, "group": "laboratory", "columns": ["t0", "t3"]},
+    {"name": "urine", "cost": 2, "discount": "1/2", "group": "laboratory", "columns": ["t1"]},
+    {"name": "age", "cost": 0, "columns": ["t4"]},
+]
 CHOICE = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
 #: Options of a task beside none at all.
 OPTIONS = {
-    "accuracy": [PRICES, *({"constraints": (c,)} for c in FAIR), {"constraints": ROOM, **PRICES}],
+    "accuracy": [
+        PRICES,
+        *({"constraints": (c,)} for c in (*FAIR, *ON_TREES)),
+        {"constraints": ROOM, **PRICES},
+    ],
     "weighted": [
         {"class_weight": {"class 0": "1/3", "class 1": 2}, "leaf_penalty": "1/5"},
         PRICES,
@@ -39,6 +63,11 @@ OPTIONS = {
     "cost-matrix": [
         {"matrix": [[0, 1], [5, -1]], **PRICES},
         {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]]},
+    ],
+    "cost-sensitive": [
+        {"matrix": [[0, 1], [5, -1]], "attributes": BLOOD, **PRICES},
+        {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]], "attributes": BLOOD},
+        {"matrix": [[0, 1, 2], [3, 0, 1], [4, 5, 0]], "attributes": {"t2": "1/3"}},
     ],
     "action-costs": [PRICES, {"constraints": (ROOM[1], FAIR[2])}],
     "action-values": [PRICES],
@@ -63,7 +92,7 @@ OPTIONS = {
         {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"},
     ],
 }
-NEEDS_OPTIONS = {"cost-matrix", "count-ratio", "decision"}
+NEEDS_OPTIONS = {"cost-matrix", "cost-sensitive", "count-ratio", "decision"}
 TASKS = [name for name in registry.classes("tasks") if name != "pruned-error"]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.by_name import registry
-from milp_trees.tasks.constraints import CONSTRAINTS
+from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.found_by_mutation import found_datasets
 from milp_trees.testing.task_checks import check_task
@@ -103,9 +103,10 @@ def examples() -> list[Any]:
         if name == "capacity"
         else kind("1/5", "class 1")
         for name, kind in CONSTRAINTS.items()
+        if name == "capacity" or issubclass(kind, GroupRates)
     ]
     sides += [
-        kind("3/4", "class 1") for name, kind in CONSTRAINTS.items() if name != "capacity"
+        kind("3/4", "class 1") for kind in CONSTRAINTS.values() if issubclass(kind, GroupRates)
     ]  # groups of few rows differ by much
     return made + [mt.Accuracy(constraints=(side,)) for side in sides]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from milp_trees.errors import DataError
-from milp_trees.exact import GRID, common_unit, fraction, integers, rescale
+from milp_trees.exact import GRID, WHOLE, common_unit, fraction, integers, rescale
 
 short = st.one_of(
     st.integers(-(10**4), 10**4).map(Fraction),
@@ -94,7 +94,21 @@ def test_the_common_unit_divides_every_number(numbers):
 def test_penalties_without_a_reasonable_unit_are_refused_with_the_remedy():
     """A unit so small that sums overflow is no unit."""
     with pytest.raises(DataError, match="round the penalties"):
-        rescale(np.full(1000, 10**6), Fraction(1), Fraction(1, 10**6), [], Fraction(1, 10**6))
+        rescale(np.full(1000, 10**10), Fraction(1), Fraction(1, 10**6), [], Fraction(1, 10**6))
+
+
+def test_whole_numbers_are_exact_as_far_as_64_bits_carry():
+    """At the edge they are kept; beyond it a sentence says what to do, and nothing is rounded."""
+    edge = np.array([[WHOLE // 2, 1], [3, -(WHOLE // 2)]])
+    for costs in (edge, edge.astype(object)):
+        whole, scale, exact = integers(costs)
+        assert exact
+        assert (whole * int(scale)).tolist() == edge.tolist()
+        with pytest.raises(DataError, match="divide them by a common factor"):
+            integers(costs * 2 + 1)
+    # Floats tell whole numbers apart up to 2^53 only.
+    assert integers(np.array([2.0**52 + 1, 3.0]))[2]
+    assert not integers(np.array([2.0**60 + 2**10, 3.0]))[2]
 
 
 @pytest.mark.parametrize("place", [0, 70, 199])

@@ -16,7 +16,6 @@ import numpy as np
 
 from milp_trees.errors import Unsupported
 from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.grouping import equal_rows
 from milp_trees.tasks.views import CostMatrix
 
 #: Tests are padded to a multiple of this many columns: one vector register of bytes.
@@ -31,6 +30,10 @@ _FEW = 8
 _SMALL = 64
 #: The depth of a search without a depth limit.
 UNLIMITED = 63
+#: More groups of equal bits are not made.
+_MOST_PLANES = 64
+#: More than the rounding of sums of floats.
+_ROUNDING = 1 + 1e-6
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
@@ -49,8 +52,14 @@ class Instance:
         Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
     depth : int
         Largest depth that can matter, or UNLIMITED.
+    n_rows : int
+        Number of rows that are kept.
     position : int64 array
         Of every kept row of the view, its place in the sets.
+    n_listed : int
+        Number of rows in all groups that are counted, together.
+    splits : bool
+        Whether a test costs something.
     """
 
     data: Any
@@ -60,6 +69,8 @@ class Instance:
     depth: int
     n_rows: int
     position: np.ndarray
+    n_listed: int
+    splits: bool
 
     @property
     def penalised(self) -> bool:
@@ -70,7 +81,7 @@ class Instance:
     def kernel_kind(self) -> tuple[str, bool, bool, bool]:
         """What decides which compiled kernels the instance needs."""
         data = self.data
-        return self.kind, bool(data.split.any()), bool(data.n_masses), bool(data.by_row)
+        return self.kind, self.splits, bool(data.n_masses), bool(data.by_row)
 
     def to_Z(self, value: int, n_leaves: int = 0) -> int:
         """Integer objective of a search value, or a lower bound on it."""
@@ -85,7 +96,11 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(
-    view: CostMatrix, space: Trees, fewest_leaves: bool = False, every_row: bool = False
+    view: CostMatrix,
+    space: Trees,
+    fewest_leaves: bool = False,
+    every_row: bool = False,
+    prices: int = 0,
 ) -> Instance:
     """The arrays of a reduced view.
 
@@ -100,6 +115,8 @@ def prepare(
         are scaled so that this decides ties only.
     every_row : bool, default=False
         Keep also the rows that cost the same whatever the action, which no optimum depends on.
+    prices : int, default=0
+        What a tree may cost at most besides the costs of the view.
 
     Returns
     -------
@@ -110,47 +127,44 @@ def prepare(
     Unsupported
         Costs are too large for exact 64-bit sums, or there are too many tests.
     """
-    regret = view.regret
-    d = (
-        regret[:, 1:] - regret[:, :1]
-        if view.n_actions > 1
-        else np.zeros((view.n_rows, 1), dtype=np.int64)
-    )
+    from milp_trees.engines.dynamic.preparing import measure
+
     masses, least = _masses(view, space)
-    kept = np.flatnonzero(d.any(axis=1) | every_row | bool(least))
-    n = len(kept)
+    rows = _rows(view.costs, masses, every_row or bool(least))
+    measure(rows.address)
+    n = rows.n_kept
     most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
-    leaf = view.leaf_cost * unit + int(fewest_leaves)
-    split = view.split_costs * unit
-    vectors = (
-        np.column_stack([d[kept] * unit, masses[kept], regret[kept, 0] * unit])
-        if n
-        else np.zeros((0, d.shape[1] + len(least) + 1), np.int64)
-    )
-    V, M = d.shape[1], len(least)
-    penalties = 8 * leaf + 8 * int(split.max(initial=0)) + 1
-    largest = int(np.abs(vectors).sum(axis=0, dtype=object).max()) if n else 0
-    if largest * 8 + penalties + (leaf + int(split.max(initial=0))) * 2 * most_leaves >= INFINITY:
+    F, dearest = view.n_features, int(view.split_costs.max(initial=0))
+    largest = float(rows.total.max()) * _ROUNDING
+    each = view.leaf_cost + dearest
+    if (largest * 8 + each * (8 + 2 * most_leaves)) * unit + prices >= INFINITY:
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
         )
-    kind = _kind(vectors, V, M, least, penalties)
-    F = view.n_features
+    leaf = view.leaf_cost * unit + int(fewest_leaves)
+    split = view.split_costs * unit
+    U, M = rows.vectors.shape[1] - 1, len(least)
+    if unit > 1:
+        _scale(rows, n, U - M, unit)
+    penalties = 8 * leaf + 8 * dearest * unit + prices + 1
+    kind = _kind(rows.gain, least, penalties)
     S = -(-max(1, F) // LANES) * LANES
-    if 3 * (V + M) * F * S * int(kind[1:]) // 8 > MOST_BYTES:
+    if 3 * U * F * S * int(kind[1:]) // 8 > MOST_BYTES:
         raise Unsupported(
             f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds."
         )
-    layout = _layout(vectors, V, M, regret[kept], unit, kind, F)
+    layout = _layout(rows, n, U, kind)
     return Instance(
-        data=_data(view, kept, vectors, regret, unit, layout, leaf, split, least, F, S, kind),
+        data=_data(view, rows, layout, leaf, split, least, F, S, kind),
         kind=kind,
         unit=unit,
         constant=int(view.base.sum()),
         depth=_depth(space, n, F),
         n_rows=n,
         position=layout.position,
+        n_listed=layout.n_listed,
+        splits=bool(split.any()),
     )
 
 
@@ -180,76 +194,97 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
     ), least
 
 
-def _kind(vectors: np.ndarray, V: int, M: int, least: list[int], penalties: int) -> str:
+def _rows(costs: np.ndarray, masses: np.ndarray, every_row: bool) -> Any:
+    """The record that `preparing.measure` works on."""
+    from milp_trees.engines.dynamic.contexts import Context
+    from milp_trees.engines.dynamic.preparing import ROWS
+
+    (n, K), M = costs.shape, masses.shape[1]
+    U = max(1, K - 1) + M
+    # With two actions the regret of the first one follows from the difference.
+    n_keys = 1 if U == 1 and not M else U + 1
+    shapes = {
+        **dict.fromkeys(("kept", "best", "most", "of", "first", "sizes"), (n,)),
+        "vectors": (n, U + 1),
+        "slots": (1 << (2 * n).bit_length(),),
+        "gain": (U + 1,),
+        "total": (U + 1,),
+    }
+    return Context(
+        ROWS,
+        shapes,
+        every_row=int(every_row),
+        n_keys=n_keys,
+        costs=np.ascontiguousarray(costs, dtype=np.int64),
+        masses=np.ascontiguousarray(masses, dtype=np.int64),
+    )
+
+
+def _scale(rows: Any, n: int, V: int, unit: int) -> None:
+    """Multiply all costs, but not the masses."""
+    for columns in (rows.vectors[:n, :V], rows.vectors[:n, -1:], rows.most[:n]):
+        columns *= unit
+    rows.gain[:V] *= unit
+    rows.gain[-1] *= unit
+
+
+def _kind(gain: np.ndarray, least: list[int], penalties: int) -> str:
     """The smallest number type that holds all sums; differences may wrap around and back."""
-    sums = vectors[:, : V + M]
-    positive = int(np.where(sums > 0, sums, 0).sum(axis=0).max(initial=0))
     # Several leaves of different actions together gain up to what the first action loses
-    # everywhere, more than any one column may sum to.
-    gain = int(vectors[:, -1].sum())
-    largest = max([positive, gain, *least]) + penalties
-    factor = 4 if M else 1
+    # everywhere (the last sum), more than any one column may sum to.
+    largest = max([*gain.tolist(), *least]) + penalties
+    factor = 4 if least else 1
     return next((kind for kind, room in _ROOM.items() if factor * largest < room), "i64")
 
 
 class _Layout(NamedTuple):
     position: np.ndarray  # of every kept row in the bit sets
     n_words: int
-    groups: list[np.ndarray]  # kept rows of each group
+    rank: np.ndarray  # new number of every group of equal vectors
+    planes: np.ndarray  # (G, 4): see `preparing.PLACES`
     values: np.ndarray  # (G, U + 1)
-    by_row: bool
+    n_counted: int  # the first groups, those with a value
+    n_listed: int  # rows in those groups together
 
 
-def _layout(
-    vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, kind: str, F: int
-) -> _Layout:
+def _layout(rows: Any, n: int, U: int, kind: str) -> _Layout:
     """Groups and order of rows with the least estimated work at a node of typical size."""
-    n, U = len(vectors), V + M
-    if not n:
-        return _Layout(np.zeros(0, np.int64), _words(0), [], np.zeros((0, U + 1), np.int64), False)
-    # With two actions the regret of the first one follows from the difference.
-    first, of = equal_rows(vectors[:, :1] if U == 1 and V == 1 else vectors)
-    distinct = vectors[first]
-    wide = int(kind[1:]) // 16
-    ways: list[tuple[float, list[np.ndarray], np.ndarray]] = []
-    if len(distinct) <= max(64, n // 4):
-        ways.append((0.0, _members(of, len(distinct)), distinct))
-    # With few rows it hardly matters how they are counted, and planes take time to find.
-    planes = _planes(vectors) if len(distinct) > _FEW and n > _SMALL else None
-    if planes is not None:
-        ways.append((0.0, *planes))
-    if len(distinct) <= _FEW:
-        _, groups, values = ways[0]
-    else:
-        priced = [
-            (_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways
-        ]
-        by_row = 0.35 * min(n, 200) * U * 3.0 * wide
-        work, groups, values = min(
-            priced, key=lambda way: way[0], default=(np.inf, [], distinct[:0])
-        )
-        if by_row < work:
-            groups, values = [], distinct[:0]
-    heavy = regret.max(axis=1)
-    aligned = groups and len(groups) <= max(8, n // 64) and sum(map(len, groups)) == n
-    if aligned:
-        counted = values[:, :U].any(axis=1)
-        order = np.argsort(~counted, kind="stable")
-        groups, values = [groups[g] for g in order], values[order]
-        position, begin = np.zeros(n, dtype=np.int64), 0
-        for members in groups:
-            position[members] = begin + np.arange(len(members))
-            begin += -(-len(members) // 64) * 64
-        return _Layout(position, _words(begin), groups, values, False)
+    from milp_trees.engines.dynamic.preparing import order_rows
+
+    wide, G = int(kind[1:]) // 16, rows.n_groups
+    sizes, values = rows.sizes[:G], rows.vectors[rows.first[:G]]
+    planes = np.zeros((0, 4), dtype=np.int64)
+    if G > _FEW:
+        work = _count_work(sizes, values, U, n, wide) if max(64, n // 4) >= G else np.inf
+        # With few rows it hardly matters how they are counted, and planes take time to find.
+        found = _planes(rows, U) if n > _SMALL else None
+        if found is not None and _count_work(*found[:2], U, n, wide) < work:
+            sizes, values, planes = found
+            work = _count_work(sizes, values, U, n, wide)
+        if 0.35 * min(n, 200) * U * 3.0 * wide < work:
+            sizes, values, planes = sizes[:0], values[:0], planes[:0]
+    counted = values[:, :U].any(axis=1)
+    order = np.argsort(~counted, kind="stable")
+    aligned = 0 < len(sizes) <= max(8, n // 64) and not len(planes)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
     position = np.empty(n, dtype=np.int64)
-    position[np.argsort(heavy, kind="stable")] = np.arange(n)
-    counted_first = (
-        np.argsort(~values[:, :U].any(axis=1), kind="stable")
-        if len(values)
-        else np.zeros(0, np.int64)
-    )
+    if aligned:
+        room = (sizes[order] + 63) // 64 * 64
+        begin = np.concatenate([[0], np.cumsum(room)])
+        order_rows(rows.of, rank, begin[:-1].copy(), position)
+        positions = int(begin[-1])
+    else:
+        position[np.argsort(rows.most[:n], kind="stable")] = np.arange(n)
+        positions = n
     return _Layout(
-        position, _words(n), [groups[g] for g in counted_first], values[counted_first], not groups
+        position,
+        _words(positions),
+        rank,
+        planes[order] if len(planes) else planes,
+        values[order],
+        int(counted.sum()),
+        int(sizes[counted].sum()),
     )
 
 
@@ -258,76 +293,40 @@ def _words(positions: int) -> int:
     return 4 * max(1, -(-positions // 256))
 
 
-def _members(of: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    order = np.argsort(of, kind="stable")
-    ends = np.cumsum(np.bincount(of, minlength=n_groups)).tolist()
-    return [order[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wide: int) -> float:
+def _count_work(sizes: np.ndarray, values: np.ndarray, U: int, n: int, wide: int) -> float:
     """Vector operations per pair of tests and 32 columns at a node of typical size.
 
     There is a slot per eight rows, and a flush per group and value.
     """
     nonzero = values[:, :U] != 0
-    rows = np.array([len(group) for group in groups])[nonzero.any(axis=1)]
-    slots = np.ceil(min(1.0, 200 / n) * rows / 8).sum()
-    return float(3.0 * slots + 2.0 * wide * nonzero.sum())
+    slots = np.ceil(min(1.0, 200 / n) * sizes[nonzero.any(axis=1)] / 8).sum()
+    return float(3.0 * slots + 2.0 * wide * np.count_nonzero(nonzero))
 
 
-def _planes(vectors: np.ndarray) -> tuple[list[np.ndarray], np.ndarray] | None:
+def _planes(rows: Any, U: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Every column as a signed sum of powers of two times its greatest common divisor.
 
-    There is a group per column, sign and power; None if there are too many of them.
+    There is a group per column, sign and power, with its size, its values, and how it is found
+    (`preparing.PLACES`). None if there are too many of them.
     """
-    groups: list[np.ndarray] = []
-    values: list[np.ndarray] = []
-    for u in range(vectors.shape[1]):
-        column = vectors[:, u]
-        g = int(np.gcd.reduce(np.abs(column)))
-        if g == 0:
-            continue
-        size = np.abs(column) // g
-        if int(size.max()).bit_length() > 16:
-            return None
-        for bit in range(int(size.max()).bit_length()):
-            for sign in (1, -1):
-                here = np.flatnonzero(((size >> bit) & 1 == 1) & (np.sign(column) == sign))
-                if len(here):
-                    vector = np.zeros(vectors.shape[1], dtype=np.int64)
-                    vector[u] = sign * g << bit
-                    groups.append(here)
-                    values.append(vector)
-    return (groups, np.array(values).reshape(-1, vectors.shape[1])) if len(groups) <= 64 else None
+    from milp_trees.engines.dynamic.preparing import MOST_BITS, plane_sizes
 
-
-def _bits(positions: np.ndarray, n_words: int) -> np.ndarray:
-    member = np.zeros(64 * n_words, dtype=np.uint8)
-    member[positions] = 1
-    return np.packbits(member, bitorder="little").view(np.uint64)
-
-
-def _group_bits(groups: list[np.ndarray], n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Every group of positions as a set, and its first word and the one after its last."""
-    if not groups:
-        return np.zeros((1, n_words), dtype=np.uint64), np.zeros((1, 2), dtype=np.int64)
-    members, sizes = np.concatenate(groups), np.array([len(group) for group in groups])
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    bits = np.zeros((len(groups), 64 * n_words), dtype=np.uint8)
-    bits[np.repeat(np.arange(len(groups)), sizes), members] = 1
-    ends = (np.minimum.reduceat(members, starts), np.maximum.reduceat(members, starts) + 64)
-    return (
-        np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
-        np.stack(ends, axis=1) // 64,
-    )
+    divisor, found = np.zeros(U + 1, dtype=np.int64), np.zeros((U + 1, MOST_BITS, 2), np.int64)
+    if not plane_sizes(rows.address, divisor, found):
+        return None
+    column, bit, negative = np.nonzero(found)
+    if not 0 < len(column) <= _MOST_PLANES:
+        return None
+    sign, G = 1 - 2 * negative, len(column)
+    values = np.zeros((G, U + 1), dtype=np.int64)
+    values[np.arange(G), column] = sign * divisor[column] << bit
+    planes = np.stack([column, divisor[column], bit, sign], axis=1)
+    return found[column, bit, negative], values, planes
 
 
 def _data(
     view: CostMatrix,
-    kept: np.ndarray,
-    vectors: np.ndarray,
-    regret: np.ndarray,
-    unit: int,
+    rows: Any,
     layout: _Layout,
     leaf: int,
     split: np.ndarray,
@@ -339,33 +338,29 @@ def _data(
     from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.layouts import DATA
     from milp_trees.engines.dynamic.pair_counts import hash_keys
+    from milp_trees.engines.dynamic.preparing import PLACES, fill
 
-    position, W, U = layout.position, layout.n_words, vectors.shape[1] - 1
-    X = np.zeros((64 * W, S), dtype=np.uint8)
-    X[position, :F] = view.X[kept]
-    values = np.zeros((64 * W, U + 1), dtype=np.int64)
-    values[position] = vectors
-    most = np.zeros(64 * W, dtype=np.int64)
-    most[position] = regret[kept].max(axis=1) * unit
-    best = np.zeros(64 * W, dtype=np.int64)
-    best[position] = regret[kept].argmin(axis=1)
-    tests = (
-        np.ascontiguousarray(
-            np.packbits(np.ascontiguousarray(X[:, :F].T), axis=1, bitorder="little")
-        )
-        .view(np.uint64)
-        .reshape(F, W)
-    )
-    G = len(layout.groups)
-    group_bits, group_range = _group_bits([position[members] for members in layout.groups], W)
-    group_values = np.zeros((max(1, G), U + 1), dtype=np.int64)
-    group_values[:G] = layout.values
-    padded = np.zeros(S, dtype=np.int64)
-    padded[:F] = split
-    M = len(least)
-    signed = group_values[:, 0] if U - M == 1 else np.zeros(max(1, G), dtype=np.int64)
-    return Context(
+    W, G, M = layout.n_words, len(layout.values), len(least)
+    U = rows.vectors.shape[1] - 1
+    groups, places = max(1, G), 64 * W
+    shapes = {
+        "X": (places, S),
+        "tests": (F, W),
+        "everything": (W,),
+        "values": (places, U + 1),
+        "best": (places,),
+        "heavy": (W,),
+        "most": (places,),
+        "group_bits": (groups, W),
+        "group_range": (groups, 2),
+        "group_values": (groups, U + 1),
+        "group_best": (groups,),
+        "group_most": (groups,),
+        "split": (S,),
+    }
+    data = Context(
         DATA,
+        shapes,
         n_tests=F,
         stride=S,
         n_words=W,
@@ -373,24 +368,27 @@ def _data(
         n_masses=M,
         leaf=leaf,
         least_split=int(split.min(initial=0)) if F else 0,
-        by_row=int(layout.by_row),
+        by_row=int(rows.n_kept > 0 and not G),
         n_groups=G,
-        n_counted=int(layout.values[:, :U].any(axis=1).sum()) if G else 0,
+        n_counted=layout.n_counted,
         n_actions=max(2, view.n_actions),
         forbidden={"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind],
-        X=X,
-        tests=tests,
-        everything=_bits(position, W),
-        values=values,
-        best=best,
-        heavy=most.reshape(W, 64).max(axis=1),
-        most=most,
-        group_bits=group_bits,
-        group_range=group_range,
-        group_values=group_values,
-        group_best=(signed < 0).astype(np.int64),
-        group_most=np.abs(signed),
-        split=padded,
         least=np.array(least, dtype=np.int64),
         keys=hash_keys(W),
     )
+    data.split[:F] = split
+    data.group_values[:G] = layout.values
+    if U - M == 1:
+        signed = layout.values[:, 0]
+        data.group_best[:G], data.group_most[:G] = signed < 0, np.abs(signed)
+    filling = Context(
+        PLACES,
+        {"eight": (S,)},
+        given=np.ascontiguousarray(view.X, dtype=np.uint8),
+        position=layout.position,
+        rank=layout.rank,
+        planes=layout.planes,
+        test_bytes=data.tests.view(np.uint8),
+    )
+    fill(data.address, rows.address, filling.address)
+    return data

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from milp_trees.engines.dynamic import pair_layout as at
@@ -9,7 +11,7 @@ from milp_trees.engines.dynamic.arrays import (
     UNLIMITED,
     Instance,
 )
-from milp_trees.engines.dynamic.contexts import Context, Rows, address
+from milp_trees.engines.dynamic.contexts import Context, Rows
 from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
 from milp_trees.engines.dynamic.pair_counts import (
@@ -19,7 +21,6 @@ from milp_trees.engines.dynamic.pair_counts import (
     HASH,
     PACK,
     SIDES,
-    aligned,
     kernel_addresses,
 )
 from milp_trees.engines.dynamic.switches import Switches
@@ -29,6 +30,7 @@ from milp_trees.engines.dynamic.switches import Switches
 _SMALLEST = 2**13
 #: Rows by position that are needed for one slot of eight rows.
 _SLOT = 8
+_NONE = (0, 0, 0)
 
 
 def table_of(entries: int) -> Context:
@@ -36,12 +38,7 @@ def table_of(entries: int) -> Context:
     size = _SMALLEST
     while size < 2 * entries:
         size *= 2
-    return Context(
-        TABLE,
-        room=size // 2,
-        used=np.zeros(1, dtype=np.int64),
-        slots=np.zeros((size, 4), dtype=np.uint64),
-    )
+    return Context(TABLE, {"used": (1,), "slots": (size, 4)}, room=size // 2)
 
 
 def most_levels(inst: Instance, upper: int) -> int:
@@ -58,7 +55,7 @@ def most_levels(inst: Instance, upper: int) -> int:
 
 
 def stack_of(
-    inst: Instance, levels: int, board: dict[str, np.ndarray], shared: Context | None = None
+    inst: Instance, levels: int, board: dict[str, Any], shared: Context | None = None
 ) -> Context:
     """A stack; its levels are the `parts`.
 
@@ -80,25 +77,27 @@ def stack_of(
     """
     data = inst.data
     F, W, U = max(1, data.n_tests), data.n_words, data.n_values + data.n_masses
-    parts = Rows(
-        LEVEL,
-        levels,
-        number=np.arange(levels),
-        bits=np.zeros((levels, W), dtype=np.uint64),
-        key=np.zeros((levels, 2), dtype=np.uint64),
-        order=np.zeros((levels, F), dtype=np.int64),
-        bound=np.zeros((levels, F), dtype=np.int64),
-        hashes=np.zeros((levels, F, 4), dtype=np.uint64),
-        side=np.zeros((levels, 2, W), dtype=np.uint64),
-        total=np.zeros((levels, U + 1), dtype=np.int64),
+    shapes = {
+        "bits": (W,),
+        "key": (2,),
+        "order": (F,),
+        "bound": (F,),
+        "hashes": (F, 4),
+        "side": (2, W),
+        "total": (U + 1,),
+    }
+    parts = Rows(LEVEL, levels, shapes, number=np.arange(levels))
+    roots = {"root_bound": (F,), "busy": (F,)} if shared is None else {}
+    root: dict[str, Any] = (
+        {} if shared is None else {"root_bound": shared.root_bound, "busy": shared.busy}
     )
     return Context(
         STACK,
+        roots,
         parts=parts,
         levels=parts.address,
-        root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64),
-        busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
         **board,
+        **root,
     )
 
 
@@ -109,7 +108,7 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
     evaluate = SIDES if sides else EVALUATE
     found = kernel_addresses(
         inst.kind,
-        bool(data.split.any()),
+        inst.splits,
         bool(data.n_masses),
         data.n_values,
         (*how, evaluate, HASH),
@@ -119,7 +118,13 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
     return found
 
 
-def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> Context:
+def work_of(
+    inst: Instance,
+    switches: Switches,
+    depth: int,
+    sizes: int = 0,
+    kernels: np.ndarray | None = None,
+) -> Context:
     """Buffers of one thread, and the table of arguments of its kernels.
 
     Parameters
@@ -133,6 +138,8 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     sizes : int, default=0
         For a search by number of leaves: how many bounds the archive keeps per set. By default it
         keeps one per root test and one in all.
+    kernels : int64 array, optional
+        Addresses of the kernels; by default those of `kernels_of`.
 
     Returns
     -------
@@ -141,98 +148,83 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     """
     data = inst.data
     F, S, W = max(1, data.n_tests), data.stride, data.n_words
-    V, M, n = data.n_values, data.n_masses, max(1, inst.n_rows)
+    V, M, n, G = data.n_values, data.n_masses, max(1, inst.n_rows), data.n_counted
     U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
-    number = np.dtype(f"i{bits // 8}")
-    G = data.n_counted
-    listed = int(np.bitwise_count(data.group_bits[:G]).sum())
-    words = (n + 63) // 64
-    weighted_rows = n if by_row else 1
-    R = at.pair_rows(F)
-    keep = {
-        "P": aligned((U, R, S), number),
-        "Q": aligned((U, R, S), number),
-        "bytes": aligned((listed // _SLOT + G + 1, S), np.uint8),
-        "slots": np.zeros(G + 2, dtype=np.int64),
-        "split": aligned(S, number),
-        "coef": np.ascontiguousarray(data.group_values[: max(1, G), :U]),
-        "scratch": aligned(at.scratch_bytes(S, U, weighted_rows), np.uint8),
-        "X": aligned((n, S), np.uint8),
-        "listed": np.zeros(listed + 1, np.int64),
-        "first": np.zeros(G + 2, dtype=np.int64),
-        "total": np.zeros((3, U + 1), dtype=np.int64),
-        "mask": np.zeros(words, dtype=np.uint64),
-        "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64),
-        "weighted": aligned((U, weighted_rows, S), number),
-        "values": np.zeros((8 if sizes else 0, S), dtype=np.int64),
-        "least": data.least.copy() if M else np.zeros(1, dtype=np.int64),
+    words, weighted_rows = (n + 63) // 64, n if by_row else 1
+    depths = 5 if depth == UNLIMITED and not sizes else depth + 1
+    pairs, weighted = bits // 8 * U * at.pair_rows(F) * S, (U, weighted_rows, S)
+    shapes = {
+        "P": (pairs,),
+        "Q": (pairs,),
+        "bytes": ((inst.n_listed // _SLOT + G + 1) * S,),
+        "slots": (G + 2,),
+        "split_costs": (bits // 8 * S,),
+        "coef": (max(1, G), U),
+        "scratch": (at.scratch_bytes(S, U, weighted_rows),),
+        "args": (at.TABLE,),
+        "rows": (n,),
+        "local": (64 * W,),
+        "X": (n, S),
+        "listed": (inst.n_listed + 1,),
+        "first": (G + 2,),
+        "total": (3, U + 1),
+        "sides": (2, W),
+        "hashes": (F, 4),
+        "test_bits": (F if by_row else 1, words),
+        "mask": (words,),
+        "weighted_16": weighted if bits == 16 else _NONE,
+        "weighted_32": weighted if bits == 32 else _NONE,
+        "weighted_64": weighted if bits == 64 else _NONE,
+        "value": (2, 2),
+        "values": (8 if sizes else 0, S),
+        "weight": (F + 1, data.n_actions),
+        "impurity": (F,),
+        "kept_bits": (depths, RING, W),
+        "kept_bound": (depths, RING),
+        "kept_tests": (depths, RING, sizes or F),
+        "kept": (depths, 2),
+        "pairs": (2,),
+        "totals": (3,),
     }
-    keep["split"][:] = data.split
-    args = np.zeros(at.TABLE, dtype=np.int64)
-    for slot, value in {
+    found = kernels_of(inst, bool(sizes)) if kernels is None else kernels
+    work = Context(WORK, shapes, kernels=found, **switches.flags())
+    if inst.splits:
+        work.split_costs.view(f"i{bits // 8}")[:] = data.split
+    if G:
+        work.coef[:] = data.group_values[:G, :U]
+    where, total = work.address_of, work.address_of("total")
+    work.pairs[:] = where("P"), where("Q")
+    work.totals[:] = [total + 8 * (U + 1) * k for k in range(3)]
+    args = {
         at.TESTS: F,
         at.STRIDE: S,
         at.VALUES: V,
         at.MASSES: M,
         at.LEAF: data.leaf,
-        at.SPLIT: address(keep["split"]),
-        at.LEAST: address(keep["least"]),
-        at.SCRATCH: address(keep["scratch"]),
+        at.SPLIT: where("split_costs"),
+        at.LEAST: data.address_of("least"),
+        at.SCRATCH: where("scratch"),
         at.GROUPS: G,
-        at.COEF: address(keep["coef"]),
-        at.SLOTS: address(keep["slots"]),
-        at.BYTES: address(keep["bytes"]),
-        at.X: address(keep["X"]),
-        at.ROWS: address(keep["listed"]),
-        at.FIRST: address(keep["first"]),
-        at.WEIGHTED: address(keep["weighted"]),
+        at.COEF: where("coef"),
+        at.SLOTS: where("slots"),
+        at.BYTES: where("bytes"),
+        at.X: where("X"),
+        at.ROWS: where("listed"),
+        at.FIRST: where("first"),
+        at.WEIGHTED: where(f"weighted_{bits}"),
         at.WEIGHTED_ROWS: weighted_rows,
-        at.TEST_BITS: address(keep["test_bits"]),
-        at.MASK: address(keep["mask"]),
+        at.TEST_BITS: where("test_bits"),
+        at.MASK: where("mask"),
         at.WORDS: words,
         at.SET_WORDS: W,
-        at.SIDES_OUT: address(keep["values"]),
-        at.SET_TESTS: address(data.tests),
+        at.SIDES_OUT: where("values"),
+        at.SET_TESTS: data.address_of("tests"),
         at.SET_TESTS_STRIDE: W,
         at.SET_COUNT: data.n_tests,
-        at.KEYS: address(data.keys),
+        at.KEYS: data.address_of("keys"),
         at.KEYS_STRIDE: W,
-    }.items():
-        args[slot] = value
-    depths = 5 if depth == UNLIMITED and not sizes else depth + 1
-    work = Context(
-        WORK,
-        args=args,
-        kernels=kernels_of(inst, bool(sizes)),
-        **switches.flags(),
-        rows=np.zeros(n, dtype=np.int64),
-        local=np.zeros(64 * W, dtype=np.int64),
-        X=keep["X"],
-        listed=keep["listed"],
-        first=keep["first"],
-        total=keep["total"],
-        sides=np.zeros((2, W), dtype=np.uint64),
-        hashes=np.zeros((F, 4), dtype=np.uint64),
-        pairs=np.array([address(keep["P"]), address(keep["Q"])]),
-        totals=np.array([address(keep["total"][k]) for k in range(3)]),
-        test_bits=keep["test_bits"],
-        mask=keep["mask"],
-        **{
-            f"weighted_{b}": keep["weighted"]
-            if b == bits
-            else np.zeros((0, 0, 0), dtype=f"i{b // 8}")
-            for b in (16, 32, 64)
-        },
-        value=np.zeros((2, 2), dtype=np.int64),
-        values=keep["values"],
-        weight=np.zeros((F + 1, data.n_actions), dtype=np.int64),
-        impurity=np.zeros(F),
-        kept_bits=np.zeros((depths, RING, W), dtype=np.uint64),
-        kept_bound=np.zeros((depths, RING), dtype=np.int64),
-        kept_tests=np.zeros((depths, RING, sizes or F), dtype=np.int64),
-        kept=np.zeros((depths, 2), dtype=np.int64),
-    )
-    work.buffers.update(keep)  # known to the kernels by their address only
+    }
+    work.args[list(args)] = list(args.values())
     return work
 
 
@@ -242,9 +234,11 @@ def writer_of(inst: Instance) -> Context:
     most = min(F, max(1, inst.n_rows)) + 4
     return Context(
         TREE,
-        waiting=np.zeros((most, W), dtype=np.uint64),
-        keys=np.zeros((most, 2), dtype=np.uint64),
-        depths=np.zeros((most, 3), dtype=np.int64),
-        sides=np.zeros((2, W), dtype=np.uint64),
-        out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64),
+        {
+            "waiting": (most, W),
+            "keys": (most, 2),
+            "depths": (most, 3),
+            "sides": (2, W),
+            "out": (2 * max(1, inst.n_rows) + 4,),
+        },
     )

@@ -11,7 +11,8 @@ one. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,11 @@ from milp_trees.compiling.inside import (
 )
 
 _I64 = ir.IntType(64)
+#: Bytes of a cache line, where the arrays of a memory begin: vectors are loaded faster there.
+_LINE = 64
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+Shape = tuple[int, ...]
 
 
 #: What the table says of a field: a number that compiled code may change, one that it may not, an array.
@@ -51,6 +57,10 @@ class ContextType(types.Type):
             self.size += 1 + n
         self.kind = {name: (kind, n) for name, kind, n in fields}
         self.dtype = {name: np.dtype(kind) for name, kind, n in fields if n}
+        #: Where an array's entries are, its dimensions, and the bytes of a number.
+        self.place = {
+            name: (self.position[name], n, np.dtype(kind).itemsize) for name, kind, n in fields if n
+        }
         super().__init__(name=f"Context({label}, {fields})")
 
     def is_number(self, name: str) -> bool:
@@ -152,57 +162,88 @@ def context_at(kind: ContextType) -> Any:
 class Context:
     """The numbers and arrays of a context, and the table that compiled code is given: `address`.
 
+    Arrays of zeros are cut from one block of memory, each at the beginning of a cache line. Python
+    makes an array of numpy only where it reads one: making them all takes longer than a small
+    search.
+
     Parameters
     ----------
     kind : ContextType
+    shapes : mapping of name to tuple
+        Arrays that begin as zeros.
     parts : sequence of Context
         Records to keep, whose address stands in the table.
     **values : int or array
-        Every array, and numbers that are not 0.
+        The other arrays, and numbers that are not 0.
 
     Attributes
     ----------
     address : int
         Of the table.
-    buffers : dict
-        Further arrays to keep, which compiled code knows by their address only.
 
     Raises
     ------
     TypeError
-        An array is not of the type that was declared.
+        An array is missing, or not of the type that was declared.
     """
 
-    def __init__(self, kind: ContextType, /, parts: Any = (), **values: Any) -> None:
-        if not set(values) <= set(kind.kind):
-            raise TypeError(f"{kind} has no {', '.join(sorted(set(values) - set(kind.kind)))}.")
-        arrays: dict[str, np.ndarray] = {}
-        table: list[int] = []
-        for name, (_, n) in kind.kind.items():
-            if n == 0:
-                table.append(values.get(name, 0))
+    def __init__(
+        self,
+        kind: ContextType,
+        shapes: Mapping[str, Shape] = _NONE,
+        /,
+        parts: Any = (),
+        **values: Any,
+    ) -> None:
+        table, size = _offsets(kind, shapes)
+        begin, block = _block(size)
+        for name in shapes:
+            table[kind.position[name]] += begin
+        given: dict[str, np.ndarray] = {}
+        for name, value in values.items():
+            if name not in kind.kind:
+                raise TypeError(f"{kind} has no {name}.")
+            if kind.is_number(name):
+                table[kind.position[name]] = value
                 continue
-            array = arrays[name] = values[name]
-            check_array(name, array, kind.dtype[name], n)
-            table += (address(array), *array.shape)
-        self._start(kind, np.array(table, dtype=np.int64), arrays, parts)
+            at, n, _ = kind.place[name]
+            check_array(name, value, kind.dtype[name], n)
+            table[at : at + 1 + n] = (address(value), *value.shape)
+            given[name] = value
+        if len(given) + len(shapes) < len(kind.place):
+            missing = set(kind.place) - set(given) - set(shapes)
+            raise TypeError(f"{kind} needs {', '.join(sorted(missing))}.")
+        self._start(kind, np.array(table, dtype=np.int64), block, parts, given)
 
     def _start(
         self,
         kind: ContextType,
         table: np.ndarray,
-        arrays: dict[str, np.ndarray],
+        block: np.ndarray,
         parts: Sequence[Context] = (),
+        given: Mapping[str, np.ndarray] = _NONE,
     ) -> None:
-        vars(self).update(kind=kind, table=table, arrays=arrays, buffers={}, parts=parts)
-        vars(self)["address"] = address(table)
+        own = vars(self)
+        own.update(given)
+        own["kind"], own["table"], own["block"], own["parts"] = kind, table, block, parts
+        own["address"] = address(table)
+
+    def address_of(self, name: str) -> int:
+        """Where an array begins."""
+        return int(self.table[self.kind.position[name]])
 
     def __getattr__(self, name: str) -> Any:
-        if name in vars(self)["arrays"]:
-            return self.arrays[name]
-        if name in self.kind.kind:
-            return int(self.table[self.kind.position[name]])
-        raise AttributeError(name)
+        """A number, or an array that is read for the first time."""
+        kind = vars(self)["kind"]
+        if name not in kind.kind:
+            raise AttributeError(name)
+        if kind.is_number(name):
+            return int(self.table[kind.position[name]])
+        at, n, _ = kind.place[name]
+        begin, *shape = self.table[at : at + 1 + n].tolist()
+        array = np.ndarray(shape, kind.dtype[name], self.block, begin - address(self.block))
+        vars(self)[name] = array
+        return array
 
     def __setattr__(self, name: str, value: int) -> None:
         if name not in self.kind.kind or not self.kind.is_number(name):
@@ -218,27 +259,25 @@ class Rows(Sequence[Context]):
     kind : ContextType
     n : int
         How many.
-    **arrays : array
-        For every array field an array whose first dimension is n; for a number field its first
-        values, which are 0 by default.
+    shapes : mapping of name to tuple
+        The arrays of each one, which begin as zeros.
+    **numbers : array
+        First values of number fields, which are 0 by default.
     """
 
-    def __init__(self, kind: ContextType, n: int, **arrays: np.ndarray) -> None:
-        self.kind, self.arrays = kind, {}
-        first, step = [0] * kind.size, [0] * kind.size
-        numbers = []
-        for name, array in arrays.items():
-            dimensions, at = kind.kind[name][1], kind.position[name]
-            if kind.is_number(name):
-                numbers.append((at, array))
-                continue
-            check_array(name, array, kind.dtype[name], dimensions + 1)
-            first[at : at + 1 + dimensions] = (address(array), *array.shape[1:])
-            step[at] = array.strides[0]
-            self.arrays[name] = array
-        self.table = np.array(first) + np.arange(n)[:, None] * np.array(step)
-        for at, array in numbers:
-            self.table[:, at] = array
+    def __init__(
+        self, kind: ContextType, n: int, shapes: Mapping[str, Shape], /, **numbers: np.ndarray
+    ) -> None:
+        if len(shapes) < len(kind.place):
+            raise TypeError(f"{kind} needs {', '.join(sorted(set(kind.place) - set(shapes)))}.")
+        first, size = _offsets(kind, shapes)
+        begin, self.block = _block(n * size)
+        self.kind, self.table = kind, np.array([first] * n, dtype=np.int64)
+        starts = begin + size * np.arange(n)
+        for name in shapes:
+            self.table[:, kind.position[name]] += starts
+        for name, values in numbers.items():
+            self.table[:, kind.position[name]] = values
 
     @property
     def address(self) -> int:
@@ -251,9 +290,30 @@ class Rows(Sequence[Context]):
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         context = Context.__new__(Context)
-        arrays = {name: array[i] for name, array in self.arrays.items()}
-        context._start(self.kind, self.table[i], arrays)
+        context._start(self.kind, self.table[i], self.block)
         return context
+
+
+def _offsets(kind: ContextType, shapes: Mapping[str, Shape]) -> tuple[list[int], int]:
+    """A table with the shapes of arrays and their places in a block, and the size of the block."""
+    table, size = [0] * kind.size, 0
+    for name, shape in shapes.items():
+        at, n, room = kind.place[name]
+        if len(shape) != n:
+            raise TypeError(f"{name} must have {n} dimensions; got {len(shape)}.")
+        table[at] = size
+        table[at + 1 : at + 1 + n] = shape
+        for length in shape:
+            room *= length
+        size += (room + _LINE - 1) & -_LINE
+    return table, size
+
+
+def _block(size: int) -> tuple[int, np.ndarray]:
+    """Zeros, and the address of the first cache line in them."""
+    block = np.zeros(size + _LINE, dtype=np.uint8)
+    begin = address(block)
+    return begin + -begin % _LINE, block
 
 
 def address(array: np.ndarray) -> int:

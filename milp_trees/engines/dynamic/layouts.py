@@ -42,7 +42,8 @@ COUNTERS = "calls loads nodes hits hits_two similar tests_skipped siblings ahead
 #: totals: of rows of `total`; test_bits (F, words), mask (words,), weighted_* (U, rows, S): for sums
 #: by row; value (2, 2): value and root test of both sides of the last pair; values (8, S): what
 #: SIDES says; weight (F + 1, K), impurity (F,): scratch; kept_*: the archive, per depth a ring of
-#: sets, bounds, bounds per root test, and (filled, next).
+#: sets, bounds, bounds per root test, and (filled, next); P, Q and what follows: known to the
+#: kernels by their address (`pair_layout`), those with their number type as bytes.
 WORK = ContextType(
     "Work",
     fields(
@@ -52,7 +53,8 @@ WORK = ContextType(
         " first:int64:1 total:int64:2 sides:uint64:2 hashes:uint64:2 pairs:int64:1 totals:int64:1"
         " test_bits:uint64:2 mask:uint64:1 weighted_16:int16:3 weighted_32:int32:3"
         " weighted_64:int64:3 value:int64:2 values:int64:2 weight:int64:2 impurity:float64:1"
-        " kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2"
+        " kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2 P:uint8:1 Q:uint8:1"
+        " bytes:uint8:1 slots:int64:1 split_costs:uint8:1 coef:int64:2 scratch:uint8:1"
     ),
 )
 

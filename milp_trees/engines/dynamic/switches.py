@@ -26,7 +26,10 @@ class Switches:
 
     def flags(self) -> dict[str, int]:
         """1 where a technique is on."""
-        return {f.name: int(getattr(self, f.name)) for f in fields(Switches)}
+        return {name: int(getattr(self, name)) for name in _NAMES}
+
+
+_NAMES = tuple(f.name for f in fields(Switches))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 
 #: Sums of Lagrangian costs stay below this: `dp` multiplies them by a few small factors, and its
 #: own limit is 2^60.
-MOST = 2**53
+MOST = 2**55
 
 
 @dataclass(frozen=True)

@@ -116,8 +116,6 @@ class Reduction:
     ) -> None:
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             raise Unsupported("The reduction takes penalties and test costs of at least 0.")
-        if view.min_weight_leaf:
-            raise Unsupported("The reduction takes no smallest weight of a leaf.")
         warm_up()
         from milp_trees.engines.near.states import RowSets
 
@@ -130,10 +128,12 @@ class Reduction:
             self.priced, replace(space, max_leaf_nodes=None), watch, memory_mb * 2**20
         )
         self.max_bytes = memory_mb * 2**20
-        self.least = max(1, min(space.min_samples_leaf, view.total_rows + 1))
+        rows = max(1, min(space.min_samples_leaf, view.total_rows + 1))
+        amounts, least = zip(*view.leaf_minima, (view.counts, rows), strict=True)
+        self.least = np.array(least, dtype=np.int64)
         self.split = view.split_costs.astype(np.int64)
         self.K, self.S = view.n_actions, len(view.side)
-        columns = [view.regret, *(row.coefs for row in view.side), self.priced.regret, view.counts]
+        columns = [view.regret, *(row.coefs for row in view.side), self.priced.regret, *amounts]
         self.coef, group = np.unique(
             np.column_stack(columns).astype(np.int64), axis=0, return_inverse=True
         )

@@ -1,8 +1,9 @@
 """Compiled steps of the reduction: splits, stops and last splits that fit into allowances.
 
 Loads numba. Sets are bit strings in the layout of `dp`. The values of a group of rows, `coef`, are
-K costs, S·K side coefficients, K Lagrangian costs, and the count. Kernels work on as many states as
-their output arrays have room for, and return where they stopped.
+K costs, S·K side coefficients, K Lagrangian costs, and what leaves need a minimum of (`least`): last
+the count. Kernels work on as many states as their output arrays have room for, and return where they
+stopped.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -12,7 +13,16 @@ import numpy as np
 
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.near.kernels import NONE, levels
-from milp_trees.engines.states.columns import LAST, STOP, _members, _put, _sums, _totals
+from milp_trees.engines.states.columns import (
+    LAST,
+    STOP,
+    _allowed,
+    _enough,
+    _members,
+    _put,
+    _sums,
+    _totals,
+)
 from milp_trees.engines.states.row_sets import _contains_first, _copy, _find, _hash, _same
 
 _MULTIPLY = np.uint64(0xBF58476D1CE4E5B9)
@@ -172,7 +182,7 @@ def leaf_columns(
             return s, n_columns
         m = _members(level[s], rows)
         _totals(rows[:m], group, coef, total)
-        if total[-1] < least:
+        if not _enough(total, least):
             continue
         start = n_columns
         for k in range(K):
@@ -193,7 +203,7 @@ def leaf_columns(
         table[:] = -1
         _sums(rows[:m], X, group, coef, by_test)
         for f in range(F):
-            if by_test[V - 1, f] < least or total[V - 1] - by_test[V - 1, f] < least:
+            if not _allowed(f, total, by_test, least):
                 continue
             for left in range(K):
                 for right in range(K):

@@ -159,22 +159,16 @@ class FrontSearch:
         from milp_trees.engines.sizes.records import FRAME
 
         size, (F, W) = self.leaves + 5, self.data.tests.shape
-
-        def numbers(*shape: int) -> np.ndarray:
-            return np.zeros((levels, *shape), dtype=np.int64)
-
-        return Rows(
-            FRAME,
-            levels,
-            bits=np.zeros((levels, W), dtype=np.uint64),
-            key=np.zeros((levels, 2), dtype=np.uint64),
-            hashes=np.zeros((levels, F, 4), dtype=np.uint64),
-            order=numbers(F),
-            paired=numbers(F),
-            **{n: numbers(size) for n in ("budget", "best", "tests", "left")},
-            **{n: numbers(F, 2, size) for n in ("lower", "upper")},
-            answer=numbers(2, size),
-        )
+        shapes = {
+            "bits": (W,),
+            "key": (2,),
+            "hashes": (F, 4),
+            **dict.fromkeys(("order", "paired"), (F,)),
+            **dict.fromkeys(("budget", "best", "tests", "left"), (size,)),
+            **dict.fromkeys(("lower", "upper"), (F, 2, size)),
+            "answer": (2, size),
+        }
+        return Rows(FRAME, levels, shapes)
 
     def _fronts(self) -> Context:
         from milp_trees.engines.dynamic.contexts import Context

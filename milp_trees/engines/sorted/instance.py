@@ -98,6 +98,18 @@ class Arrays:
     form: str
 
 
+def too_large(view: CostMatrix, depth: int | None) -> str | None:
+    """The sentence that sums of these costs do not fit into 64 bits, or None."""
+    levels = 20 if depth is None else min(depth, 20)
+    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * 2**levels
+    # Summed as floats: integers of 64 bits could overflow here already.
+    if 2 * float(view.regret.sum(dtype=float)) + penalty <= LARGEST:
+        return None
+    return (
+        "dp-sorted adds costs in 64 bits, and these are too large; divide them by a common factor."
+    )
+
+
 def allocate(
     view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int, memory_mb: int | None = None
 ) -> Arrays:
@@ -136,11 +148,8 @@ def allocate(
     regret = view.regret
     values, first, labels = _values(view)
     unit = max(1, int(np.gcd.reduce(values, axis=None)))
-    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * 2 ** min(depth, 20)
-    if 2 * int(regret.sum()) + penalty > LARGEST:
-        raise Unsupported(
-            "dp-sorted adds costs in 64 bits, and these are too large; divide them by a common factor."
-        )
+    if (why := too_large(view, depth)) is not None:
+        raise Unsupported(why)
     amounts, least = amounts_of(view, space)
     values = values // unit
     reach = max(int(np.abs(values).sum(axis=1).max()), int(amounts.sum()), n + 1) if n else 0

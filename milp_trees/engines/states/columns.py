@@ -78,7 +78,7 @@ def _totals(rows, group, coef, total):
 
 
 @kernel
-def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, side):
+def stop_columns(level, begin, group, coef, K, S, leaf, least, merge, best_stop, info, side):
     """Stop columns of the states from `begin` on, and the cost of the cheapest one of each.
 
     Returns the first state that is not done, and the number of columns.
@@ -92,7 +92,7 @@ def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, 
         start = n_columns
         _totals(rows[: _members(level[s], rows)], group, coef, total)
         if _enough(total, least):
-            n_columns = _stops(s, total, K, S, leaf, info, side, n_columns)
+            n_columns = _stops(s, total, K, S, leaf, merge, info, side, n_columns)
         best_stop[s] = 2**62
         for c in range(start, n_columns):
             best_stop[s] = min(best_stop[s], info[c, 5])
@@ -116,6 +116,7 @@ def last_columns(
     split,
     least,
     most,
+    merge,
     info,
     side,
 ):
@@ -127,7 +128,7 @@ def last_columns(
     Only the smaller child is summed; the sums of the other are those of the parent minus these.
     Without side rows a state gets its cheapest stop and, if that is cheaper still, its cheapest
     last split. With them it gets one column per kind and vector of side numbers, at most `most` per
-    state. Returns the first split that is not done, and the number of columns.
+    state. Without `merge` it gets all of them, also splits whose leaves have one action. Returns the first split that is not done, and the number of columns.
     """
     V = coef.shape[1]
     rows = np.empty(len(group), dtype=np.int64)
@@ -155,7 +156,20 @@ def last_columns(
         _sums(rows[:m], X, group, coef, sums[1])
         if not done[small]:
             n_columns = _leaf_columns(
-                small, totals[1], sums[1], F, K, S, leaf, split, least, info, side, n_columns, table
+                small,
+                totals[1],
+                sums[1],
+                F,
+                K,
+                S,
+                leaf,
+                split,
+                least,
+                merge,
+                info,
+                side,
+                n_columns,
+                table,
             )
             done[small] = True
         if not done[large]:
@@ -164,22 +178,51 @@ def last_columns(
                 for f in range(X.shape[1]):
                     sums[2, v, f] = sums[0, v, f] - sums[1, v, f]
             n_columns = _leaf_columns(
-                large, totals[2], sums[2], F, K, S, leaf, split, least, info, side, n_columns, table
+                large,
+                totals[2],
+                sums[2],
+                F,
+                K,
+                S,
+                leaf,
+                split,
+                least,
+                merge,
+                info,
+                side,
+                n_columns,
+                table,
             )
             done[large] = True
     return len(family), n_columns
 
 
 @kernel
-def _leaf_columns(s, total, by_test, F, K, S, leaf, split, least, info, side, n_columns, table):
+def _leaf_columns(
+    s, total, by_test, F, K, S, leaf, split, least, merge, info, side, n_columns, table
+):
     if not _enough(total, least):
         return n_columns
     start = n_columns
-    n_columns = _stops(s, total, K, S, leaf, info, side, n_columns)
-    if S:
+    n_columns = _stops(s, total, K, S, leaf, merge, info, side, n_columns)
+    if S or not merge:
         table[:] = -1
         return _last_splits(
-            s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table
+            s,
+            total,
+            by_test,
+            F,
+            K,
+            S,
+            leaf,
+            split,
+            least,
+            merge,
+            info,
+            side,
+            start,
+            n_columns,
+            table,
         )
     return _last_split(s, total, by_test, F, K, leaf, split, least, info[start, 5], info, n_columns)
 
@@ -198,11 +241,11 @@ def _put(row, s, kind, test, left, right, cost):
 
 
 @kernel
-def _stops(s, total, K, S, leaf, info, side, n_columns):
+def _stops(s, total, K, S, leaf, merge, info, side, n_columns):
     start = n_columns
     for k in range(K):
         at = n_columns
-        for c in range(start, n_columns):
+        for c in range(start, n_columns if merge else start):
             same = True
             for j in range(S):
                 same = same and side[c, j] == total[K + j * K + k]
@@ -260,11 +303,11 @@ def _last_split(s, total, by_test, F, K, leaf, split, least, stop, info, n_colum
 
 @kernel
 def _last_splits(
-    s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table
+    s, total, by_test, F, K, S, leaf, split, least, merge, info, side, start, n_columns, table
 ):
-    """The cheapest last split for every vector of side numbers.
+    """The cheapest last split for every vector of side numbers, or all without `merge`.
 
-    It is left out if a stop has the same numbers and costs no more.
+    With `merge` it is left out if a stop has the same numbers and costs no more.
     """
     stops = n_columns
     number = np.empty(S, dtype=np.int64)
@@ -274,7 +317,7 @@ def _last_splits(
             continue
         for left in range(K):
             for right in range(K):
-                if left == right:
+                if merge and left == right:
                     continue
                 cost = by_test[right, f] + total[left] - by_test[left, f] + 2 * leaf + split[f]
                 h = _SEED
@@ -285,6 +328,12 @@ def _last_splits(
                     )
                     h = (h ^ np.uint64(number[j])) * _MULTIPLY
                     h ^= h >> _SHIFT
+                if not merge:
+                    _put(info[n_columns], s, LAST, f, left, right, cost)
+                    for j in range(S):
+                        side[n_columns, j] = number[j]
+                    n_columns += 1
+                    continue
                 if _covered(cost, number, info, side, start, stops):
                     continue
                 slot = np.int64(h & np.uint64(mask))

@@ -103,11 +103,9 @@ class States:
 
         def walk(node: Node, s: int, rows: np.ndarray) -> None:
             if isinstance(node, Leaf) or self.depth_left[s] == 1:
-                most = STOP if isinstance(node, Leaf) else LAST
-                out.append(self._leaves(s, most, self._numbers(node, rows, view)))
+                out.append(self._leaves(s, node, rows, view))
                 return
-            f = view.index[node.test]
-            found = self._split(s, view.X[rows, f], view.X[rows])
+            found = self._split(s, view.index[node.test], view.X[rows])
             if found is None:
                 out.append(self._cheapest_stop(s))
                 return
@@ -126,26 +124,50 @@ class States:
         leaves = Tree(node, view.actions).routes(_Part(view, rows)).action
         return [int(row.coefs[rows, leaves].sum()) for row in view.side]
 
-    def _leaves(self, s: int, kind: int, numbers: list[int]) -> int:
-        """The cheapest stop (or last split, by `kind`) of a state with the given side numbers."""
+    def _leaves(self, s: int, node: Node, rows: np.ndarray, view: CostMatrix) -> int:
+        """The column of a leaf or last split, or the cheapest one with its side numbers."""
         here = self.columns_of(s)
+        kind, wanted = STOP, (-1, getattr(node, "action", -1), getattr(node, "action", -1))
+        if not isinstance(node, Leaf):
+            assert isinstance(node.left, Leaf)
+            assert isinstance(node.right, Leaf)
+            kind = LAST
+            wanted = view.index[node.test], node.left.action, node.right.action
+        is_it = (
+            (self.kind[here] == kind)
+            & (self.test[here] == wanted[0])
+            & (self.action_left[here] == wanted[1])
+            & (self.action_right[here] == wanted[2])
+        )
+        if is_it.any():
+            return int(is_it.argmax()) + here.start
+        numbers = self._numbers(node, rows, view)
         fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (
             self.side[here] == np.array(numbers, dtype=np.int64)
         ).all(axis=1)
         columns = np.flatnonzero(fits) + here.start
+        if not len(columns):
+            raise LookupError("The hypergraph does not hold the tree.")
         return int(columns[self.cost[columns].argmin()])
 
     def _cheapest_stop(self, s: int) -> int:
         here = self.columns_of(s)
         columns = np.flatnonzero(self.kind[here] == STOP) + here.start
+        if not len(columns):
+            raise LookupError("The hypergraph does not hold the tree.")
         return int(columns[self.cost[columns].argmin()])
 
-    def _split(self, s: int, truth: np.ndarray, X: np.ndarray) -> tuple[int, bool] | None:
+    def _split(self, s: int, f: int, X: np.ndarray) -> tuple[int, bool] | None:
         """The split of a state into the two sides of a test, and whether the sides are exchanged.
+
+        It is a split by the test itself, if there is one.
 
         None if the state is not split in this way.
         """
-        here = self.columns_of(s)
+        here, truth = self.columns_of(s), X[:, f]
+        splits = (self.kind[here] == SPLIT) & (self.test[here] == f)
+        if splits.any():
+            return int(splits.argmax()) + here.start, False
         for c in range(here.start, here.stop):
             if self.kind[c] == SPLIT:
                 other = X[:, self.test[c]]
@@ -164,7 +186,11 @@ class _Part:
 
 
 def enumerate_states(
-    view: CostMatrix, space: Trees, max_states: int = 400_000, max_columns: int = 3_000_000
+    view: CostMatrix,
+    space: Trees,
+    max_states: int = 400_000,
+    max_columns: int = 3_000_000,
+    merge: bool = True,
 ) -> States:
     """All states and columns of a view for a space of trees.
 
@@ -175,6 +201,9 @@ def enumerate_states(
     space : Trees
     max_states, max_columns : int
         The enumeration ends with an error if there are more.
+    merge : bool, default=True
+        Leave out the columns that no optimum needs (see the module). Constraints on the tree itself
+        need them all.
 
     Returns
     -------
@@ -188,7 +217,7 @@ def enumerate_states(
     warm_up()
     from milp_trees.engines.states.levels import Enumeration
 
-    return hypergraph(Enumeration(view, space, max_states, max_columns))
+    return hypergraph(Enumeration(view, space, max_states, max_columns, merge))
 
 
 def hypergraph(run: Any) -> States:

@@ -38,8 +38,10 @@ class Enumeration:
         There are more states or columns than allowed, as soon as that is known.
     """
 
-    def __init__(self, view: CostMatrix, space: Trees, max_states: int, max_columns: int) -> None:
-        self.view, self.space = view, space
+    def __init__(
+        self, view: CostMatrix, space: Trees, max_states: int, max_columns: int, merge: bool = True
+    ) -> None:
+        self.view, self.space, self.merge = view, space, merge
         self.words = max(1, -(-view.n_rows // 64))
         self.max_states = max_states
         self.max_bytes_states = MOST_BYTES // (8 * self.words)
@@ -93,7 +95,7 @@ class Enumeration:
 
         For them, two leaves without errors would cost as much as the stop.
         """
-        if self.S:
+        if self.S or not self.merge:
             return np.zeros(len(best_stop), dtype=bool)
         least_split = int(self.split.min(initial=2**40)) + 2 * self.view.leaf_cost
         return best_stop <= least_split
@@ -113,6 +115,7 @@ class Enumeration:
                 self.S,
                 int(self.view.leaf_cost),
                 self.least,
+                self.merge,
                 best_stop,
                 info,
                 side,
@@ -126,7 +129,7 @@ class Enumeration:
         self, above: Level, level: Level, splits: list[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         K, S, F = self.K, self.S, self.view.n_features
-        most = K + (F * K * (K - 1) if S else 1)
+        most = K + (F * K * K if S or not self.merge else 1)
         family = np.ascontiguousarray(np.concatenate(splits)[:, [0, 2, 3]])
         done = np.zeros(len(level.sets), dtype=bool)
         infos, sides = [], []
@@ -149,6 +152,7 @@ class Enumeration:
                 self.split,
                 self.least,
                 most,
+                self.merge,
                 info,
                 side,
             )
@@ -183,6 +187,7 @@ class Enumeration:
                 self.split,
                 self.amounts,
                 self.least,
+                self.merge,
                 bits,
                 hashes,
                 table,

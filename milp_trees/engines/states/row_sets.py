@@ -104,10 +104,10 @@ def _contains_first(side, state):
 
 
 @kernel
-def _partitions(state, T, split, amounts, least, sides, keys, tests):
+def _partitions(state, T, split, amounts, least, merge, sides, keys, tests):
     """Tests that split a state into two sides; returns their number.
 
-    Of equal or complementary tests, only the cheapest is kept.
+    With `merge`, of equal or complementary tests only the cheapest is kept.
     """
     n = 0
     right, left = sides[len(tests)], sides[len(tests) + 1]
@@ -121,6 +121,10 @@ def _partitions(state, T, split, amounts, least, sides, keys, tests):
         if not any_right or not any_left:
             continue
         if _sides_too_small(right, left, amounts, least):
+            continue
+        if not merge:
+            tests[n] = f
+            n += 1
             continue
         side = right if _contains_first(right, state) else left
         h = _hash(side)
@@ -141,9 +145,24 @@ def _partitions(state, T, split, amounts, least, sides, keys, tests):
 
 @kernel
 def expand(
-    level, closed, begin, T, split, amounts, least, bits, hashes, table, n_sets, columns, n_columns
+    level,
+    closed,
+    begin,
+    T,
+    split,
+    amounts,
+    least,
+    merge,
+    bits,
+    hashes,
+    table,
+    n_sets,
+    columns,
+    n_columns,
 ):
     """Split the states from `begin` on by all tests into sets of the next level.
+
+    With `merge`, of tests that divide a state in the same way only the cheapest is taken.
 
     Column c is (state, test, left, right).
 
@@ -164,7 +183,7 @@ def expand(
             return s, n_sets, n_columns
         if closed[s]:
             continue
-        for i in range(_partitions(level[s], T, split, amounts, least, sides, keys, tests)):
+        for i in range(_partitions(level[s], T, split, amounts, least, merge, sides, keys, tests)):
             f = tests[i]
             columns[n_columns, 0] = s
             columns[n_columns, 1] = f

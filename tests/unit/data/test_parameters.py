@@ -62,6 +62,8 @@ TAKES = {
     "time_limit": "1.5",
     "ccp_alpha": "0 1.5 '5'",
     "min_weight_leaf": "0 1.5 '5'",
+    "min_samples_treatment": "0",
+    "honest_fraction": "0",
     "validation_fraction": "0",
     "n_estimators": "",
     "node_cost": "0 1.5 '5'",

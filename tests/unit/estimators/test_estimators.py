@@ -39,7 +39,7 @@ def test_all_parameters_of_all_estimators_are_given_by_name():
         for p in inspect.signature(cls).parameters.values()
     }
     assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}, kinds
-    assert len(ESTIMATORS) == 9
+    assert len(ESTIMATORS) == 11
 
 
 def test_an_idea_has_the_same_name_in_all_estimators():
@@ -78,7 +78,15 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [mt.OptimalTreeClassifier, mt.OptimalPolicyTree])
+@pytest.mark.parametrize(
+    "make",
+    [
+        mt.OptimalTreeClassifier,
+        mt.OptimalPolicyTree,
+        mt.CostSensitiveTreeClassifier,
+        lambda: mt.OptimalTreeCV(max_leaf_nodes=3, cv=2),
+    ],
+)
 def test_the_whole_check_estimator_passes(make):
     """No check fails; only what needs an environment variable is skipped."""
     outcomes = check_estimator(make(), on_fail=None, on_skip=None)

@@ -138,14 +138,20 @@ def test_side_totals_survive_merging_of_rows():
     )
 
 
+#: Parameters of the constraints that have no `max_disparity`.
+PARAMETERS = {
+    "capacity": {"action": "x", "at_most": 1},
+    "error-rates": {"max_false_positive_rate": "1/7"},
+    "feature-budget": {"at_most": 2},
+    "not-together": {"first": "a", "second": "b"},
+    "requires": {"feature": "a", "needs": "b"},
+}
+
+
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_a_constraint_is_found_by_its_name(name):
     """As the command line and stored results spell it."""
-    made = (
-        constraint(name, action="x", at_most=1)
-        if name == "capacity"
-        else constraint(name, max_disparity="1/7")
-    )
+    made = constraint(name, **PARAMETERS.get(name, {"max_disparity": "1/7"}))
     assert type(made).name == name
     assert constraint(**made.spec()) == made
 

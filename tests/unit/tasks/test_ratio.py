@@ -171,12 +171,16 @@ def test_side_constraints_and_floors():
     asked = problem("precision_at_recall")
     best = brute_force(asked)[1].exact
     assert best < brute_force(replace(asked, task=mt.tasks.Precision()))[1].exact
-    for name in ("enumerate", "flow-oct@highs", "state-flow@highs"):
+    for name in ("enumerate", "flow-oct@highs", "state-flow@highs", "lagrangian"):
         assert mt.solve(asked, name).value.exact == best
-    with pytest.raises(mt.errors.Unsupported, match=r"side constraints; .*state-flow.* can"):
+    with pytest.raises(
+        mt.errors.Unsupported,
+        match="side constraints; lagrangian, state-flow-reduced, state-flow and flow-oct can",
+    ):
         mt.solve(asked, "dp")
     limited = replace(asked, task=mt.tasks.F1(constraints=(mt.tasks.Capacity(1, at_most=2),)))
-    assert mt.solve(limited, "enumerate").value.exact == brute_force(limited)[1].exact
+    for name in ("enumerate", "lagrangian"):
+        assert mt.solve(limited, name).value.exact == brute_force(limited)[1].exact
     impossible = replace(
         asked,
         task=mt.tasks.F1(

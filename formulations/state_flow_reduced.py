@@ -1,0 +1,180 @@
+r"""State-flow on the columns that bounds leave over.
+
+With multipliers :math:`\lambda` of the side rows :math:`\ell\le a(T)\le u` every feasible tree T
+costs at least its Lagrangian value,
+
+.. math:: Z(T)\ \ge\ L_\lambda(T)=Z(T)+\sum_j\lambda_j\bigl(a_j(T)-b_j\bigr),\qquad
+   b_j=u_j\text{ if }\lambda_j>0,\ \ell_j\text{ otherwise},
+
+so a feasible tree that costs at most U is among the trees with :math:`L_\lambda(T)\le U`. For fixed
+multipliers :math:`L_\lambda` is a sum over leaves without side rows: its optimal values below and
+above every state are those of a dynamic programme, and a column of `state-flow` is kept iff the
+best tree with it has :math:`L_\lambda\le U`. Side rows and constraints on the tree itself are then
+those of `state-flow`; they do not enter the bound, which stays valid without them.
+
+The whole model takes for U the value of the best feasible tree that the search for the multipliers
+met (without one it is all of `state-flow`). A run begins with smaller U, near the bound: if the
+model has no solution, every tree costs more than U, and U is raised.
+
+The model is derived by dynamic programming (`dp-derived`) and compared apart from formulations
+proper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from milp_trees.errors import Unsupported
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+from .state_flow import StateFlow
+
+#: With no more columns, the whole model is made first, and the stages are parts of it.
+SMALL = 100_000
+#: Parts of the gap, or of the bound where no feasible tree is known, that the first stage covers.
+OF_GAP, OF_BOUND = 16, 64
+
+
+@register
+@dataclass(frozen=True)
+class StateFlowReduced(StateFlow):
+    """State-flow, reduced by the Lagrangian bound.
+
+    Parameters
+    ----------
+    max_states, max_columns : int
+        A model with more is not built; the sentence says how many were counted.
+    """
+
+    name = "state-flow-reduced"
+    title = "State-flow, reduced by the Lagrangian bound (dp-derived)"
+    shares = frozenset({"dp", "state-flow"})
+    effort = 30
+    reference = "docs/formulations.md#state-flow-reduced"
+    integral_relaxation = False
+    default_rank = 65
+    judge_rank = None
+    dp_derived = True
+    derived_by = "lagrangian and dp"
+    quick_size = False
+
+    max_columns: int = 1_000_000
+
+    def warm_up(self) -> None:
+        from milp_trees.engines.lagrangian.warm import compile_kernels
+        from milp_trees.engines.reduction.grow import warm_up
+
+        warm_up()
+        compile_kernels()
+
+    def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
+        if view.leaf_cost < 0 or (view.split_costs < 0).any():
+            return f"{self.name} takes penalties and test costs of at least 0; some are negative."
+        try:
+            self._bounding(view, space)
+        except Unsupported as why:
+            return str(why)
+        return None
+
+    def stages(self, problem: Problem) -> Iterator[Any]:
+        view, space = self.presolved_view(problem), problem.trees
+        known = self._bounding(view, space)
+        last = self._whole(view, space)
+        if known.bound is not None:
+            parts = (last - known.bound) // OF_GAP if known.tree else known.bound // OF_BOUND
+            upper, step = known.bound, known.unit * max(1, parts // known.unit)
+            while upper < last:
+                yield self._up_to(upper, problem, view)
+                upper, step = upper + step, 2 * step
+        yield self._up_to(last, problem, view)
+        view.memo.pop("extent", None)
+
+    def _up_to(self, upper: int, problem: Problem, view: CostMatrix) -> Any:
+        view.memo["extent"] = upper
+        try:
+            return self.assemble(problem)
+        except OverflowError as too_many:
+            raise Unsupported(
+                f"{self.name} up to the value {float(view.to_value(upper)):g}: {too_many}; lower the depth or the number of tests, or raise max_columns."
+            ) from None
+
+    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+        super().declare(m, view, space)
+        known = self._bounding(view, space)
+        if known.bound is not None:
+            m.proven = known.bound, "lagrangian"
+        m.known, m.covers = known.tree, self._extent(view, space)
+        if m.covers >= known.most:
+            m.covers = None
+
+    # -- how much of the hypergraph ----------------------------------------------------------------
+
+    def _bounding(self, view: CostMatrix, space: Trees) -> Any:
+        """Multipliers, bound and a feasible tree, once per view and space."""
+        from milp_trees.engines.reduction.bounding import bounding
+
+        key = ("bounding", space)
+        if key not in view.memo:
+            view.memo[key] = bounding(view, space)
+        return view.memo[key]
+
+    def _whole(self, view: CostMatrix, space: Trees) -> int:
+        """The largest value of a tree in the whole model."""
+        known = self._bounding(view, space)
+        if known.bound is None:  # no tree satisfies the side rows
+            return int(view.base.sum()) - 1
+        return int(known.most if known.value is None else known.value)
+
+    def _extent(self, view: CostMatrix, space: Trees) -> int:
+        return int(view.memo.get("extent", self._whole(view, space)))
+
+    def _hypergraph(self, view: CostMatrix, space: Trees) -> Any:
+        from milp_trees.engines.reduction.grow import Reduction
+        from milp_trees.engines.reduction.shrink import shrink
+
+        known, key = self._bounding(view, space), ("reduction", space, self.label)
+        upper, last = self._extent(view, space), self._whole(view, space)
+        if key not in view.memo:
+            merge = not view.structure
+            grown = Reduction(
+                view,
+                space,
+                known.multipliers,
+                merge=merge,
+                trivial=not merge,
+                max_states=self.max_states,
+                max_columns=self.max_columns,
+            )
+            view.memo[key] = grown, _small(grown, last) if known.tree and upper < last else None
+        grown, whole = view.memo[key]
+        # To grow takes longer than to shrink what is grown.
+        return (
+            grown.within(upper)
+            if whole is None
+            else shrink(whole, view, [known.multipliers], upper)
+        )
+
+    def encode(self, tree: Tree, m: Any) -> None:
+        try:
+            super().encode(tree, m)
+        except LookupError:
+            if m.known is None:
+                raise
+            super().encode(m.known, m)  # the tree costs more than this one
+
+
+def _small(grown: Any, upper: int) -> Any:
+    """The hypergraph up to a value, or None if it is not small."""
+    most, grown.max_columns = grown.max_columns, min(SMALL, grown.max_columns)
+    try:
+        return grown.within(upper)
+    except OverflowError:
+        return None
+    finally:
+        grown.max_columns = most

@@ -1,0 +1,288 @@
+"""The best Lagrangian bound: a concave function, maximised with exact runs of `dp`.
+
+Every tree T is a plane, `cost(T) + Σ multiplier · (total(T) - bound)`, and the function is their
+minimum. At given multipliers `dp` finds the lowest plane; the multipliers to try next are the best
+ones for the planes that are known (Kelley 1960, *The cutting-plane method*). With one side row the
+planes are lines and the next multiplier is where two of them meet, an exact rational, so that the
+maximum is found exactly. With several rows it comes from a small linear programme, whose solution
+is rounded: any multipliers give a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from milp_trees.engines._dp_run import Run
+from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.engines.lagrangian.incumbent import Incumbent
+from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.errors import Unsupported
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.watch import Watch
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix, SideRow
+
+#: With several rows, the largest number of runs of `dp`, per row.
+MOST_RUNS = 40
+#: Rounding of multipliers may lower the bound by this share of a unit.
+ROUNDING = 1 / 32
+
+
+class Plane(NamedTuple):
+    """A tree as a function of the multipliers: its cost and its side totals."""
+
+    cost: int
+    totals: tuple[int, ...]
+
+
+class Dual:
+    """The search for the best multipliers.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Reduced, with its side rows.
+    space : Trees
+    incumbent : Incumbent
+        Gets every tree that is met, and every bound.
+    watch : Watch
+    memory_mb : int or None
+        Of the table of `dp`.
+
+    Attributes
+    ----------
+    best : Multipliers or None
+        Those with the largest bound; None before the first run.
+    bound : Fraction or None
+        That bound on the view's objective.
+    infeasible : bool
+        Whether no tree satisfies the side rows; it is proven.
+    runs : int
+        Runs of `dp`.
+    """
+
+    def __init__(
+        self,
+        view: CostMatrix,
+        space: Trees,
+        incumbent: Incumbent,
+        watch: Watch,
+        memory_mb: int | None = None,
+    ) -> None:
+        self.view, self.space, self.incumbent, self.watch = view, space, incumbent, watch
+        self.memory_mb = memory_mb
+        self.planes: dict[Plane, Tree] = {}
+        self.best: Multipliers | None = None
+        self.bound: Fraction | None = None
+        self.infeasible = False
+        self.runs = 0
+
+    def maximise(self) -> None:
+        """Raise the bound as far as multipliers can.
+
+        Raises
+        ------
+        Stopped
+            A limit was reached; the best multipliers so far are kept.
+        """
+        first = self.ask(Multipliers.none(len(self.view.side)))
+        if first is None or self.incumbent.proven:
+            return
+        for k in range(self.view.n_actions):
+            self.meet(Tree(Leaf(k), self.view.actions))
+        if self.infeasible:
+            return
+        if len(self.view.side) == 1:
+            self._on_a_line(first)
+        else:
+            self._in_space()
+
+    # -- one run of the dynamic programme -------------------------------------------------------------------
+
+    def ask(self, multipliers: Multipliers) -> Plane | None:
+        """Run `dp` at some multipliers; returns the lowest plane there, or None without a tree."""
+        D, n = multipliers.denominator, multipliers.numerators
+
+        def price(plane: Plane) -> int:
+            return D * plane.cost + sum(m * t for m, t in zip(n, plane.totals, strict=True))
+
+        tree, value = self._solve(multipliers.view_at(self.view), price)
+        if tree is None:
+            self.infeasible = True
+            return None
+        bound = multipliers.bound(value, self.view)
+        if self.bound is None or bound > self.bound:
+            self.best, self.bound = multipliers, bound
+            self.incumbent.raise_bound(math.ceil(bound))
+        return self.meet(tree)
+
+    def _solve(self, view: CostMatrix, price: Callable[[Plane], int]) -> tuple[Tree | None, int]:
+        """The optimum of a view without side rows; `price` is its objective for known trees.
+
+        The lowest of the known trees is where `dp` starts, which spares it the search for worse
+        ones.
+        """
+        limits = Limits(time=None, memory_mb=self.memory_mb)
+        start = self.planes[min(self.planes, key=price)] if self.planes else None
+        run = Run(DynamicProgramme(ties="first"), view, self.space, limits, start, None)
+        run.prepare()
+        self.watch.postpone(run.compile())
+        run.begin(self.watch.began, self.watch)
+        run.go()
+        self.watch.postpone(run.compiling)
+        self.runs += 1
+        if run.limit is not None:
+            if run.tree is not None:
+                self.incumbent.offer(run.tree)
+            raise Stopped(run.limit)
+        return (None, 0) if run.tree is None else (run.tree, int(run.value or 0))
+
+    def meet(self, tree: Tree) -> Plane:
+        """Keep a tree as a plane, and offer it as an incumbent."""
+        measured = self.incumbent.offer(tree)
+        plane = Plane(measured.value, measured.totals)
+        self.planes.setdefault(plane, tree)
+        return plane
+
+    # -- one row --------------------------------------------------------------------------------------------
+
+    def _on_a_line(self, low: Plane) -> None:
+        """Maximise over the multiplier of the only row; `low` is the cheapest tree of all."""
+        row = self.view.side[0]
+        sign = 1 if row.upper is not None and low.totals[0] > row.upper else -1
+        at = row.upper if sign > 0 else row.lower
+        assert at is not None
+
+        def excess(plane: Plane) -> int:
+            return sign * (plane.totals[0] - int(at))
+
+        high = min((p for p in self.planes if excess(p) <= 0), default=None)
+        if high is None:
+            high = self._least(row, sign)
+            if high is None or excess(high) > 0:
+                self.infeasible = True
+                return
+        while not self.incumbent.proven:
+            slope = Fraction(high.cost - low.cost, excess(low) - excess(high))
+            multipliers, exactly = self._fitting(sign * slope)
+            found = self.ask(multipliers)
+            assert found is not None
+            here = found.cost + slope * excess(found)
+            if not exactly or here >= low.cost + slope * excess(low):
+                return
+            if excess(found) > 0:
+                low = found
+            else:
+                high = found
+
+    def _least(self, row: SideRow, sign: int) -> Plane | None:
+        """The tree with the smallest (largest, if `sign` is -1) total of a row."""
+        nothing = np.zeros_like(self.view.split_costs)
+        view = replace(self.view, costs=sign * row.coefs, leaf_cost=0, split_costs=nothing, side=())
+        tree, _ = self._solve(view, lambda plane: sign * plane.totals[0])
+        return None if tree is None else self.meet(tree)
+
+    def _fitting(self, rational: Fraction) -> tuple[Multipliers, bool]:
+        """The multiplier, or one close to it whose costs fit into 64 bits; whether it is exact."""
+        multipliers, most = Multipliers.of((rational,)), rational.denominator
+        while not multipliers.fits(self.view):
+            most //= 2
+            if most == 0:
+                raise Unsupported(
+                    "The costs and the coefficients of the side rows are too large for exact sums in"
+                    " 64 bits; divide the costs by a common factor, or round them."
+                )
+            multipliers = Multipliers.of((rational.limit_denominator(most),))
+        return multipliers, most == rational.denominator
+
+    # -- several rows ---------------------------------------------------------------------------------------
+
+    def _in_space(self) -> None:
+        """Maximise over the multipliers of several rows."""
+        box, asked = 16.0, set()
+        for _ in range(MOST_RUNS * len(self.view.side)):
+            if self.incumbent.proven:
+                return
+            top, multipliers, outside = self._master(box)
+            assert self.bound is not None
+            if top - float(self.bound) <= ROUNDING * self.incumbent.unit or multipliers in asked:
+                if not outside or box > 1e6:
+                    return
+                box *= 16
+                continue
+            asked.add(multipliers)
+            self.ask(multipliers)
+            if self.bound > self.most:
+                self.infeasible = True
+                return
+
+    @cached_property
+    def most(self) -> int:
+        """No tree costs more."""
+        view, space = self.view, self.space
+        splits = min(space.max_splits if space.max_depth is not None else 2**40, view.n_rows)
+        return (
+            int(view.costs.max(axis=1).sum())
+            + view.leaf_cost * (splits + 1)
+            + int(view.split_costs.max(initial=0)) * splits
+        )
+
+    def _master(self, box: float) -> tuple[float, Multipliers, bool]:
+        """The best multipliers for the known planes, rounded, and their value.
+
+        Also whether one of them is at the border of the box, so that a larger one may be better.
+        """
+        from scipy.optimize import linprog
+
+        side = self.view.side
+        acts = [
+            (j, sign, at)
+            for j, row in enumerate(side)
+            for sign, at in ((1, row.upper), (-1, row.lower))
+            if at is not None
+        ]
+        planes = list(self.planes)
+        costs = np.array([p.cost for p in planes], dtype=float)
+        excess = np.array(
+            [[sign * (p.totals[j] - at) for j, sign, at in acts] for p in planes], dtype=float
+        )
+        size = np.maximum(1.0, np.abs(excess).max(axis=0))
+        worth = max(1.0, float(np.ptp(costs)))
+        # In units in which multipliers are about 1: top - Σ multiplier · excess <= cost.
+        rows = np.column_stack([np.ones(len(planes)), -excess / size])
+        shifted = (costs - costs.min()) / worth
+        solution = linprog(
+            [-1.0, *[0.0] * len(acts)],
+            A_ub=rows,
+            b_ub=shifted,
+            bounds=[(None, None), *[(0.0, box)] * len(acts)],
+            method="highs",
+        )
+        best = solution.x[1:]
+        values = [0.0] * len(side)
+        for (j, sign, _), value, s in zip(acts, best, size, strict=True):
+            values[j] += sign * value * worth / s
+        top = float(solution.x[0]) * worth + float(costs.min())
+        return top, self._rounded(values, excess), bool((best >= box * (1 - 1e-9)).any())
+
+    def _rounded(self, values: list[float], excess: np.ndarray) -> Multipliers:
+        """Multipliers over a power of two that loses little of the bound and fits into 64 bits."""
+        loss = float(np.abs(excess).max(axis=0).sum()) / (ROUNDING * self.incumbent.unit)
+        bits = max(0, min(62, math.ceil(math.log2(max(1.0, loss)))))
+        while True:
+            scale = 2**bits
+            multipliers = Multipliers(scale, tuple(round(v * scale) for v in values))
+            if multipliers.act_on(self.view.side) and multipliers.fits(self.view):
+                return multipliers
+            if bits == 0:
+                return Multipliers.none(len(values))
+            bits -= 1

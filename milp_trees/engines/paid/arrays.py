@@ -1,0 +1,130 @@
+"""The arrays of the search with prices: those of `dp`, and a record of prices. Loads numba."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from milp_trees.engines.dynamic import pair_layout as at
+from milp_trees.engines.dynamic.arrays import Instance, prepare
+from milp_trees.engines.dynamic.buffers import work_of
+from milp_trees.engines.dynamic.contexts import Context, address
+from milp_trees.engines.dynamic.pair_counts import (
+    COUNT,
+    EVALUATE,
+    GATHER,
+    PACK,
+    aligned,
+    kernel_addresses,
+)
+from milp_trees.engines.dynamic.switches import Switches
+from milp_trees.engines.paid.pairs_code import priced_kernel
+from milp_trees.engines.paid.records import PAID
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.path_costs import PathCosts
+
+
+class Arrays(NamedTuple):
+    """What compiled code is given, and the prices at the root."""
+
+    work: Context
+    paid: Context
+    prices: np.ndarray
+
+
+def instance_of(view: PathCosts, space: Trees) -> Instance:
+    """The instance of a reduced view for the kernels of `dp`.
+
+    Weights are the costs of one more action above those of the first one: no leaf chooses it, and
+    sums over pairs of tests then hold the weights too.
+
+    Parameters
+    ----------
+    view : PathCosts
+        Reduced.
+    space : Trees
+        With a depth limit.
+
+    Raises
+    ------
+    Unsupported
+        Costs are too large for exact 64-bit sums, or there are too many tests.
+    """
+    matrix = view.errors
+    made: dict[Trees, Instance] = matrix.memo.setdefault("dp-paid", {})
+    if space in made:
+        return made[space]
+    wide = np.column_stack([matrix.costs, matrix.costs[:, 0] + view.weights])
+    most = int(view.price.max(initial=0)) * int(view.weights.sum())
+    named = replace(matrix, costs=wide, actions=(*matrix.actions, None))
+    if not matrix.min_weight_leaf and not view.weights.all():
+        # Kernels recognise an empty side by its weight, unless they count what is in a leaf.
+        named = replace(named, row_weight=matrix.counts, min_weight_leaf=1)
+    made[space] = prepare(named, space, every_row=True, prices=3 * most)
+    return made[space]
+
+
+def kernels_of(instance: Instance) -> np.ndarray:
+    """Addresses of the kernels of an instance."""
+    data, bits = instance.data, int(instance.kind[1:])
+    split, mass = bool(data.split.any()), bool(data.n_masses)
+    how = (GATHER,) if data.by_row else (COUNT, PACK)
+    found = kernel_addresses(instance.kind, split, mass, data.n_values, how, data.n_masses)
+    found[EVALUATE] = priced_kernel(bits, int(split), int(mass))
+    return found
+
+
+def arrays_of(view: PathCosts, instance: Instance) -> Arrays:
+    """The arrays for a reduced view and its instance."""
+    bits = int(instance.kind[1:])
+    work = work_of(instance, Switches(similarity=False), 0, 5, kernels_of(instance))
+    paid = _paid(view, instance.data, bits)
+    work.args[at.PRICES] = address(paid.arrays[f"prices_{bits}"])
+    return Arrays(work, paid, view.price.copy())
+
+
+def _paid(view: PathCosts, data: Any, bits: int) -> Context:
+    F, S, A = data.n_tests, data.stride, len(view.price)
+    R = at.pair_rows(max(1, F))
+    own, group = view.attribute, np.full(F, -1, dtype=np.int64)
+    group[own >= 0] = view.group[own[own >= 0]]
+    relation = np.zeros((R, S), dtype=np.uint8)
+    relation[:F, :F] = (group[:, None] == group) & (group[:, None] >= 0)
+    relation[:F, :F][(own[:, None] == own) & (own[:, None] >= 0)] = 2
+
+    def numbers(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
+    tables = {
+        f"prices_{b}": aligned((2 * R, S) if b == bits else (0, 0), np.dtype(f"i{b // 8}"))
+        for b in (16, 32, 64)
+    }
+    return Context(
+        PAID,
+        matrix_rows=R,
+        any_free=int((own < 0).any()),
+        attribute=own,
+        discount=view.discount,
+        group=view.group,
+        relation=relation,
+        split=np.ascontiguousarray(data.split[:F]),
+        base=numbers(S),
+        low=numbers(S),
+        after=numbers(A),
+        sides=numbers(F, 4),
+        floor=numbers(F, 2),
+        weight=numbers(1, F),
+        found=numbers(2, 5),
+        order=numbers(F),
+        score=np.zeros(F),
+        goal=numbers(17),
+        children=np.zeros((2, data.n_words), dtype=np.uint64),
+        next=numbers(A),
+        lower=numbers(2, 9),
+        upper=numbers(2, 9),
+        allowed=numbers(9),
+        child=numbers(3, 9),
+        **tables,
+    )

@@ -1,0 +1,222 @@
+"""`OptimalTreeCV`: cross-validation chooses the number of leaves of any optimal tree.
+
+It works for every estimator of one tree and so for every task: a policy, a fair or a cost-sensitive
+tree. The score of a size is the task's own value on the rows that were left out
+(`milp_trees.choose_size`).
+"""
+
+# mypy: disable-error-code="untyped-decorator"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from milp_trees.errors import DataError
+from milp_trees.estimators._trees import OptimalTree
+from milp_trees.estimators.trees import OptimalTreeClassifier
+from milp_trees.problem import Problem
+from milp_trees.spaces.trees import Trees
+from milp_trees.study.choose_size import SizeChoice, choose_size
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(getattr(self, "estimator_", self._model()), name)
+
+
+class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """An optimal tree whose number of leaves is chosen by cross-validation, for any task.
+
+    The thresholds of numeric columns are chosen once, on all rows; the trees are learned on the
+    training rows of each fold alone. All parameters are given by name.
+
+    Parameters
+    ----------
+    estimator : estimator of one tree, default=OptimalTreeClassifier(max_depth=4)
+        `OptimalTreeClassifier`, `CostSensitiveTreeClassifier`, `FairTreeClassifier`,
+        `OptimalPolicyTree`, …. Its task is the score; its `max_leaf_nodes` is ignored, its
+        `time_limit` holds for every fold.
+    max_leaf_nodes : int, default=8
+        Largest number of leaves that is tried.
+    max_depths : sequence of int, optional
+        Depth limits that are tried; by default that of the estimator alone.
+    cv : int or splitter, default=5
+        As everywhere in scikit-learn; a whole number is the number of folds, stratified by class
+        or observed treatment.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted on all rows with the chosen size.
+    choice_ : SizeChoice
+        The chosen size and all scores.
+    cv_results_ : dict of arrays
+        `max_depth`, `max_leaf_nodes`, `mean_test_score`, `std_test_score`, `split0_test_score`, …:
+        the task's values, negative where smaller is better.
+    best_score_ : float
+        The best mean score.
+    result_, tree_, classes_, n_features_in_, feature_names_in_
+        Those of `estimator_`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> OptimalTreeCV(max_leaf_nodes=4).fit(X, y).choice_.max_leaf_nodes
+    4
+    """
+
+    def __init__(
+        self,
+        *,
+        estimator: Any = None,
+        max_leaf_nodes: int = 8,
+        max_depths: Any = None,
+        cv: Any = 5,
+    ) -> None:
+        self.estimator = estimator
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depths = max_depths
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **given: Any) -> OptimalTreeCV:
+        """Choose the size, and fit the estimator with it on all rows.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array, optional
+            As the estimator takes it.
+        sample_weight : array of shape (n,), optional
+            If the estimator takes weights; they count in the scores too.
+        **given
+            Further arguments of the estimator's `fit`, such as `groups`, `sensitive_features` or
+            `treatments`.
+
+        Returns
+        -------
+        OptimalTreeCV
+            The estimator itself.
+
+        Raises
+        ------
+        DataError
+            The estimator is not one of an optimal tree, or an argument is not allowed.
+        Infeasible
+            No size has a feasible tree on every fold.
+        """
+        model = clone(self._model())
+        if not isinstance(model, OptimalTree):
+            raise DataError(
+                f"estimator must be an optimal tree, for example OptimalTreeClassifier(); got {model!r}."
+            )
+        most = self.max_leaf_nodes
+        if not isinstance(most, int | np.integer) or isinstance(most, bool) or most < 1:
+            raise DataError(f"max_leaf_nodes must be a whole number of at least 1; got {most!r}.")
+        found: list[SizeChoice] = []
+
+        def choose(problem: Problem) -> Trees:
+            found.append(self._choose(problem, model))
+            return replace(
+                problem.trees,
+                max_depth=found[0].max_depth,
+                max_leaf_nodes=found[0].max_leaf_nodes,
+            )
+
+        if sample_weight is not None:
+            given["sample_weight"] = sample_weight
+        model._choose_size = choose
+        try:
+            self.estimator_ = model.fit(X, y, **given)
+        finally:
+            del model._choose_size
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "tree_", "result_"):
+            self.__dict__.pop(name, None)
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        self.choice_ = found[0]
+        self._report()
+        return self
+
+    def _model(self) -> Any:
+        return OptimalTreeClassifier(max_depth=4) if self.estimator is None else self.estimator
+
+    def _choose(self, problem: Problem, model: OptimalTree) -> SizeChoice:
+        """The size for the problem that the estimator states."""
+        rows = problem.dataset
+        classes = rows.y if rows.classes is not None else rows.treatments
+        target = None if classes is None else np.unique(np.asarray(classes), return_inverse=True)[1]
+        folds = check_cv(self.cv, target, classifier=target is not None)
+        return choose_size(
+            problem,
+            int(self.max_leaf_nodes),
+            folds.split(np.zeros((rows.n_rows, 1)), target, rows.groups),
+            max_depths=None if self.max_depths is None else [int(d) for d in self.max_depths],
+            method=model._method(),
+            limits=model._limits(),
+        )
+
+    def _report(self) -> None:
+        choice = self.choice_
+        sign = 1.0 if self.result_.problem.task.sense == "max" else -1.0
+        scores = sign * choice.scores
+        self.best_score_ = sign * choice.value
+        self.cv_results_ = {
+            "max_depth": np.array(choice.depths, dtype=object),
+            "max_leaf_nodes": choice.leaves,
+            "mean_test_score": scores.mean(axis=0),
+            "std_test_score": scores.std(axis=0),
+            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        }
+
+    # -- the fitted tree -----------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions of the fitted tree, shape (n,)."""
+        check_is_fitted(self)
+        predicted: np.ndarray = self.estimator_.predict(X)
+        return predicted
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Shares of the classes in a row's leaf, shape (n, K)."""
+        check_is_fitted(self)
+        shares: np.ndarray = self.estimator_.predict_proba(X)
+        return shares
+
+    @available_if(_has("score"))
+    def score(self, X: Any, y: Any = None, **given: Any) -> float:
+        """The estimator's own score."""
+        check_is_fitted(self)
+        return float(self.estimator_.score(X, y, **given))
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Leaf of each row, counted from the left; int array of shape (n,)."""
+        check_is_fitted(self)
+        leaves: np.ndarray = self.estimator_.apply(X)
+        return leaves
+
+    def get_depth(self) -> int:
+        """Depth of the fitted tree."""
+        check_is_fitted(self)
+        return int(self.estimator_.get_depth())
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves of the fitted tree."""
+        check_is_fitted(self)
+        return int(self.estimator_.get_n_leaves())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        own = get_tags(self._model())
+        tags.estimator_type, tags.classifier_tags = own.estimator_type, own.classifier_tags
+        tags.target_tags, tags.input_tags = own.target_tags, own.input_tags
+        return tags

@@ -1,0 +1,204 @@
+"""The number of leaves and the depth of a tree by cross-validation, for any task.
+
+On every fold the best trees of all sizes are found on the training rows, in one run where an engine
+can, and scored on the other rows by the task's own value (van der Linden, de Weerdt, Demirović 2023,
+*STreeD*, tune their trees in this way).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.errors import DataError, Infeasible
+from milp_trees.limits import Limits
+from milp_trees.problem import Problem
+from milp_trees.study.solving import path_of_sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from milp_trees.methods.method import Method
+
+#: Rows for training, and rows for the score.
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeChoice:
+    """The size with the best mean score.
+
+    Parameters
+    ----------
+    max_depth, max_leaf_nodes : int
+        The chosen limits. Of several equally good ones it is the fewest leaves, then the smallest
+        depth.
+    value : float
+        Mean over the folds of the task's value on the rows that were left out.
+    depths, leaves : int array of shape (candidates,)
+        Limits of every candidate.
+    scores : float array of shape (folds, candidates)
+        The values; NaN where a fold has no feasible tree of that size.
+    """
+
+    max_depth: int | None
+    max_leaf_nodes: int
+    value: float
+    depths: tuple[int | None, ...]
+    leaves: np.ndarray
+    scores: np.ndarray
+
+    def table(self) -> pd.DataFrame:
+        """A row per candidate: its limits, and mean and standard deviation of its scores."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "max_depth": self.depths,
+                "max_leaf_nodes": self.leaves,
+                "mean": self.scores.mean(axis=0),
+                "std": self.scores.std(axis=0),
+            }
+        )
+
+
+def choose_size(
+    problem: Problem,
+    max_leaf_nodes: int,
+    folds: int | Iterable[Fold] = 5,
+    *,
+    max_depths: Sequence[int] | None = None,
+    method: str | Method | None = None,
+    limits: Limits | None = None,
+    seed: int = 0,
+) -> SizeChoice:
+    """Choose the number of leaves, and if wanted the depth, by cross-validation.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its limit on leaves is replaced.
+    max_leaf_nodes : int
+        Largest number of leaves that is tried.
+    folds : int, or iterable of (rows for training, rows for the score), default=5
+        A number of random folds, stratified by the class (or treatment) if there is one.
+    max_depths : sequence of int, optional
+        Depth limits that are tried; by default that of the problem alone.
+    method : str, Method or None
+        None: the default method for sizes.
+    limits : Limits, optional
+        For each fold and depth.
+    seed : int, default=0
+        Seed of the random folds.
+
+    Returns
+    -------
+    SizeChoice
+
+    Raises
+    ------
+    DataError
+        There is no fold, or the task cannot be scored on the rows of a fold.
+    Infeasible
+        No size has a feasible tree on every fold.
+    """
+    parts = random_folds(problem, folds, seed) if isinstance(folds, int) else list(folds)
+    if not parts:
+        raise DataError("There are no folds; give a number of at least 2, or pairs of rows.")
+    depths = [problem.trees.max_depth] if max_depths is None else sorted(set(max_depths))
+    sizes = [(d, k) for d in depths for k in range(1, _most(d, max_leaf_nodes) + 1)]
+    scores = np.array(
+        [
+            [
+                v
+                for d in depths
+                for v in _scores(
+                    problem, d, _most(d, max_leaf_nodes), part, method, limits or Limits()
+                )
+            ]
+            for part in parts
+        ]
+    )
+    means = scores.mean(axis=0)
+    if np.isnan(means).all():
+        raise Infeasible(
+            "No size has a feasible tree on every fold; loosen the constraints, or lower min_samples_leaf."
+        )
+    sign = 1.0 if problem.task.sense == "min" else -1.0
+    order = sorted(
+        (i for i in range(len(sizes)) if not np.isnan(means[i])),
+        key=lambda i: (sign * round(float(means[i]), 12), sizes[i][1], sizes[i][0] or 0),
+    )
+    best = order[0]
+    return SizeChoice(
+        *sizes[best],
+        float(means[best]),
+        tuple(d for d, _ in sizes),
+        np.array([k for _, k in sizes]),
+        scores,
+    )
+
+
+def _most(depth: int | None, leaves: int) -> int:
+    return leaves if depth is None else min(leaves, 2 ** min(depth, 40))
+
+
+def _scores(
+    problem: Problem,
+    depth: int | None,
+    most: int,
+    part: Fold,
+    method: str | Method | None,
+    limits: Limits,
+) -> list[float]:
+    """Values of the best trees of 1, 2, … leaves on the rows left out; NaN without a tree."""
+    train, test = problem.dataset.subset(part[0]), problem.dataset.subset(part[1])
+    space = replace(problem.trees, max_depth=depth, max_leaf_nodes=None)
+    stated = replace(problem, dataset=train, space=replace(space, max_leaf_nodes=most))
+    path = path_of_sizes(stated, most, method, limits)
+    known: dict[int, float] = {}
+    by_leaves = {p.leaves: p.predictor for p in path.points}
+    out = []
+    for k in range(1, most + 1):
+        tree = by_leaves.get(k)
+        if tree is None:
+            out.append(float("nan"))
+            continue
+        if id(tree) not in known:
+            known[id(tree)] = problem.task.value(tree.routes(test), test).number
+        out.append(known[id(tree)])
+    return out
+
+
+def random_folds(problem: Problem, n: int, seed: int) -> list[Fold]:
+    """Random folds, stratified by the class or the treatment of the rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    n : int
+        Number of folds.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of Fold
+    """
+    rows = problem.dataset
+    if not 2 <= n <= rows.n_rows:
+        raise DataError(
+            f"The number of folds must be between 2 and the number of rows, {rows.n_rows}; got {n}."
+        )
+    strata: Any = rows.y if rows.classes is not None else rows.treatments
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(rows.n_rows)
+    if strata is not None:  # rows of one stratum are dealt out one after the other
+        codes = np.unique(np.asarray(strata), return_inverse=True)[1]
+        order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(rows.n_rows, dtype=np.int64)
+    fold[order] = np.arange(rows.n_rows) % n
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n)]

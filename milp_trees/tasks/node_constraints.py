@@ -1,0 +1,128 @@
+r"""Group fairness within the rows of single nodes, not only over all rows.
+
+Statistical parity of the whole tree may hide that one subtree favours one group and another subtree
+the other. *In subtrees* it must hold among the rows of every branch node. In a leaf all rows get one
+action, so rates of actions are equal there by definition; what can differ is the share of errors:
+*in leaves* the shares of wrong rows of any two groups differ by at most `max_disparity`. With two
+classes these are differences of :math:`P(y=1\mid\text{leaf},g)`: calibration within groups
+(Chouldechova 2017, "Fair prediction with disparate impact").
+
+Rows are counted, and their weights are ignored. Groups without rows in a node are not compared.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.tasks.constraint_base import TreeConstraint, position, share
+from milp_trees.tasks.structure import NodeRates, Structure
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import BinaryFeature, Dataset
+    from milp_trees.models.tree import Routes
+
+
+class _InNodes(TreeConstraint):
+    """Rates of an event that groups are compared by, node by node."""
+
+    compares_groups: ClassVar[bool] = True
+    in_branches: ClassVar[bool]
+    event: ClassVar[str]
+
+    max_disparity: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "max_disparity", share(self.max_disparity, "max_disparity"))
+
+    @abstractmethod
+    def events(self, dataset: Dataset, actions: tuple[Any, ...]) -> np.ndarray:
+        """Whether a row has the event if it gets an action; bool array of shape (n, K)."""
+
+    def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
+        groups = dataset.require("groups", f"The constraint {self.name}")
+        happens = self.events(dataset, actions)[np.arange(len(routes.action)), routes.action]
+        out = []
+        for first, last in routes.nodes():
+            if first != last and not self.in_branches:
+                continue
+            here = (routes.leaf >= first) & (routes.leaf <= last)
+            rates = {
+                g: Fraction(int((here & happens & (groups == g)).sum()), n)
+                for g in np.unique(groups).tolist()
+                if (n := int((here & (groups == g)).sum()))
+            }
+            for a, b in combinations(rates, 2):
+                if abs(rates[a] - rates[b]) > self.max_disparity:
+                    where = f"leaf {first}" if first == last else f"leaves {first} to {last}"
+                    out.append(
+                        f"{self.name} {a}/{b}: in {where} the shares of {self.event} are {float(rates[a]):.4g} and {float(rates[b]):.4g}."
+                    )
+        return out
+
+    def structure(
+        self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]
+    ) -> list[Structure]:
+        groups = dataset.require("groups", f"The constraint {self.name}")
+        member = groups[:, None] == np.unique(groups)[None, :]
+        hits = self.events(dataset, actions)[:, :, None] & member[:, None, :]
+        return [
+            NodeRates(
+                self.name,
+                self.in_branches,
+                self.max_disparity,
+                member.astype(np.int64),
+                hits.astype(np.int64),
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class ParityInSubtrees(_InNodes):
+    """Statistical parity among the rows of every node.
+
+    Parameters
+    ----------
+    max_disparity : number in [0, 1]
+        Largest difference of rates, as a fraction.
+    favourable : action, optional
+        The favourable action; by default the last class.
+    """
+
+    name: ClassVar[str] = "parity-in-subtrees"
+    in_branches: ClassVar[bool] = True
+    event: ClassVar[str] = "the favourable action"
+
+    max_disparity: Any = 0.01
+    favourable: Any = None
+
+    def events(self, dataset: Dataset, actions: tuple[Any, ...]) -> np.ndarray:
+        liked = len(actions) - 1 if self.favourable is None else position(self.favourable, actions)
+        return np.tile(np.arange(len(actions)) == liked, (dataset.n_rows, 1))
+
+
+@dataclass(frozen=True)
+class ParityInLeaves(_InNodes):
+    """Equal shares of wrong rows in every leaf (with two classes: calibration within groups).
+
+    Parameters
+    ----------
+    max_disparity : number in [0, 1]
+        Largest difference of shares, as a fraction.
+    """
+
+    name: ClassVar[str] = "parity-in-leaves"
+    in_branches: ClassVar[bool] = False
+    event: ClassVar[str] = "wrong rows"
+
+    max_disparity: Any = 0.01
+
+    def events(self, dataset: Dataset, actions: tuple[Any, ...]) -> np.ndarray:
+        y = dataset.require("y", f"The constraint {self.name}")
+        wrong: np.ndarray = y[:, None] != np.arange(len(actions))[None, :]
+        return wrong
