@@ -260,17 +260,8 @@ class Problem:
         """The coordinates of a predictor for the question `front`, recomputed on the data.
 
         They are those of the task, or the task's value and the amount of the quantity that the
-        question names. Each is a number with its name as the unit.
-
-        Parameters
-        ----------
-        predictor : Tree
-        routes : Routes, optional
-            Its routes of the rows, if they are known.
-
-        Returns
-        -------
-        tuple of Value
+        question names. Each is a number with its name as the unit. `routes` are the routes of the
+        rows, if they are known.
 
         Raises
         ------

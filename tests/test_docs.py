@@ -87,6 +87,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
             "fairness.md",
             "near_best.md",
             "pruning.md",
+            "separable.md",
             "unimodularity.md",
         )
     ],
@@ -182,6 +183,7 @@ def test_every_convention_of_penalties_is_described():
                 "fairness",
                 "near_best",
                 "pruning",
+                "separable",
                 "spo",
             )
         ),

@@ -288,7 +288,15 @@ class _Run:
             self.keep(units, placed)
 
     def keep(self, units: Surd, tree: Tree, cut: bool = False) -> None:
-        """Make a tree the incumbent; `cut` says whether it is worth its time to cut by its metric."""
+        """Make a tree the incumbent.
+
+        Parameters
+        ----------
+        units : Surd
+        tree : Tree
+        cut : bool, default=False
+            Whether it is worth its time to cut off points by the metric.
+        """
         self.best, self.tree = units, tree
         if cut or self.fronts.unit:
             self.fronts.allow(lambda fp, fn, leaves: self.view.units(fp, fn, leaves) > units)

@@ -35,6 +35,8 @@ from .policy import ActionValues as ActionValues
 from .policy import DirectMethod as DirectMethod
 from .policy import DoublyRobust as DoublyRobust
 from .policy import InversePropensity as InversePropensity
+from .products import bounded as bounded
+from .products import combine as combine
 from .pruning import PrunedError as PrunedError
 from .ranking import AUC as AUC
 from .ranking import PartialAUC as PartialAUC
