@@ -216,6 +216,7 @@ def ratios(table: pd.DataFrame) -> pd.DataFrame:
     ours = table[table.engine_name == _peers.OURS].set_index(key)
     out = []
     theirs = table[(table.engine_name != _peers.OURS) & table.engine.notna()]
+    theirs = theirs.assign(worse=theirs.worse.astype(bool))
     kinds = theirs.set.str.split().str[0]
     for (kind, depth, peer), group in theirs.groupby([kinds, "depth", "engine_name"]):
         mine = ours.loc[pd.MultiIndex.from_frame(group[key])]
@@ -229,7 +230,7 @@ def ratios(table: pd.DataFrame) -> pd.DataFrame:
                 "theirs, s": statistics.median(group.engine),
                 "search": geometric_mean(mine.engine.to_numpy() / group.engine.to_numpy()),
                 "whole call": geometric_mean(mine.cpu.to_numpy() / group.cpu.to_numpy()),
-                "worse trees of the peer": int(group.worse.sum()),
+                "optimal, but worse": int((group.worse & (group.status == "optimal")).sum()),
             }
         )
     return pd.DataFrame(out).round(4)

@@ -182,6 +182,7 @@ def test_every_convention_of_penalties_is_described():
                 "cost_sensitive",
                 "fairness",
                 "near_best",
+                "policies",
                 "pruning",
                 "separable",
                 "spo",
