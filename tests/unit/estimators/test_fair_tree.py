@@ -226,3 +226,12 @@ def test_the_whole_check_estimator_passes():
         "check_array_api_input"
     }
     assert len(outcomes) > 40
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_the_size_is_chosen_by_cross_validation():
+    """`OptimalTreeCV` hands the sensitive features on, and the chosen tree is fair."""
+    model = mt.OptimalTreeCV(estimator=mt.FairTreeClassifier(max_disparity="0.1"), cv=3)
+    model.fit(FRAME, Y, sensitive_features=FRAME["sex"])
+    assert model.estimator_.disparity_ <= 0.1
+    assert model.estimator_.tree_.n_leaves <= model.choice_.max_leaf_nodes

@@ -149,3 +149,15 @@ def test_the_command_prints_draws_and_writes(tmp_path):
         tuple(Fraction(c["exact"]) for c in s["coordinates"]) for s in written["front"]["solutions"]
     ]
     assert exact == WHOLE
+
+
+@pytest.mark.slow
+def test_the_curve_of_a_public_set(data_folder):
+    """ricci at depth 2: eleven corners from no error at 30 % to a single class, by two methods."""
+    data = mt.load(str(data_folder / "fairness" / "ricci-binarized.csv"), group="0")
+    asked = mt.Problem(data, mt.Accuracy(), mt.Trees(2), Front("statistical-parity"))
+    result = mt.solve(asked, reference="enumerate")
+    assert (result.complete, result.agrees) == (True, True)
+    errors = [0, 7, 17, 19, 22, 25, 33, 40, 41, 47, 56]
+    assert [p[0] for p in points(result)] == errors
+    assert [points(result)[0][1], points(result)[-1][1]] == [Fraction(103, 340), 0]
