@@ -49,22 +49,12 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     return None
 
 
-def unsupported_structure(taker: Any, view: Any, problem: Problem) -> str | None:
-    """The sentence that a method or formulation cannot express constraints on the tree itself.
+def unsupported_structure(taker: Any, problem: Problem) -> str | None:
+    """The sentence that a method or formulation cannot express a constraint on the tree itself.
 
-    Parameters
-    ----------
-    taker : Method or Formulation
-        It declares the kinds that it takes (`takes_structure`).
-    view : view of the task
-        Its `structure`, if it has one, holds the constraints.
-    problem : Problem
-
-    Returns
-    -------
-    str or None
+    It declares the kinds that it takes (`takes_structure`).
     """
-    for part in getattr(view, "structure", ()):
+    for part in getattr(problem.first_view(taker.needs), "structure", ()):
         if part.kind not in taker.takes_structure:
             return f"{taker.name} cannot express the constraint {part.name}, which is about the tree itself{who_can(problem, 'takes_structure')}."
     return None

@@ -123,7 +123,7 @@ class Method(ABC):
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
             )
-        return unsupported_structure(self, view, problem) or self.unsupported_view(problem)
+        return unsupported_structure(self, problem) or self.unsupported_view(problem)
 
     def unsupported_view(self, problem: Problem) -> str | None:
         """Further reasons of a method why it cannot take a problem; None if there are none."""

@@ -270,7 +270,7 @@ class TreeFormulation(Formulation):
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
             )
-        why = unsupported_structure(self, view, problem)
+        why = unsupported_structure(self, problem)
         if why:
             return why
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:
