@@ -17,7 +17,6 @@ Tables go to `results/cost_sensitive_<section>.csv`.
 from __future__ import annotations
 
 import argparse
-import math
 import time
 import warnings
 from collections.abc import Iterator
@@ -116,15 +115,25 @@ def tables(only: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def costs_by_set(found: pd.DataFrame) -> pd.DataFrame:
+    """Mean normalised test costs in percent per set, beside the published ones."""
+    table = found.groupby(["set", "level"])["normalised_cost"].mean().unstack()[list(LEVELS)]
+    for k, level in enumerate(LEVELS):
+        published = {name: numbers[k] for name, numbers in PUBLISHED.items()}
+        table[f"{level}, paper"] = [published.get(name, "") for name in table.index]
+    table.insert(0, "splits", found.groupby("set")["split"].nunique())
+    return table.round(1).reset_index()
+
+
+def shape(found: pd.DataFrame) -> pd.DataFrame:
+    """Means over all sets of what the trees look like, beside table 4."""
+    here = found.groupby("set")[list(SHAPE)].mean().mean().round(1)
+    return pd.DataFrame({"mean of": list(SHAPE), "here": here.tolist(), "paper": SHAPE.values()})
+
+
 def show_tables(found: pd.DataFrame) -> None:
-    """Means per set and level beside the published ones."""
-    means = found.groupby(["set", "level"])["normalised_cost"].mean().unstack()[list(LEVELS)]
-    for name, published in PUBLISHED.items():
-        if name in means.index:
-            means.loc[name, [f"{level} (paper)" for level in LEVELS]] = published
-    print(means.round(1).to_string())
-    shape = found.groupby("set")[list(SHAPE)].mean().mean()
-    print(pd.DataFrame({"here": shape.round(1), "paper": SHAPE}).to_string())
+    print(costs_by_set(found).to_string(index=False))
+    print(shape(found).to_string(index=False))
 
 
 # -- times -------------------------------------------------------------------------------------------
@@ -241,20 +250,32 @@ def _value(solver: Any, split: Split) -> Any:
     return split.task.value(tree.routes(split.train), split.train).exact
 
 
-def show_times(found: pd.DataFrame) -> None:
-    """Geometric means of the ratios, and the splits on which the optima differ."""
-    for column in ("engine", "call"):
-        ratio = np.log(found[column] / found[f"pystreed_{column}"])
-        by_set = ratio.groupby(found["set"]).mean()
-        print(
-            f"{column}: geometric mean of the ratio to pystreed {math.exp(ratio.mean()):.3f} over {len(found)} splits, {math.exp(by_set.mean()):.3f} over sets; by set"
-        )
-        print(np.exp(by_set).round(3).to_string())
-    differ = found[found["value"] != found["pystreed_value"]]
-    print(f"{len(differ)} of {len(found)} optima differ:")
-    print(
-        differ[["set", "level", "split", "value", "pystreed_value", "pystreed_again"]].to_string()
+def ratios(found: pd.DataFrame) -> pd.DataFrame:
+    """Geometric means of our seconds over pystreed's, per set and over everything."""
+    logs = pd.DataFrame(
+        {
+            name: np.log(found[column] / found[f"pystreed_{column}"])
+            for name, column in (("preparation and search", "engine"), ("whole call", "call"))
+        }
     )
+    by_set = logs.groupby(found["set"]).mean()
+    by_set.insert(0, "runs", found["set"].value_counts())
+    by_set.loc["all runs"] = [len(found), *logs.mean()]
+    by_set.loc["all sets"] = [len(found), *by_set.drop(columns="runs").iloc[:-1].mean()]
+    by_set.iloc[:, 1:] = np.exp(by_set.iloc[:, 1:]).round(3)
+    return by_set.astype({"runs": int}).reset_index()
+
+
+def differing(found: pd.DataFrame) -> pd.DataFrame:
+    """The runs on which the optima differ."""
+    columns = ["set", "level", "split", "value", "pystreed_value", "pystreed_again"]
+    return found.loc[found["value"] != found["pystreed_value"], columns]
+
+
+def show_times(found: pd.DataFrame) -> None:
+    print(ratios(found).to_string(index=False))
+    print(f"{len(differing(found))} of {len(found)} optima differ:")
+    print(differing(found).to_string(index=False))
 
 
 SECTIONS = {"times": (times, show_times), "tables": (tables, show_tables)}
