@@ -104,7 +104,7 @@ class Watch:
         self._most = None if limits.memory_mb is None else limits.memory_mb * 2**20
         self._before = 0 if self._most is None else _resident()
         self._looked = self.began
-        self._asked = False
+        self._asked = self._answered = False
         self._heard = _heard
         if problem is not None:
             problem.watched_by(self)
@@ -120,7 +120,8 @@ class Watch:
         Most calls take less than a microsecond.
         """
         now = time.perf_counter()
-        if not self._asked and self.problem is not None and now - self.began > SHORT:
+        waits = not self._asked and not self._answered
+        if waits and self.problem is not None and now - self.began > SHORT:
             self.make_fallback()
         if _heard > self._heard:
             return Limit.INTERRUPTED
@@ -214,8 +215,11 @@ class Watch:
             )
 
     def has_answer(self) -> None:
-        """Make no greedy tree any more: the run has a feasible tree of its own."""
-        self._asked = True
+        """Make no greedy tree beside the search: the run has a feasible tree of its own.
+
+        If the run is stopped, a greedy one is still compared with it.
+        """
+        self._answered = True
 
     def better(self, predictor: Any) -> Any:
         """The predictor of a stopped run, or the greedy one if that is better."""

@@ -283,9 +283,8 @@ def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
 
     problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
     assert default_method(problem) == "lagrangian"
-    monkeypatch.setattr(type(registry.method("lagrangian")), "takes_side_rows", False)
-    assert default_method(problem) == "state-flow-reduced@highs"
-    monkeypatch.setattr(type(registry.formulation("state-flow-reduced")), "takes_side_rows", False)
+    for kind, name in (("methods", "lagrangian"), ("formulations", "state-flow-reduced")):
+        monkeypatch.setattr(registry.classes(kind)[name], "default_rank", None)
     assert default_method(problem) == "state-flow@highs"
 
     def endless(*_):

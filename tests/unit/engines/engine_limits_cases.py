@@ -77,6 +77,11 @@ LONG = {
     "enumerate-counts": lambda: mt.Problem(noise(48, 6), mt.tasks.AUC(), mt.Trees(3)),
     "enumerate-prunings": few_prunings,
     "greedy-spo": lambda: roads(20_000, 12),
+    "lagrangian": lambda: mt.Problem(
+        noise(1000, 80),
+        mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=300),)),
+        mt.Trees(6),
+    ),
     "min-cut": lambda: forest(4000, 60),
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),
