@@ -1,7 +1,7 @@
 """Fair trees: every set of `fairness/` under each notion of fairness, beside pystreed in the same run.
 
     MILP_TREES_DATA=… python benchmarks/fairness.py [--sections tables,notions,groups,fronts]
-        [--sets german-credit,adult] [--depths 2,3,4] [--limit 600] [--peer-limit 300]
+        [--sets german-credit,adult] [--depths 2,3,4] [--limit 600] [--peer-limit 600]
 
 `tables`: 1 % statistical parity and 1 % equal opportunity (tables 8 and 9 of the STreeD paper) by
 the method that runs by default, and by pystreed, each in a process of its own, taking turns.
@@ -94,7 +94,7 @@ def measured(section: str, args: Any) -> Iterator[dict[str, Any]]:
     """A row per job: ours, and pystreed where it takes the job."""
     for one in cases(section, args):
         engines = {_peers.OURS: sys.executable}
-        if section == "tables" and not args.no_peer:
+        if section == "tables" and one.depth <= args.peer_depth:
             engines["pystreed"] = _peers.pythons(args)["pystreed"]
         of = _peers.interleaved(one, {_peers.OURS: engines.pop(_peers.OURS)}, repeat=args.repeat)
         # The peer is a compiled library, and it crashes on a part of the rows of one set.
@@ -193,9 +193,11 @@ def main() -> None:
     parser.add_argument("--sets", default="", help="comma-separated; default: all")
     parser.add_argument("--depths", default="2,3,4")
     parser.add_argument("--limit", type=float, default=600, help="seconds for a run of ours")
-    parser.add_argument("--peer-limit", type=float, default=300, help="seconds for a peer's run")
+    parser.add_argument("--peer-limit", type=float, default=600, help="seconds for a peer's run")
     parser.add_argument("--repeat", type=int, default=1, help="turns; medians are reported")
-    parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument(
+        "--peer-depth", type=int, default=3, help="largest depth at which the peer is run; 0: never"
+    )
     parser.add_argument("--out", default=str(RESULTS), help="folder of fairness_SECTION.csv")
     _peers.add_arguments(parser)
     args = parser.parse_args()

@@ -84,6 +84,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
             "cli.md",
             "conventions.md",
             "correctness.md",
+            "fairness.md",
             "near_best.md",
             "pruning.md",
             "separable.md",
@@ -176,7 +177,15 @@ def test_every_convention_of_penalties_is_described():
         "docs/unimodularity.md",
         *(
             pytest.param(f"docs/{name}.md", marks=pytest.mark.slow)
-            for name in ("budget_forest", "near_best", "pruning", "separable", "spo")
+            for name in (
+                "budget_forest",
+                "cost_sensitive",
+                "fairness",
+                "near_best",
+                "pruning",
+                "separable",
+                "spo",
+            )
         ),
     ],
 )

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.dinkelbach import Stepper
@@ -30,6 +30,7 @@ from milp_trees.methods.trace import Progress, Trace
 from milp_trees.problem import Problem
 from milp_trees.results.front import exact_value
 from milp_trees.results.result import Result, Status
+from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -95,7 +96,10 @@ class _Run:
         self.seen: list[_Point] = []
         #: Solved limits: no tree with an amount up to the first is better than the point.
         self.solved: list[tuple[Fraction, _Point]] = []
-        self.steps, self.nodes, self.log = 0, 0, ""
+        self.limited: Problem | None = None
+        self.steps, self.nodes = 0, 0
+        #: Seconds for the value and the amount of a tree.
+        self.reading = 0.0
         self.stopped: Limit | None = None
         self.failed: Result | None = None
         self.last: Result | None = None
@@ -154,7 +158,9 @@ class _Run:
         return abs(a - b) <= self.scale.tolerance
 
     def _point(self, tree: Tree) -> _Point:
+        began = time.perf_counter()
         value, amount = self.problem.coordinates(tree)
+        self.reading = max(self.reading, time.perf_counter() - began)
         return _Point(tree, self.scale.from_value(exact_value(value)), exact_value(amount))
 
     # -- one step ------------------------------------------------------------------------------------------------
@@ -184,16 +190,17 @@ class _Run:
 
     def _step(self, limit: Fraction | None, start: Tree | None) -> Result | None:
         """Let the method solve the problem with a limit; None if there is no time for it."""
-        deadline = Deadline.after(self.limits.time, self.clock.begin)
-        if deadline.passed:
-            self.stopped = Limit.TIME
-            return None
-        inner = self.problem.under(None if limit is None else self.rule.up_to(limit))
-        if limit is None and self.method.unsupported(inner):
-            inner = self.problem.one_step()
+        left = Deadline.after(self.limits.time, self.clock.begin).left
+        if left is not None:
+            # At the end every tree is read twice more, for its value and its coordinates.
+            left -= 3 * self.reading * (len(self.seen) + 1)
+            if left <= 0:
+                self.stopped = Limit.TIME
+                return None
+        inner = self._inner(limit)
         began = time.perf_counter()
         try:
-            result = self.method.step(inner, replace(self.limits, time=deadline.left), start, None)
+            result = self.method.step(inner, replace(self.limits, time=left), start, None)
         except Stopped as stopped:
             self.stopped = stopped.limit
             return None
@@ -211,6 +218,26 @@ class _Run:
             if result.limit is None:
                 self.failed = result
         return result
+
+    def _inner(self, limit: Fraction | None) -> Problem:
+        """The problem with a limit, with the views that an earlier step with a limit made.
+
+        They differ in the bounds of the side rows only.
+        """
+        inner = self.problem.under(None if limit is None else self.rule.up_to(limit))
+        if limit is None:
+            return self.problem.one_step() if self.method.unsupported(inner) else inner
+        if self.limited is None:
+            self.limited = inner
+            return inner
+        task: Any = inner.task
+        sides = task.side_rows(inner.dataset) if hasattr(task, "side_rows") else ()
+        for key, view in self.limited._views.items():
+            if isinstance(view, CostMatrix) and len(view.side) == len(sides):
+                bounds = zip(view.side, sides, strict=True)
+                side = tuple(replace(r, lower=s.lower, upper=s.upper) for r, s in bounds)
+                inner._views[key] = replace(view, side=side)
+        return inner
 
     # -- the answer ----------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, _installed, finish, versions
+from milp_trees.methods.front import finish_front
 from milp_trees.methods.scores import scores
 from milp_trees.methods.start import Start, refusal
 from milp_trees.methods.trace import Progress
@@ -27,6 +28,7 @@ from milp_trees.problem import (
     unsupported_structure,
     who_can,
 )
+from milp_trees.questions import Front
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
@@ -337,6 +339,20 @@ class Method(ABC):
         elif start is not None:
             said = {"accepted": None, "value": problem.value(start).number}
         watch = problem.watch
+        message = f"{ENDED[limit]} while the data were being prepared, or the answer read."
+        if problem.question.name == Front.name:
+            tree = _simplest(problem) if known is None else known
+            return finish_front(
+                problem,
+                self.name,
+                [] if tree is None else [tree],
+                complete=False,
+                proved_by=None,
+                clock=clock,
+                limit=limit,
+                start=said,
+                message=message,
+            )
         return finish(
             problem,
             self.name,
@@ -347,7 +363,7 @@ class Method(ABC):
             clock=clock,
             limit=limit,
             start=said,
-            message=f"{ENDED[limit]} while the data were being prepared, or the answer read.",
+            message=message,
             watch=watch if watch is not None and watch.fallback is not None else None,
         )
 

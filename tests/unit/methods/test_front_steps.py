@@ -65,9 +65,22 @@ def test_a_run_that_is_stopped_keeps_its_corners(steps, monkeypatch):
         assert points(result) == []
 
 
+def test_a_run_that_is_stopped_from_outside_still_answers_the_question(monkeypatch):
+    """It has a model that needs no search, with its coordinates, and is not complete."""
+    method = registry.method("enumerate")
+
+    def stopped(*_):
+        raise Stopped(Limit.TIME)
+
+    monkeypatch.setattr(method, "_search_within", stopped)
+    result = method.run(problem())
+    assert (result.complete, result.limit) == (False, Limit.TIME)
+    assert result.front()["statistical-parity"].tolist() == [0]
+
+
 def test_a_time_limit_of_nothing_is_no_error():
     """There is no corner then, and the front is not complete."""
-    result = mt.solve(problem(), method="state-flow@highs", time_limit=1e-9)
+    result = mt.solve(problem(), method="enumerate", time_limit=1e-9)
     assert (result.complete, result.limit) == (False, Limit.TIME)
 
 
