@@ -83,7 +83,8 @@ class FrontSearch(StateSets):
 
     def _shallow(self, state: State, depth: int, most: int | None) -> np.ndarray:
         self.calls += 1
-        self.check()
+        if depth:  # a run that is stopped at once has a leaf
+            self.check()
         bits, kernels, view = self.bits, self.kernels, self.view
         given = (self.sums(state), state.context, view.tables, self.size)
         if depth == 2:

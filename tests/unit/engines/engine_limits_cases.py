@@ -8,7 +8,7 @@ import pandas as pd
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.questions import ByPrice, BySize, NearBest
+from milp_trees.questions import ByPrice, BySize, Front, NearBest
 
 
 def noise(rows: int, tests: int, seed: int = 0) -> mt.Dataset:
@@ -86,6 +86,20 @@ LONG = {
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
+    "side-fronts": lambda: mt.Problem(
+        noise(1000, 40),
+        mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=200),)),
+        mt.Trees(4),
+    ),
+    "states": lambda: mt.Problem(
+        noise(1000, 60), mt.tasks.bounded(mt.Accuracy(), None), mt.Trees(5)
+    ),
+    "states, front": lambda: mt.Problem(
+        noise(300, 40),
+        mt.tasks.combine(mt.tasks.WeightedError(), mt.Accuracy()),
+        mt.Trees(4),
+        Front(),
+    ),
     "partial-trees": lambda: mt.Problem(noise(400, 60), mt.tasks.AUC(), mt.Trees(4)),
     "subgradient": lambda: forest(2000, 60),
 }
