@@ -23,13 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.structure import FeatureUse, NodeRates
 from milp_trees.tasks.views import CostMatrix
 
 STOP, SPLIT = 0, 1
 
 #: Kinds of constraints on the tree that state-flow takes.
-KINDS = frozenset({FeatureUse.kind, NodeRates.kind})
+KINDS = frozenset({FeatureUse.kind, NodeRates.kind, LeafOrder.kind})
 
 
 class Rows(NamedTuple):

@@ -46,8 +46,10 @@ from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.registering import register
 from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.views import CostMatrix
 
+from ._leaf_order import OrderCuts
 from ._state_structure import KINDS, groups, restricted, structure_rows
 
 STOP, SPLIT, LAST = 0, 1, 2
@@ -201,6 +203,21 @@ class StateFlow(TreeFormulation):
         for rows in structure_rows(h, view):
             block = matrix_rows(both, rows.matrix, rows.lower, rows.upper, doc=rows.doc)
             setattr(m, rows.name, block)
+
+    def separator(self, m: Any, matrix: Any) -> OrderCuts | None:
+        """Cuts for monotone trees, since a path is more than the rows at its end."""
+        orders = tuple(part for part in m.view.structure if isinstance(part, LeafOrder))
+        return (
+            OrderCuts(m.hypergraph, m.view.features, orders, matrix.n_variables) if orders else None
+        )
+
+    @property
+    def complete(self) -> bool:
+        return True
+
+    def whole(self, problem: Problem) -> bool:
+        structure = self.presolved_view(problem).structure
+        return not any(isinstance(part, LeafOrder) for part in structure)
 
     def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
         if solver != "highs":

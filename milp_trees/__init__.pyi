@@ -41,6 +41,7 @@ from .spaces.trees import Trees as Trees
 from .study import Study as Study
 from .study.choose_size import choose_size as choose_size
 from .study.export import export_model as export_model
+from .study.lexicographic import lexicographic as lexicographic
 from .study.policy_values import policy_leaves as policy_leaves
 from .study.policy_values import policy_value as policy_value
 from .tasks.classification import Accuracy as Accuracy

@@ -115,7 +115,7 @@ def integers(
         short = _rationals(values)
         if short is not None:
             denominator = math.lcm(*(f.denominator for f in short)) if short else 1
-            numerators = [int(f * denominator) for f in short]
+            numerators = [f.numerator * (denominator // f.denominator) for f in short]
             common = math.gcd(*numerators) or 1
             largest = max((abs(v) for v in numerators), default=0) // common
             if largest * n <= _most(values, largest * common, denominator):
@@ -166,11 +166,11 @@ def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Distinct values and their positions; an object that occurs often is hashed only once."""
     objects = flat.tolist()
-    ids = np.fromiter(map(id, objects), dtype=np.int64, count=len(objects))
-    _, first, where = np.unique(ids, return_index=True, return_inverse=True)
+    once = {id(o): o for o in objects}
     seen: dict[Any, int] = {}
-    place = [seen.setdefault(objects[i], len(seen)) for i in first.tolist()]
-    return list(seen), np.array(place, dtype=np.int64)[where]
+    place = {key: seen.setdefault(o, len(seen)) for key, o in once.items()}
+    where = np.fromiter(map(place.__getitem__, map(id, objects)), np.int64, len(objects))
+    return list(seen), where
 
 
 def _rationals(values: Any) -> list[Fraction] | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import enum
 import math
 import time
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -163,7 +164,11 @@ class Limits:
 
     def after(self, seconds: float) -> Limits:
         """The limits for the rest of a run, after the given number of seconds."""
-        return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
+        if self.time is None:
+            return self
+        left = copy(self)  # what was checked is not checked again
+        object.__setattr__(left, "time", max(self.time - seconds, 1e-6))
+        return left
 
 
 @dataclass(frozen=True)

@@ -256,11 +256,21 @@ class Problem:
         """The task's value of a predictor on the problem's data."""
         return self.task.value(predictor.routes(self.dataset), self.dataset)
 
-    def coordinates(self, predictor: Tree) -> tuple[Value, ...]:
+    def coordinates(self, predictor: Tree, routes: Any = None) -> tuple[Value, ...]:
         """The coordinates of a predictor for the question `front`, recomputed on the data.
 
         They are those of the task, or the task's value and the amount of the quantity that the
         question names. Each is a number with its name as the unit.
+
+        Parameters
+        ----------
+        predictor : Tree
+        routes : Routes, optional
+            Its routes of the rows, if they are known.
+
+        Returns
+        -------
+        tuple of Value
 
         Raises
         ------
@@ -270,7 +280,7 @@ class Problem:
             There is no side constraint of the name in the question.
         """
         task, data = self.task, self.dataset
-        routes = predictor.routes(data)
+        routes = predictor.routes(data) if routes is None else routes
         rule = self.rule
         if rule is None:
             return task.coordinates(routes, data)

@@ -176,7 +176,14 @@ def test_every_convention_of_penalties_is_described():
         "docs/unimodularity.md",
         *(
             pytest.param(f"docs/{name}.md", marks=pytest.mark.slow)
-            for name in ("budget_forest", "fairness", "near_best", "pruning", "spo")
+            for name in (
+                "budget_forest",
+                "cost_sensitive",
+                "fairness",
+                "near_best",
+                "pruning",
+                "spo",
+            )
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +27,9 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.readers import solver_options, whole_numbers
 from milp_trees.limits import Limits
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
 
 
 @app.command(epilog=EXIT_CODES)
@@ -53,6 +56,13 @@ def solve(
             "--reference", help="Method that judges the answer (its time is not counted), or none."
         ),
     ] = "auto",
+    then: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--then",
+            help="A further goal among the optima: a task, or fewest-leaves; repeatable. The last one's answer is shown.",
+        ),
+    ] = None,
     limits: Limits,
     option: SolverOption = None,
     out: Out = None,
@@ -65,6 +75,8 @@ def solve(
 
     writable(limits.log_file, out)
     problem, test_data = options.problem(quiet=as_json)
+    if then:
+        problem = _after_first_goals(problem, then, method, limits, quiet=as_json)
     problem = options.free_of_depth(problem, method)
     method = method or default_method(problem)
     with Live() as live:
@@ -83,6 +95,34 @@ def solve(
         show([result.to_json()], result)
     write(result.to_json(), out, as_json)
     finish(result)
+
+
+def _after_first_goals(
+    problem: Problem, then: list[str], method: str | None, limits: Limits, quiet: bool
+) -> Problem:
+    """The problem of the last goal, after those before it are solved and printed."""
+    from milp_trees.by_name import registry
+    from milp_trees.errors import NothingFound
+    from milp_trees.study.lexicographic import FEWEST_LEAVES, goal_problems
+
+    goals = []
+    for label in then:
+        kind, given = (None, {}) if label == FEWEST_LEAVES else registry.written_task(label)
+        goals.append(label if kind is None else kind(**given))
+    steps = goal_problems(problem, goals)
+    last, result = next(steps), None
+    for _ in goals:
+        from milp_trees.study.attempt import default_method
+        from milp_trees.study.solving import answer
+
+        result = answer(last, method or default_method(last), limits)
+        typer.echo(f"goal      {last.task.name}: {result.value}, {result.status.value}", err=quiet)
+        if not result.optimal:
+            raise NothingFound(
+                f"The goal {last.task.name} was not proven ({result.status.value}), so no further goal can keep it; raise --time-limit."
+            )
+        last = steps.send(result)
+    return last
 
 
 @app.command(epilog=EXIT_CODES)

@@ -49,6 +49,7 @@ class Run:
         self.limit: Limit | None = None
         self.sizes: dict[str, int] = {}
         self.trace = Trace(progress)
+        self._noted: tuple[int, int] | None = None
         self.began = time.perf_counter()
         self.whole: Instance | None = None
         #: Seconds of compilation during the search, which are not charged to the run.
@@ -210,13 +211,18 @@ class Run:
         self.note()
 
     def note(self) -> None:
-        """Add a point to the trace."""
+        """Add a point to the trace, if there is something new."""
         if self.value is None:
             return
+        bound = min(self.bound, self.value)
+        if (self.value, bound) == self._noted:
+            return
+        self._noted = self.value, bound
+        value = float(self.view.to_value(self.value))
         self.trace.add(
             time.perf_counter() - self.began,
-            float(self.view.to_value(self.value)),
-            float(self.view.to_value(min(self.bound, self.value))),
+            value,
+            value if bound == self.value else float(self.view.to_value(bound)),
         )
 
 
@@ -239,18 +245,38 @@ def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
     Each leaf gets its cheapest action; two leaves with one action below a split are joined.
     """
     order: Iterator[int] = iter(tests.tolist())
+    leaves: list[np.ndarray] = []
 
-    def grow(rows: np.ndarray) -> tuple[Node, int]:
+    def reach(rows: np.ndarray) -> Any:
+        """The number of a leaf, whose rows are kept, or (test, left, right)."""
         f = next(order)
         if f < 0:
-            totals = view.costs[rows].sum(axis=0)
-            action = int(totals.argmin())
-            return Leaf(action), int(totals[action]) + view.leaf_cost
+            leaves.append(rows)
+            return len(leaves) - 1
         true = view.X[rows, f] == 1
-        (left, a), (right, b) = grow(rows[~true]), grow(rows[true])
+        return f, reach(rows[~true]), reach(rows[true])
+
+    shape = reach(np.arange(view.n_rows))
+    totals = _sums(view.costs, leaves)
+    best = totals.argmin(axis=1).tolist()
+
+    def grow(part: Any) -> tuple[Node, int]:
+        if isinstance(part, int):
+            return Leaf(best[part]), int(totals[part, best[part]]) + view.leaf_cost
+        f, *sides = part
+        (left, a), (right, b) = map(grow, sides)
         if isinstance(left, Leaf) and left == right:
             return left, a + b - view.leaf_cost
         return Branch(view.features[f], left, right), a + b + int(view.split_costs[f])
 
-    root, Z = grow(np.arange(view.n_rows))
+    root, Z = grow(shape)
     return Tree(root, view.actions), Z
+
+
+def _sums(costs: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    """Sums of the costs over each of some sets of rows, which all rows belong to."""
+    if min(map(len, parts)) == 0:  # `reduceat` has no empty sums
+        return np.stack([costs[rows].sum(axis=0) for rows in parts])
+    ends = np.cumsum([len(rows) for rows in parts])
+    sums: np.ndarray = np.add.reduceat(costs[np.concatenate(parts)], [0, *ends[:-1]], axis=0)
+    return sums

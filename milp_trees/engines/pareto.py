@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
+#: Leaves (or 0) and false positives of a point → root test and both sides.
+Origins = dict[tuple[int, int], tuple[int, Any, Any]]
+
+
 @register
 class ParetoFront(Method):
     """Exact search for metrics of false positives and false negatives."""
@@ -71,6 +75,7 @@ class ParetoFront(Method):
     def warm_up(self) -> None:
         """Compile the kernels."""
         from milp_trees.engines.pareto_fronts import kernels
+        from milp_trees.engines.ranking.kernels import side_counts
 
         rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
         table, allowed = (
@@ -79,7 +84,11 @@ class ParetoFront(Method):
         )
         kernels.leaf(table, allowed, 2, 2, 1)
         kernels.one_level(table, allowed, rows, tests, 1, 2, 2, 1, 1)
-        front = kernels.two_levels(table, allowed, rows, tests, 1, 2, 2, 1, 1)
+        pairs = kernels.pairs_of(rows, np.ascontiguousarray(tests.T), 1)
+        front = kernels.two_levels(table, allowed, pairs, 2, 2, 1, 1)
+        point = np.zeros(3, dtype=np.int64)
+        kernels.find_two(table, allowed, pairs, 2, 2, 1, 1, point)
+        kernels.find_one(side_counts(rows, tests, 1), 2, 2, 1, 1, point)
         kernels.put_sums(table, allowed, front, front)
         kernels.put_leaf(table, allowed, 2, 2, 1)
 
@@ -161,7 +170,7 @@ class _Run:
         self.best: Surd | None = None
         self.tree: Tree | None = None
         self.trace = Trace(progress)
-        self.bound = _unavoidable(view)
+        self.bound = view.units(0, 0, 1)  # no errors at all
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -173,13 +182,12 @@ class _Run:
         trees: list[Tree] = []
         try:
             for depth in sorted({0, min(self.depth, 2), self.depth}):
-                points = [tuple(p) for p in self.fronts.front(self.fronts.root, depth).tolist()]
-                trees = [
-                    Tree(
-                        self._node(self.fronts.tree(self.fronts.root, depth, p)), self.view.actions
-                    )
-                    for p in points
-                ]
+                if depth <= 2:
+                    front = self.fronts.front(self.fronts.root, depth)
+                    tests: Origins = {}
+                else:
+                    front, tests = self.deepen(depth)
+                trees = [self.tree_of(depth, tuple(p), tests) for p in front.tolist()]
         except Stopped as stop:
             return trees, stop.limit
         except KeyboardInterrupt:
@@ -194,46 +202,76 @@ class _Run:
     def solve(self, start: Tree | None) -> Limit | None:
         root = self.fronts.root
         try:
-            self.take(self.fronts.front(root, 0), 0)
+            self.take(self.fronts.front(root, 0), {}, 0)
             if start is not None:
                 self.offer_start(start)
             if self.depth:
-                self.take(self.fronts.front(root, min(self.depth, 2)), min(self.depth, 2))
+                self.take(self.fronts.front(root, min(self.depth, 2)), {}, min(self.depth, 2))
             for depth in range(3, self.depth + 1):
-                self.deepen(depth)
+                self.take(*self.deepen(depth), depth)
         except Stopped as stop:
+            self.bound = _unavoidable(self.view)
             return stop.limit
         except KeyboardInterrupt:
+            self.bound = _unavoidable(self.view)
             return Limit.INTERRUPTED
         assert self.best is not None
         self.bound = self.best
         self.report()
         return None
 
-    def deepen(self, depth: int) -> None:
-        """Make all trees of a depth; the incumbent is improved after every root test."""
+    def deepen(self, depth: int) -> tuple[np.ndarray, Origins]:
+        """The front of all trees of a depth, and the root test of every point that is new."""
         from milp_trees.engines.pareto_fronts import kernels
 
-        for _, left, right in self.fronts.splits(self.fronts.root):
-            table = np.full_like(self.fronts.table, kernels.NONE)
-            self.fronts.add(table, left, right, depth - 1)
-            self.take(kernels.front_of(table, table.shape[1]), depth)
+        fronts = self.fronts
+        table = np.full_like(fronts.table, kernels.NONE)
+        origins: Origins = {}
+        for leaves, fp, fn in fronts.front(fronts.root, min(depth - 1, 2)).tolist():
+            table[leaves, fp] = fn
+        fronts.cut(table)
+        try:
+            for f, left, right in fronts.splits(fronts.root):
+                before = table.copy()
+                fronts.add(table, left, right, depth - 1)
+                for where in zip(*np.nonzero(table != before), strict=True):
+                    origins[int(where[0]), int(where[1])] = (f, left, right)
+                fronts.cut(table)
+                if depth > 3 and self.best is not None and (table != before).any():
+                    self.take(kernels.front_of(table.copy(), table.shape[1]), origins, depth)
+        except (Stopped, KeyboardInterrupt):
+            if self.best is not None:
+                self.take(kernels.front_of(table, table.shape[1]), origins, depth)
+            raise
+        return kernels.front_of(table, table.shape[1]), origins
 
-    def take(self, front: np.ndarray, depth: int) -> None:
-        """Make the best point of a front of all rows the incumbent.
+    def tree_of(self, depth: int, point: Point, origins: Origins) -> Tree:
+        """A tree with the numbers of a point of the front of all rows."""
+        fronts = self.fronts
+        split = origins.get(point[:2])
+        if split is None:
+            nested = fronts.tree(fronts.root, min(depth, 2), point)
+        else:
+            nested = fronts.split_tree(*split, depth - 1, point)
+        return Tree(self._node(nested), self.view.actions)
 
-        Every point that is left in a front is better than the last incumbent.
+    def take(self, front: np.ndarray, origins: Origins, depth: int) -> None:
+        """Make the best point of a front of all rows the incumbent, if it is better.
+
+        Parameters
+        ----------
+        front : array of shape (points, 3)
+        origins : mapping
+            Root tests of points; the others are those of a smaller depth.
+        depth : int
         """
         points: list[Point] = [tuple(row) for row in front.tolist()]
         if not points:
             return
         best = max(points, key=lambda x: self.view.units(x[1], x[2], x[0]))
-        nested = self.fronts.tree(
-            self.fronts.root, depth, best
-        )  # made before this tree becomes the bound by which fronts are cut
-        self.keep(
-            self.view.units(best[1], best[2], best[0]), Tree(self._node(nested), self.view.actions)
-        )
+        units = self.view.units(best[1], best[2], best[0])
+        if self.best is None or units > self.best:
+            self.keep(units, self.tree_of(depth, best, origins), depth > 3)
 
     def offer_start(self, tree: Tree) -> None:
         """Make a given tree the incumbent if it is better than a leaf."""
@@ -249,9 +287,11 @@ class _Run:
         if units > self.best:
             self.keep(units, placed)
 
-    def keep(self, units: Surd, tree: Tree) -> None:
+    def keep(self, units: Surd, tree: Tree, cut: bool = False) -> None:
+        """Make a tree the incumbent; `cut` says whether it is worth its time to cut by its metric."""
         self.best, self.tree = units, tree
-        self.fronts.allow(lambda fp, fn, leaves: self.view.units(fp, fn, leaves) > units)
+        if cut or self.fronts.unit:
+            self.fronts.allow(lambda fp, fn, leaves: self.view.units(fp, fn, leaves) > units)
         self.report()
 
     def report(self) -> None:

@@ -158,7 +158,11 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return choose_size(
             problem,
             int(self.max_leaf_nodes),
-            folds.split(np.zeros((rows.n_rows, 1)), target, rows.groups),
+            folds.split(
+                np.zeros((rows.n_rows, 1)),
+                target,
+                None if isinstance(self.cv, int) else rows.groups,  # for splitters by group
+            ),
             max_depths=None if self.max_depths is None else [int(d) for d in self.max_depths],
             method=model._method(),
             limits=model._limits(),

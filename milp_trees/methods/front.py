@@ -66,9 +66,7 @@ def finish_front(
         The best value first. Its status is OPTIMAL if the front is complete, and ERROR if a claim
         contradicts a recomputed value.
     """
-    front = nondominated(
-        problem, [Solution(p, problem.value(p), problem.coordinates(p)) for p in predictors]
-    )
+    front = nondominated(problem, [_recomputed(problem, p) for p in predictors])
     front.sort(key=lambda s: (place((s.value,)), place(s.coordinates)))
     most = problem.question.most
     kept, whole = tuple(front[:most]), complete and (most is None or len(front) <= most)
@@ -96,6 +94,12 @@ def finish_front(
     if whole and result.status is not Status.ERROR:
         certificate = replace(certificate, proved_by=proved_by)
     return replace(result, solutions=kept, complete=whole, certificate=certificate)
+
+
+def _recomputed(problem: Problem, predictor: Tree) -> Solution:
+    routes = predictor.routes(problem.dataset)
+    value = problem.task.value(routes, problem.dataset)
+    return Solution(predictor, value, problem.coordinates(predictor, routes))
 
 
 def nondominated(problem: Problem, solutions: Iterable[Solution]) -> list[Solution]:

@@ -70,7 +70,7 @@ class Formulation(ABC):
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: Name of what the model of such a formulation is derived by, for the certificate.
-    derived_by: ClassVar[str] = "dp"
+    derived_by: ClassVar[str] = ""
     #: Whether the size is known without making all stages; otherwise it is not looked at before.
     quick_size: ClassVar[bool] = True
     #: As `Method.parts`. Formulations of one space are assumed to share the code that declares
@@ -133,6 +133,10 @@ class Formulation(ABC):
         A formulation with a separator is not complete: further rows are found while it is solved.
         """
         return type(self).separator is Formulation.separator
+
+    def whole(self, problem: Problem) -> bool:
+        """Whether the model of a problem holds all its rows when it is built."""
+        return self.complete
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         """For sets and blocks of rows of the model, functions that describe an element in words.

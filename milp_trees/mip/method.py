@@ -13,7 +13,7 @@ import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.limits import Limits, Stopped
-from milp_trees.linear.matrix import MatrixModel, compile_model, pyomo_without
+from milp_trees.linear.matrix import compile_model, pyomo_without
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
@@ -21,6 +21,8 @@ from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.mip.formulation import Formulation, repaired
 from milp_trees.mip.run import Run, believed, result, round_up, solver_gap
+from milp_trees.mip.sizes import nothing_to_choose
+from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
 from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Result, Status
@@ -31,10 +33,6 @@ if TYPE_CHECKING:
 
 #: A point with rounded integers is refused if it violates the other rows by more than this.
 FEASIBILITY = 1e-4
-#: More nonzeros than any machine builds and hands over in a second (a million was measured). A
-#: model with more nonzeros per second of the limit is refused at once; others are stopped at the
-#: limit.
-BUILD_RATE = 5_000_000
 
 
 class FormulationMethod(Method):
@@ -285,7 +283,7 @@ class FormulationMethod(Method):
             )
             answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
         else:
-            answer = _nothing_to_choose(run.matrix)
+            answer = nothing_to_choose(run.matrix)
         answer = replace(
             answer, bound=_covered(run, answer.bound), root_bound=_covered(run, answer.root_bound)
         )
@@ -371,8 +369,7 @@ class FormulationMethod(Method):
             if not self._cut(run, separator, run.matrix.rounded(answer.x), True):
                 break
             if run.incumbent is not None:
-                self.formulation.encode(run.view.canonical(run.incumbent), run.m)
-                run.start = run.matrix.values()
+                self._encode_known(run, run.incumbent)
 
     def _cut(self, run: Run, separator: Any, x: np.ndarray, integral: bool) -> bool:
         """Add the cuts that a point violates; True if there are any, and time is left."""
@@ -397,28 +394,3 @@ def _look_at_memory(watch: Watch) -> None:
     """Raise an error if memory has run out; a timer and an exception handle time and Ctrl-C."""
     if watch.over() is Limit.MEMORY:
         raise Stopped(Limit.MEMORY)
-
-
-def too_large(nonzeros: int, limits: Limits) -> str | None:
-    """Why a model of that size is not built, or None.
-
-    It is too large, or the time limit would end long before it is built.
-    """
-    size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
-    if limits.nonzeros is not None and nonzeros > limits.nonzeros:
-        allowed = f"{limits.nonzeros:,}".replace(",", " ")
-        return f"{size}, where at most {allowed} are built; raise --max-nonzeros (max_nonzeros=), lower the depth, or use fewer tests or rows."
-    seconds = nonzeros / BUILD_RATE
-    if limits.time is not None and seconds > limits.time:
-        return f"{size}, and building it takes at least {seconds:.3g} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
-    return None
-
-
-def _nothing_to_choose(matrix: MatrixModel) -> Answer:
-    """The answer for a model without variables.
-
-    It is found without a solver, since solvers report different things for such a model.
-    """
-    if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
-        return Answer(Status.INFEASIBLE)
-    return Answer(Status.OPTIMAL, x=np.zeros(0), objective=matrix.offset, bound=matrix.offset)

@@ -168,7 +168,9 @@ def result(method: Runner, run: Run) -> Result:
     if start and start["accepted"] is None:
         seen = [a.start_accepted for a in answers if a.start_accepted is not None]
         start["accepted"] = seen[-1] if seen else None
-    infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
+    # With cuts, earlier models may have had solutions that broke rows found later.
+    empty = bool(answers) and answers[-1].status is Status.INFEASIBLE
+    infeasible = empty and run.incumbent is None
     failed = next((a for a in answers if a.status is Status.ERROR), None)
     # If both meet, a bound beyond the incumbent is only the solver's rounding.
     bound = (
@@ -200,7 +202,7 @@ def result(method: Runner, run: Run) -> Result:
         bound=bound,
         claims_optimal=run.incumbent is not None and run.closed,
         infeasible=infeasible,
-        proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover,
+        proved_by=_infeasible_says(method.solver.name, answers[-1]) if infeasible else run.prover,
         clock=run.clock,
         limit=run.stopped,
         model_size=_sizes(run),
@@ -213,7 +215,7 @@ def result(method: Runner, run: Run) -> Result:
         options=_settings(method, run),
         versions=versions(**{method.solver.name: last.version if last else ""}),
     )
-    if last is not None and last.status is Status.INFEASIBLE and run.incumbent is not None:
+    if last is not None and empty and run.incumbent is not None:
         run.wrong = f"The model's feasible set is empty says {method.solver.name}, but a feasible tree is known: the model is wrong."
     if failed is not None or run.wrong:
         found = replace(

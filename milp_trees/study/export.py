@@ -169,11 +169,11 @@ def _check_exportable(problem: Problem, model: Formulation, limits: Limits) -> N
             f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export."
         )
     why = model.unsupported(problem)
-    if why is None and not model.complete:
+    if why is None and not model.whole(problem):
         whole = [
             name
             for name in registry.formulations_for(problem)
-            if (f := named_formulation(name)).complete and f.unsupported(problem) is None
+            if (f := named_formulation(name)).unsupported(problem) is None and f.whole(problem)
         ]
         remedy = (
             f"export {' or '.join(whole)} instead"

@@ -190,7 +190,7 @@ class ActionCosts(Task):
             if len(candidates) == dataset.n_features
             else tuple(dataset.features[j] for j in candidates)
         )
-        columns = list(dict.fromkeys(t.column for t in tests))
+        columns = list(dict.fromkeys(t.column for t in tests)) if self.penalised else []
         (costs, kind), (leaf, splits) = self._kinds(dataset), self._penalties(columns, dataset)
         whole, scale, is_exact = exact.integers(costs, kind)
         if kind is not None:
@@ -215,14 +215,15 @@ class ActionCosts(Task):
         else:
             offset = self.to_natural(least, dataset)
             scale = self.to_natural(least + scale, dataset) - offset
-            leaf, splits = Fraction(0), [Fraction(0)] * len(columns)
-        price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
+        prices = np.zeros(len(tests), dtype=np.int64)
+        if self.penalised:
+            price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
+            prices[:] = [price[t.column] for t in tests]
         if dataset.ranked is not None:
             X: Any = dataset.ranked.select(candidates)
         else:  # a large matrix is not copied without need
-            X = np.ascontiguousarray(
-                dataset.X if len(candidates) == dataset.n_features else dataset.X[:, candidates]
-            )
+            every = len(candidates) == dataset.n_features
+            X = np.ascontiguousarray(dataset.X if every else np.take(dataset.X, candidates, axis=1))
         return CostMatrix(
             X=X,
             features=tests,
@@ -230,7 +231,7 @@ class ActionCosts(Task):
             actions=self.actions(dataset),
             counts=np.ones(dataset.n_rows, dtype=np.int64),
             leaf_cost=round(leaf),
-            split_costs=np.array([price[t.column] for t in tests], dtype=np.int64),
+            split_costs=prices,
             side=self.side_rows(dataset),
             offset=offset,
             scale=scale,

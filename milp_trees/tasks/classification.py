@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-#: Cost of a correct prediction, and the weight of rows without weights, as arrays that broadcast.
+#: Cost of a correct prediction, as an array that broadcasts.
 _FREE = np.array([Fraction(0)], dtype=object)
-_ONE = np.array([Fraction(1)], dtype=object)
 
 
 def _weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Distinct row weights as Fractions, and the index of each row's weight among them."""
-    if dataset.weights is None:
-        return _ONE, np.zeros(dataset.n_rows, dtype=np.int64)
-    distinct, which = np.unique(dataset.weights, return_inverse=True)
+    distinct, which = np.unique(dataset.row_weights, return_inverse=True)
     out = np.empty(len(distinct), dtype=object)
     out[:] = [fraction(w) for w in distinct.tolist()]
     return out, which.ravel()
@@ -206,8 +203,9 @@ class MisclassificationCosts(ActionCosts):
             raise DataError(
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
-        if dataset.weights is None and all(v.denominator == 1 for v in M.ravel()):
-            return M.astype(np.int64), y
+        if dataset.weights is None:
+            whole = all(v.denominator == 1 for v in M.ravel())
+            return (M.astype(np.int64) if whole else M), y
         weights, which = _weights(dataset)
         # One object per weight, class and prediction: equal costs then are one object, so they are
         # compared quickly.

@@ -28,7 +28,9 @@ from milp_trees.tasks.constraint_base import Constraint as Constraint
 from milp_trees.tasks.constraint_base import as_constraints as as_constraints
 from milp_trees.tasks.constraint_base import position, share
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
+from milp_trees.tasks.leaf_order import Monotone
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
+from milp_trees.tasks.task_value import TaskValue
 from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
@@ -297,6 +299,8 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
         Requires,
         ParityInLeaves,
         ParityInSubtrees,
+        Monotone,
+        TaskValue,
     )
 }
 

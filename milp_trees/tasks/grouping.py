@@ -20,8 +20,6 @@ _MULTIPLIERS = np.random.default_rng(1).integers(0, 2**63, 64, dtype=np.uint64) 
 _POWERS = (1 << np.arange(7, -1, -1, dtype=np.uint8)).astype(np.uint8)[:, None]
 #: Bytes of a block of rows that are packed at once.
 _BLOCK = 2**18
-#: Rows with more words than this share of their number are compared as texts of bytes.
-_LONG = 1 / 16
 
 
 def packed(X: np.ndarray) -> np.ndarray:
@@ -69,8 +67,6 @@ def equal_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     words = np.ascontiguousarray(matrix).view(np.uint64)
     columns = words.shape[1]
-    if columns > _LONG * len(words):
-        return _equal_texts(words)
     if columns == 1:
         key = words[:, 0]
     else:
@@ -87,16 +83,6 @@ def equal_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return first[order], place[group]
-
-
-def _equal_texts(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As `equal_rows`, by a dictionary: quick for few rows, or long ones."""
-    seen: dict[bytes, int] = {}
-    group = [seen.setdefault(row.tobytes(), len(seen)) for row in words]
-    first = np.full(len(seen), -1)
-    of = np.array(group, dtype=np.int64)
-    first[of[::-1]] = np.arange(len(of))[::-1]
-    return first, of
 
 
 def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:

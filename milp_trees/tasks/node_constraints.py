@@ -22,6 +22,7 @@ import numpy as np
 
 from milp_trees.tasks.constraint_base import TreeConstraint, position, share
 from milp_trees.tasks.structure import NodeRates, Structure
+from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset
@@ -100,6 +101,19 @@ class ParityInSubtrees(_InNodes):
 
     max_disparity: Any = 0.01
     favourable: Any = None
+
+    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        """Parity at the root, which is a row over actions: bounds of the whole tree use it."""
+        groups = dataset.require("groups", f"The constraint {self.name}")
+        hits = self.events(dataset, actions).astype(np.int64)
+        out = []
+        for a, b in combinations(np.unique(groups).tolist(), 2):
+            in_a, in_b = groups == a, groups == b
+            n_a, n_b = int(in_a.sum()), int(in_b.sum())
+            coefs = hits * np.where(in_a, n_b, np.where(in_b, -n_a, 0))[:, None]
+            slack = int(self.max_disparity * n_a * n_b)
+            out.append(SideRow(f"{self.name} {a}/{b} at the root", coefs, -slack, slack))
+        return out
 
     def events(self, dataset: Dataset, actions: tuple[Any, ...]) -> np.ndarray:
         liked = len(actions) - 1 if self.favourable is None else position(self.favourable, actions)

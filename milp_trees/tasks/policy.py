@@ -165,16 +165,12 @@ def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def observed_treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Index of the observed treatment per row, and the treatments' names."""
-    observed = dataset.require("treatments", f"The task {name}")
-    actions = (
-        tuple(dataset.actions)
-        if dataset.actions is not None
-        else tuple(np.unique(observed).tolist())
+    levels, which = np.unique(
+        dataset.require("treatments", f"The task {name}"), return_inverse=True
     )
+    actions = tuple(dataset.actions) if dataset.actions is not None else tuple(levels.tolist())
     where = {str(a): k for k, a in enumerate(actions)}
-    unknown = {str(t) for t in np.unique(observed).tolist()} - set(where)
+    unknown = sorted({str(t) for t in levels.tolist()} - set(where))
     if unknown:
-        raise DataError(
-            f"Treatment {sorted(unknown)[0]!r} is not among the actions {', '.join(where)}."
-        )
-    return np.array([where[str(t)] for t in observed.tolist()], dtype=np.int64), actions
+        raise DataError(f"Treatment {unknown[0]!r} is not among the actions {', '.join(where)}.")
+    return np.array([where[str(t)] for t in levels.tolist()], dtype=np.int64)[which], actions

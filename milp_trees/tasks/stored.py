@@ -15,6 +15,12 @@ def from_spec(spec: Mapping[str, Any]) -> Task:
     kind = plugins.get("tasks", options.pop("name"))
     if "constraints" in options:
         options["constraints"] = tuple(
-            constraint(**dict(c)) if isinstance(c, Mapping) else c for c in options["constraints"]
+            constraint(**{k: _read(k, v) for k, v in c.items()}) if isinstance(c, Mapping) else c
+            for c in options["constraints"]
         )
     return kind(**options)
+
+
+def _read(name: str, value: Any) -> Any:
+    """A parameter of a constraint; a task in it was described too."""
+    return from_spec(value) if name == "task" and isinstance(value, Mapping) else value

@@ -317,24 +317,23 @@ class CostMatrix(MaybeRanked):
             )
         # Complements are equal once every column begins with 0; constant columns are then all 0.
         words = packed_columns(self.X ^ self.X[0])
-        first, group = equal_rows(words)
-        cheapest_last = np.argsort(self.split_costs, kind="stable")[::-1]
-        represent = np.empty(len(first), dtype=np.int64)
-        represent[group[cheapest_last]] = cheapest_last
-        varies = words[first].any(axis=1)
-        kept = np.sort(represent[varies])
-        position = np.full(self.n_features, -1)
-        position[kept] = np.arange(len(kept))
+        texts, price = [column.tobytes() for column in words], self.split_costs.tolist()
+        cheapest: dict[bytes, int] = {}
+        for f, text in enumerate(texts):
+            if text not in cheapest or price[f] < price[cheapest[text]]:
+                cheapest[text] = f
+        constant = bytes(words.shape[1] * words.itemsize)
+        kept = sorted(f for text, f in cheapest.items() if text != constant)
+        position = {f: k for k, f in enumerate(kept)}
         alias: dict[BinaryFeature, tuple[int, bool] | bool] = {}
-        for f in np.flatnonzero(position < 0).tolist():
-            g = int(represent[group[f]])
-            alias[self.features[f]] = (
-                (int(position[g]), bool(self.X[0, f] != self.X[0, g]))
-                if varies[group[f]]
-                else bool(self.X[0, f])
-            )
+        for f, text in enumerate(texts):
+            g = cheapest[text]
+            if text == constant:
+                alias[self.features[f]] = bool(self.X[0, f])
+            elif g != f:
+                alias[self.features[f]] = position[g], bool(self.X[0, f] != self.X[0, g])
         X = (
-            self.X if len(kept) == self.n_features else np.ascontiguousarray(self.X[:, kept])
+            self.X if len(kept) == self.n_features else np.take(self.X, kept, axis=1)
         )  # a large matrix is not copied without need
         return replace(
             self,

@@ -19,6 +19,7 @@ from milp_trees.testing.generate import (
 from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
+from milp_trees.testing.separability import check_separable
 from milp_trees.testing.sets import RANDOM, default_problems
 from milp_trees.testing.solver_checks import SOLVER_CHECKS, check_solver
 from milp_trees.testing.suite import Report, check_formulation
@@ -36,6 +37,7 @@ __all__ = [
     "check_deletable_constraints",
     "check_formulation",
     "check_method",
+    "check_separable",
     "check_solver",
     "check_solver_pair",
     "check_task",

@@ -10,48 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from milp_trees.testing.definitions_of_prices import prices_paid
-
-Spec = Mapping[str, Any]
-#: The known parts of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
-#: `values`.
-Row = Mapping[str, Any]
-
-
-class Seen(NamedTuple):
-    """The actions and leaves that a tree gives the rows.
-
-    Parameters
-    ----------
-    said : list of int
-        Action of every row.
-    leaf : list of int
-        Leaf of every row.
-    leaves : int
-        Number of leaves.
-    columns : list of str
-        Column of every split.
-    actions : list
-        Names of the actions.
-    tests : list of str
-        Test of every split, as text.
-    below : list of sets of int
-        The leaves below every split.
-    asked : list of lists of str
-        Columns of the tests on the path of every row, from the root.
-    """
-
-    said: Sequence[int]
-    leaf: Sequence[int]
-    leaves: int
-    columns: Sequence[str]
-    actions: Sequence[Any]
-    tests: Sequence[str] = ()
-    below: Sequence[set[int]] = ()
-    asked: Sequence[Sequence[str]] = ()
-
+from milp_trees.testing.seen import Row as Row
+from milp_trees.testing.seen import Seen as Seen
+from milp_trees.testing.seen import Spec as Spec
 
 Definition = Callable[[Spec, Sequence[Row], Seen], float]
 

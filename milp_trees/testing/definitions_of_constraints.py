@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise, product
 from typing import Any
 
 from milp_trees.testing.definitions import Row, Seen, Spec, confusion
@@ -114,6 +115,48 @@ def _in_leaves(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
     return all(_alike(rows, seen, {leaf}, most, wrong) for leaf in range(seen.leaves))
 
 
+def _monotone(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
+    """Points that differ in the column only, at and just above the thresholds, are tried."""
+    column, liked = constraint["column"], str(constraint.get("favourable", seen.actions[-1]))
+    sign = 1 if constraint.get("direction", "increasing") == "increasing" else -1
+    yes = [str(seen.actions[k]) == liked for k in seen.said_in]
+    tests = {test for path in seen.paths for test, _ in path}
+    axes: list[list[tuple[str, Any]]] = [
+        [(name, value) for value in _values([t for t in tests if t.column == name])]
+        for name in sorted({t.column for t in tests} - {column})
+    ]
+    own = _values([t for t in tests if t.column == column])
+    for others in product(*axes):
+        line = [
+            next(
+                yes[leaf]
+                for leaf, path in enumerate(seen.paths)
+                if all(_answer(t, {**dict(others), column: x}) == a for t, a in path)
+            )
+            for x in own
+        ]
+        if any(sign * b < sign * a for a, b in pairwise(line)):
+            return False
+    return True
+
+
+def _values(tests: Sequence[Any]) -> list[Any]:
+    """Values of a column, in order, that tell all answers of its tests apart."""
+    if any(t.kind == "==" for t in tests):
+        return [*{t.value for t in tests}, object()]
+    if any(t.kind == "is" for t in tests):
+        return [0, 1]
+    ends = sorted({float(t.value) for t in tests})
+    return [*ends, float("inf")]
+
+
+def _answer(test: Any, point: dict[str, Any]) -> bool:
+    value = point[test.column]
+    if test.kind == "<=":
+        return bool(value <= test.value)
+    return bool(value == (test.value if test.kind == "==" else 1))
+
+
 #: Constraints on the tree itself.
 ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
     "feature-budget": lambda c, rows, seen: len(set(seen.columns)) <= int(c["at_most"]),
@@ -123,6 +166,7 @@ ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
     "requires": lambda c, rows, seen: (
         _tests(c["needs"], seen) or ("feature" in c and not _tests(c["feature"], seen))
     ),
+    "monotone": _monotone,
     "parity-in-subtrees": _in_subtrees,
     "parity-in-leaves": _in_leaves,
 }

@@ -153,9 +153,7 @@ def too_large(formulation: Formulation, problem: Problem, level: str = "quick") 
     """
     view = formulation.presolved_view(problem)
     nonzeros = int(formulation.model_size(view, problem.space).nonzeros)
-    if (
-        type(formulation).separator is not Formulation.separator
-    ):  # the number of all its possible cuts
+    if not formulation.complete:  # the number of all its possible cuts
         nonzeros += CUT_WEIGHT * view.n_rows * view.n_features * 2**problem.trees.depth
     if nonzeros <= MOST_NONZEROS[level]:
         return None

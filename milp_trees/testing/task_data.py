@@ -81,8 +81,19 @@ def see(tree: Tree, dataset: Dataset) -> Seen:
         list(tree.actions),
         [split.test.name for split in splits],
         below,
+        list(_ways(tree.root)),
+        [leaf.action for leaf in leaves],
         [_asked(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)],
     )
+
+
+def _ways(node: Node) -> Iterator[list[tuple[BinaryFeature, bool]]]:
+    if isinstance(node, Leaf):
+        yield []
+        return
+    for side, answer in ((node.left, False), (node.right, True)):
+        for way in _ways(side):
+            yield [(node.test, answer), *way]
 
 
 def in_order(node: Node) -> Iterator[Node]:

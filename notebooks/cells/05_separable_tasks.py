@@ -74,7 +74,7 @@ print(f"the truth:           {truth[np.arange(4000), policy.routes(fresh).action
 leaves = mt.policy_leaves(policy, fresh)
 few = mt.tasks.DoublyRobust(constraints=[mt.tasks.Capacity(1, at_most=150)])
 tight = mt.solve(mt.Problem(train, few, mt.Trees(2, min_samples_treatment=10)))
-print(f"with 150 treatments: {mt.policy_value(tight.tree, fresh, against=0)} more than nobody; proven: {tight.optimal}")
+print(f"mean outcome with at most 150 treatments: {tight.value.number:.4f}, without that limit {task.value(policy.routes(train), train).number:.4f}; proven: {tight.optimal}")
 print(leaves[["rule", "action", "chosen", "rows", "treated", "value", "low", "high"]].round(2).to_string(index=False))
 """,
     ),
@@ -144,11 +144,15 @@ group = rng.choice(["A", "B"], n)
 score, years = rng.normal(0.6 * (group == "A"), 1, n), rng.integers(0, 10, n)
 hired = score + 0.15 * years + rng.normal(0, 0.7, n) > 1 + 0.4 * (group == "B")
 table = pd.DataFrame({"score": score, "years": years})
-hiring = mt.Binarizer("quantiles", n_bins=5).fit(table, hired).dataset(table, y=hired, groups=group)
+hiring = mt.Binarizer(kind="quantiles", n_bins=5).fit(table, hired).dataset(table, y=hired, groups=group)
 fair = mt.solve(mt.Problem(hiring, mt.Accuracy(), mt.Trees(2), Front("statistical-parity")))
 curve = fair.front()
-print(curve.iloc[:, :4].round(4).to_string(index=False))
+print(curve[["errors", "statistical-parity"]].round(4).to_string(index=False))
 print("complete:", fair.complete)
+figure, axis = plt.subplots(figsize=(5, 3.2), layout="constrained")
+axis.step(curve["statistical-parity"], curve["errors"], where="post", color=ORANGE, marker="o", markersize=3)
+axis.set(xlabel="difference of the rates of the groups", ylabel="errors", title="What equality costs")
+plt.show()
 """,
     ),
     (

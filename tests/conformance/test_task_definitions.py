@@ -37,6 +37,8 @@ ON_TREES = [
     constraint("requires", feature="t0", needs="t1"),
     constraint("requires", needs="t2"),
     constraint("parity-in-subtrees", max_disparity="1/3", favourable="class 0"),
+    constraint("monotone", column="t0"),
+    constraint("monotone", column="t3", direction="decreasing", favourable="class 0"),
     constraint("parity-in-leaves", max_disparity="1/2"),
 ]
 ROOM = mt.tasks.Capacity("class 0", at_most=6), mt.tasks.Capacity("class 1", at_least=3, at_most=9)

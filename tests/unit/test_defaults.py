@@ -282,6 +282,8 @@ def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
     from milp_trees.engines.states import graph as states
 
     problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
+    assert default_method(problem) == "lagrangian"
+    monkeypatch.setattr(type(registry.method("lagrangian")), "takes_side_rows", False)
     assert default_method(problem) == "state-flow@highs"
 
     def endless(*_):

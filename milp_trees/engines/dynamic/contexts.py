@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class ContextType(types.Type):
             self.size += 1 + n
         self.kind = {name: (kind, n) for name, kind, n in fields}
         self.dtype = {name: np.dtype(kind) for name, kind, n in fields if n}
+        #: Numbers that do not change: a context also keeps them as ordinary attributes.
+        self.fixed = {name: 0 for name, kind, _ in fields if kind == FIXED}
         #: Where an array's entries are, its dimensions, and the bytes of a number.
         self.place = {
             name: (self.position[name], n, np.dtype(kind).itemsize) for name, kind, n in fields if n
@@ -199,21 +201,24 @@ class Context:
         begin, block = _block(size)
         for name in shapes:
             table[kind.position[name]] += begin
-        given: dict[str, np.ndarray] = {}
+        own, arrays = kind.fixed.copy(), len(shapes)
         for name, value in values.items():
-            if name not in kind.kind:
-                raise TypeError(f"{kind} has no {name}.")
-            if kind.is_number(name):
+            if name in kind.place:
+                at, n, _ = kind.place[name]
+                check_array(name, value, kind.dtype[name], n)
+                table[at : at + 1 + n] = (address(value), *value.shape)
+                own[name] = value
+                arrays += 1
+            elif name in kind.position:
                 table[kind.position[name]] = value
-                continue
-            at, n, _ = kind.place[name]
-            check_array(name, value, kind.dtype[name], n)
-            table[at : at + 1 + n] = (address(value), *value.shape)
-            given[name] = value
-        if len(given) + len(shapes) < len(kind.place):
-            missing = set(kind.place) - set(given) - set(shapes)
+                if name in own:
+                    own[name] = int(value)
+            else:
+                raise TypeError(f"{kind} has no {name}.")
+        if arrays < len(kind.place):
+            missing = set(kind.place) - set(values) - set(shapes)
             raise TypeError(f"{kind} needs {', '.join(sorted(missing))}.")
-        self._start(kind, np.array(table, dtype=np.int64), block, parts, given)
+        self._start(kind, np.array(table, dtype=np.int64), block, parts, own)
 
     def _start(
         self,
@@ -221,34 +226,38 @@ class Context:
         table: np.ndarray,
         block: np.ndarray,
         parts: Sequence[Context] = (),
-        given: Mapping[str, np.ndarray] = _NONE,
+        known: Mapping[str, Any] = _NONE,
     ) -> None:
-        own = vars(self)
-        own.update(given)
+        own = self.__dict__
+        own.update(known)
         own["kind"], own["table"], own["block"], own["parts"] = kind, table, block, parts
-        own["address"] = address(table)
+        own["address"] = _begin(table)
 
     def address_of(self, name: str) -> int:
         """Where an array begins."""
-        return int(self.table[self.kind.position[name]])
+        at: int = self.table.item(self.kind.position[name])
+        return at
 
     def __getattr__(self, name: str) -> Any:
         """A number, or an array that is read for the first time."""
-        kind = vars(self)["kind"]
-        if name not in kind.kind:
+        kind = self.__dict__["kind"]
+        if name not in kind.position:
             raise AttributeError(name)
-        if kind.is_number(name):
-            return int(self.table[kind.position[name]])
+        if name not in kind.place:
+            return self.table.item(kind.position[name])
         at, n, _ = kind.place[name]
         begin, *shape = self.table[at : at + 1 + n].tolist()
-        array = np.ndarray(shape, kind.dtype[name], self.block, begin - address(self.block))
-        vars(self)[name] = array
+        array = np.ndarray(shape, kind.dtype[name], self.block, begin - _begin(self.block))
+        self.__dict__[name] = array
         return array
 
     def __setattr__(self, name: str, value: int) -> None:
-        if name not in self.kind.kind or not self.kind.is_number(name):
+        kind = self.kind
+        if name not in kind.position or name in kind.place:
             raise AttributeError(f"Only numbers of a context are set; {name} is not one.")
-        self.table[self.kind.position[name]] = value
+        self.table[kind.position[name]] = value
+        if name in self.__dict__:
+            self.__dict__[name] = int(value)
 
 
 class Rows(Sequence[Context]):
@@ -312,15 +321,20 @@ def _offsets(kind: ContextType, shapes: Mapping[str, Shape]) -> tuple[list[int],
 def _block(size: int) -> tuple[int, np.ndarray]:
     """Zeros, and the address of the first cache line in them."""
     block = np.zeros(size + _LINE, dtype=np.uint8)
-    begin = address(block)
+    begin = _begin(block)
     return begin + -begin % _LINE, block
 
 
 def address(array: np.ndarray) -> int:
     """Where an array's numbers begin."""
     if array.size and array.flags.writeable:  # in half of the time that `array.ctypes` takes
-        return ctypes.addressof(ctypes.c_char.from_buffer(cast(Any, array)))
+        return _begin(array)
     return int(array.ctypes.data)
+
+
+def _begin(array: Any) -> int:
+    """Where the numbers of an array begin that is not empty and may be written."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(array))
 
 
 def check_array(name: str, array: np.ndarray, dtype: Any, dimensions: int) -> None:

@@ -58,6 +58,10 @@ WORK = ContextType(
     ),
 )
 
+#: The counters' names, and where the first one stands in the table of `WORK`; they follow each other.
+NAMES = COUNTERS.split()
+FIRST_COUNTER = WORK.position[NAMES[0]]
+
 #: room: entries allowed before it should grow; used (1,): their number, which threads raise at
 #: once; slots (a power of two, 4).
 TABLE = ContextType("Table", fields("room:fixed used:int64:1 slots:uint64:2"))

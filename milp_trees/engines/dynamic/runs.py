@@ -23,7 +23,7 @@ from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
 from milp_trees.engines.dynamic.entering import ENTER
 from milp_trees.engines.dynamic.extract import extract
-from milp_trees.engines.dynamic.layouts import COUNTERS
+from milp_trees.engines.dynamic.layouts import FIRST_COUNTER, NAMES
 from milp_trees.engines.dynamic.memory import move
 from milp_trees.engines.dynamic.shallow import single_leaf, up_to_two
 from milp_trees.engines.dynamic.switches import Switches
@@ -150,7 +150,8 @@ class Search:
     def _counted(self, limit: Limit | None) -> Outcome:
         out = self.outcome
         out.limit = limit
-        out.counters = {n: sum(getattr(w, n) for w in self.works) for n in COUNTERS.split()}
+        counted = [w.table[FIRST_COUNTER : FIRST_COUNTER + len(NAMES)] for w in self.works]
+        out.counters = dict(zip(NAMES, np.sum(counted, axis=0).tolist(), strict=True))
         out.counters["entries"] = int(self.table.used[0])
         return out
 

@@ -115,25 +115,38 @@ class Dual:
         def price(plane: Plane) -> int:
             return D * plane.cost + sum(m * t for m, t in zip(n, plane.totals, strict=True))
 
-        tree, value = self._solve(multipliers.view_at(self.view), price)
+        def midway(bound: int) -> None:
+            self._raise(multipliers, bound)
+
+        tree, value = self._solve(multipliers.view_at(self.view), price, midway)
         if tree is None:
             self.infeasible = True
             return None
+        self._raise(multipliers, value)
+        return self.meet(tree)
+
+    def _raise(self, multipliers: Multipliers, value: int) -> None:
+        """Take note that no tree has a lower objective than `value` at some multipliers."""
         bound = multipliers.bound(value, self.view)
         if self.bound is None or bound > self.bound:
             self.best, self.bound = multipliers, bound
             self.incumbent.raise_bound(math.ceil(bound))
-        return self.meet(tree)
 
-    def _solve(self, view: CostMatrix, price: Callable[[Plane], int]) -> tuple[Tree | None, int]:
+    def _solve(
+        self,
+        view: CostMatrix,
+        price: Callable[[Plane], int],
+        midway: Callable[[int], None] = lambda bound: None,
+    ) -> tuple[Tree | None, int]:
         """The optimum of a view without side rows; `price` is its objective for known trees.
 
         The lowest of the known trees is where `dp` starts, which spares it the search for worse
-        ones.
+        ones. `midway` is called with the bounds of the run.
         """
         limits = Limits(time=None, memory_mb=self.memory_mb)
         start = self.planes[min(self.planes, key=price)] if self.planes else None
-        run = Run(DynamicProgramme(ties="first"), view, self.space, limits, start, None)
+        method = DynamicProgramme(ties="first")
+        run = Run(method, view, self.space, limits, start, lambda _: midway(run.bound))
         run.prepare()
         self.watch.postpone(run.compile())
         run.begin(self.watch.began, self.watch)
@@ -141,6 +154,7 @@ class Dual:
         self.watch.postpone(run.compiling)
         self.runs += 1
         if run.limit is not None:
+            midway(run.bound)
             if run.tree is not None:
                 self.incumbent.offer(run.tree)
             raise Stopped(run.limit)

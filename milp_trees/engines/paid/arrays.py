@@ -10,13 +10,12 @@ import numpy as np
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import Instance, prepare
 from milp_trees.engines.dynamic.buffers import work_of
-from milp_trees.engines.dynamic.contexts import Context, address
+from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.pair_counts import (
     COUNT,
     EVALUATE,
     GATHER,
     PACK,
-    aligned,
     kernel_addresses,
 )
 from milp_trees.engines.dynamic.switches import Switches
@@ -69,7 +68,7 @@ def instance_of(view: PathCosts, space: Trees) -> Instance:
 def kernels_of(instance: Instance) -> np.ndarray:
     """Addresses of the kernels of an instance."""
     data, bits = instance.data, int(instance.kind[1:])
-    split, mass = bool(data.split.any()), bool(data.n_masses)
+    split, mass = instance.splits, bool(data.n_masses)
     how = (GATHER,) if data.by_row else (COUNT, PACK)
     found = kernel_addresses(instance.kind, split, mass, data.n_values, how, data.n_masses)
     found[EVALUATE] = priced_kernel(bits, int(split), int(mass))
@@ -81,7 +80,7 @@ def arrays_of(view: PathCosts, instance: Instance) -> Arrays:
     bits = int(instance.kind[1:])
     work = work_of(instance, Switches(similarity=False), 0, 5, kernels_of(instance))
     paid = _paid(view, instance.data, bits)
-    work.args[at.PRICES] = address(paid.arrays[f"prices_{bits}"])
+    work.args[at.PRICES] = paid.address_of(f"prices_{bits}")
     return Arrays(work, paid, view.price.copy())
 
 
@@ -94,15 +93,31 @@ def _paid(view: PathCosts, data: Any, bits: int) -> Context:
     relation[:F, :F] = (group[:, None] == group) & (group[:, None] >= 0)
     relation[:F, :F][(own[:, None] == own) & (own[:, None] >= 0)] = 2
 
-    def numbers(*shape: int) -> np.ndarray:
-        return np.zeros(shape, dtype=np.int64)
-
-    tables = {
-        f"prices_{b}": aligned((2 * R, S) if b == bits else (0, 0), np.dtype(f"i{b // 8}"))
-        for b in (16, 32, 64)
+    table = (2 * R, S)
+    shapes = {
+        "prices_16": table if bits == 16 else (0, 0),
+        "prices_32": table if bits == 32 else (0, 0),
+        "prices_64": table if bits == 64 else (0, 0),
+        "base": (S,),
+        "low": (S,),
+        "after": (A,),
+        "sides": (F, 4),
+        "floor": (F, 2),
+        "weight": (1, F),
+        "found": (2, 5),
+        "order": (F,),
+        "score": (F,),
+        "goal": (17,),
+        "children": (2, data.n_words),
+        "next": (A,),
+        "lower": (2, 9),
+        "upper": (2, 9),
+        "allowed": (9,),
+        "child": (3, 9),
     }
     return Context(
         PAID,
+        shapes,
         matrix_rows=R,
         any_free=int((own < 0).any()),
         attribute=own,
@@ -110,21 +125,4 @@ def _paid(view: PathCosts, data: Any, bits: int) -> Context:
         group=view.group,
         relation=relation,
         split=np.ascontiguousarray(data.split[:F]),
-        base=numbers(S),
-        low=numbers(S),
-        after=numbers(A),
-        sides=numbers(F, 4),
-        floor=numbers(F, 2),
-        weight=numbers(1, F),
-        found=numbers(2, 5),
-        order=numbers(F),
-        score=np.zeros(F),
-        goal=numbers(17),
-        children=np.zeros((2, data.n_words), dtype=np.uint64),
-        next=numbers(A),
-        lower=numbers(2, 9),
-        upper=numbers(2, 9),
-        allowed=numbers(9),
-        child=numbers(3, 9),
-        **tables,
     )

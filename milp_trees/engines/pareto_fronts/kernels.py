@@ -15,7 +15,8 @@ Complexity of `two_levels` for F tests: F² words for the counts, then F sums of
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.ranking.kernels import pair_counts, side_counts
+from milp_trees.compiling.ones import ones
+from milp_trees.engines.ranking.kernels import side_counts
 
 #: Stands for the absence of a point.
 NONE = np.int64(2**40)
@@ -95,25 +96,88 @@ def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
 
 
 @kernel
-def two_levels(least, allowed, rows, tests, ups, p, q, size, unit):
-    """The front of a set for at most two levels of splits."""
-    pairs = pair_counts(rows, tests, ups)
-    F = len(tests)
+def pairs_of(rows, tests, ups):
+    """Positives and negatives of a set for which both tests of a pair are true, shape (F, F, 2).
+
+    `tests` is by words, shape (words, F), so that the counts of many tests are vector code.
+    """
+    F = tests.shape[1]
+    out = np.zeros((2, F, F), dtype=np.int64)
+    for w in range(len(rows)):
+        counts = out[0] if w < ups else out[1]
+        for f in range(F):
+            both = rows[w] & tests[w, f]
+            if both:
+                for g in range(F):
+                    counts[f, g] += np.int64(ones(both & tests[w, g]))
+    pairs = np.empty((F, F, 2), dtype=np.int64)
+    for c in range(2):
+        for f in range(F):
+            for g in range(F):
+                pairs[f, g, c] = out[c, f, g]
+    return pairs
+
+
+@kernel
+def side_fronts(table, allowed, pairs, rest, f, p, q, size, unit):
+    """The fronts of both sides of test f for at most one more split: true, then false."""
+    p1, q1 = pairs[f, f, 0], pairs[f, f, 1]
+    put_leaf(table, allowed, p1, q1, unit)
+    put_splits(table, allowed, pairs[f], p1, q1, size, unit)
+    true = front_of(table, q1 + 1)
+    for g in range(len(rest)):
+        rest[g, 0], rest[g, 1] = pairs[g, g, 0] - pairs[f, g, 0], pairs[g, g, 1] - pairs[f, g, 1]
+    put_leaf(table, allowed, p - p1, q - q1, unit)
+    put_splits(table, allowed, rest, p - p1, q - q1, size, unit)
+    return true, front_of(table, q - q1 + 1)
+
+
+@kernel
+def two_levels(least, allowed, pairs, p, q, size, unit):
+    """The front of a set for at most two levels of splits, from `pairs_of`."""
+    F = len(pairs)
     table, rest = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
     put_leaf(least, allowed, p, q, unit)
     for f in range(F):
-        p1, q1 = pairs[f, f, 0], pairs[f, f, 1]
-        if p1 + q1 < size or p + q - p1 - q1 < size:
-            continue
-        put_leaf(table, allowed, p1, q1, unit)
-        put_splits(table, allowed, pairs[f], p1, q1, size, unit)
-        true = front_of(table, q1 + 1)
-        for g in range(F):
-            rest[g, 0], rest[g, 1] = (
-                pairs[g, g, 0] - pairs[f, g, 0],
-                pairs[g, g, 1] - pairs[f, g, 1],
-            )
-        put_leaf(table, allowed, p - p1, q - q1, unit)
-        put_splits(table, allowed, rest, p - p1, q - q1, size, unit)
-        put_sums(least, allowed, true, front_of(table, q - q1 + 1))
+        under = pairs[f, f, 0] + pairs[f, f, 1]
+        if under >= size and p + q - under >= size:
+            true, false = side_fronts(table, allowed, pairs, rest, f, p, q, size, unit)
+            put_sums(least, allowed, true, false)
     return front_of(least, q + 1)
+
+
+@kernel
+def find_two(least, allowed, pairs, p, q, size, unit, point):
+    """The test of a split into two levels that has a point, and the points of its sides.
+
+    The result is the test and an array of both points, the true side first; -1 if there is none.
+    """
+    F = len(pairs)
+    table, rest = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
+    both = np.empty((2, 3), dtype=np.int64)
+    for f in range(F):
+        under = pairs[f, f, 0] + pairs[f, f, 1]
+        if under >= size and p + q - under >= size:
+            true, false = side_fronts(table, allowed, pairs, rest, f, p, q, size, unit)
+            for i in range(len(true)):
+                for j in range(len(false)):
+                    if (true[i] + false[j] == point).all():
+                        both[0], both[1] = true[i], false[j]
+                        return f, both
+    return -1, both
+
+
+@kernel
+def find_one(sides, p, q, size, unit, point):
+    """The test of a split into two leaves that has a point, and whether true is positive.
+
+    The result is (-1, False) if there is none.
+    """
+    for f in range(len(sides)):
+        p1, q1 = sides[f, 0], sides[f, 1]
+        if p1 + q1 >= size and p + q - p1 - q1 >= size and point[0] == 2 * unit:
+            if point[1] == q1 and point[2] == p - p1:
+                return f, True
+            if point[1] == q - q1 and point[2] == p1:
+                return f, False
+    return -1, False

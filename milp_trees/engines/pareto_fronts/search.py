@@ -44,10 +44,12 @@ class Fronts:
     ) -> None:
         self.view, self.least, self.check = view, least, check
         self.tests, self.root, self.ups, _ = pack(view)
+        self.words = np.ascontiguousarray(self.tests.T)
         self.unit = 0 if most_leaves is None else 1
         layers, width = (most_leaves or 0) + 1, view.totals[1] + 1
         #: The largest useful number of false negatives; at first there is no limit.
         self.allowed = np.full((layers, width), view.totals[0], dtype=np.int64)
+        self.whole = self.allowed.copy()
         self.table = np.full((layers, width), kernels.NONE, dtype=np.int64)
         self.memo: dict[tuple[bytes, int], np.ndarray] = {}
         self.sums = self.reused = 0
@@ -66,6 +68,14 @@ class Fronts:
                     fn -= 1
                 self.allowed[leaves, fp] = min(fn, self.allowed[leaves, fp])
 
+    def cut(self, table: np.ndarray) -> None:
+        """Cut off points that are no better than one of the points of trees of all rows.
+
+        Errors elsewhere only add up, so a part with such a point is in no tree of the front.
+        """
+        least = np.minimum.accumulate(np.minimum.accumulate(table, axis=0), axis=1)
+        np.minimum(self.allowed, least - 1, out=self.allowed)
+
     def counts(self, rows: np.ndarray) -> tuple[int, int]:
         """Positives and negatives."""
         return count(rows, rows, 0, self.ups), count(rows, rows, self.ups, len(rows))
@@ -83,12 +93,14 @@ class Fronts:
         p, q = self.counts(rows)
         if not depth or not p or not q:
             out = kernels.leaf(self.table, self.allowed, p, q, self.unit)
-        elif depth <= 2:
-            self.check()
-            compiled = kernels.one_level if depth == 1 else kernels.two_levels
-            out = compiled(
+        elif depth == 1:
+            out = kernels.one_level(
                 self.table, self.allowed, rows, self.tests, self.ups, p, q, self.least, self.unit
             )
+        elif depth == 2:
+            self.check()
+            pairs = kernels.pairs_of(rows, self.words, self.ups)
+            out = kernels.two_levels(self.table, self.allowed, pairs, p, q, self.least, self.unit)
         else:
             table = np.full_like(self.table, kernels.NONE)
             kernels.put_leaf(table, self.allowed, p, q, self.unit)
@@ -153,11 +165,47 @@ class Fronts:
         Nested
             An action, or a test with both sides.
         """
+        before, self.allowed = self.allowed, self.whole
+        try:
+            return self._tree(rows, depth, point)
+        finally:
+            self.allowed = before
+
+    def split_tree(
+        self, f: int, left: np.ndarray, right: np.ndarray, depth: int, point: Point
+    ) -> Nested:
+        """A tree with a given root test that has the numbers of a point.
+
+        Parameters
+        ----------
+        f : int
+            The test.
+        left, right : array of words
+            The rows of both sides.
+        depth : int
+            Levels of splits that are left for each side.
+        point : tuple of int
+
+        Returns
+        -------
+        Nested
+        """
+        a, b = self.front(left, depth), self.front(right, depth)
+        rest = {tuple(row) for row in b.tolist()}
+        for own in a.tolist():
+            other = tuple(np.subtract(point, own).tolist())
+            if other in rest:
+                return f, self.tree(left, depth, tuple(own)), self.tree(right, depth, other)
+        raise AssertionError("A point of the front has no tree.")
+
+    def _tree(self, rows: np.ndarray, depth: int, point: Point) -> Nested:
         p, q = self.counts(rows)
         positive = self.view.positive
         leaves, fp, fn = point
         if leaves >= self.unit and (fp, fn) in ((0, p), (q, 0)):
             return positive if (fp, fn) == (q, 0) else 1 - positive
+        if depth <= 2:
+            return self._shallow(rows, depth, point, p, q)
         for f, left, right in self.splits(rows):
             rest = {tuple(b): b for b in self.front(right, depth - 1).tolist()}
             for a in self.front(left, depth - 1).tolist():
@@ -165,7 +213,31 @@ class Fronts:
                 if other in rest:
                     return (
                         f,
-                        self.tree(left, depth - 1, tuple(a)),
-                        self.tree(right, depth - 1, other),
+                        self._tree(left, depth - 1, tuple(a)),
+                        self._tree(right, depth - 1, other),
                     )
+        raise AssertionError("A point of the front has no tree.")
+
+    def _shallow(
+        self, rows: np.ndarray, depth: int, point: Point, p: int, q: int
+    ) -> tuple[int, Nested, Nested]:
+        """A tree of one or two levels that has the numbers of a point and is no leaf."""
+        target, positive = np.array(point, dtype=np.int64), self.view.positive
+        sides = side_counts(rows, self.tests, self.ups)
+        f, up = kernels.find_one(sides, p, q, self.least, self.unit, target)
+        if f >= 0:
+            said = (1 - positive, positive) if up else (positive, 1 - positive)
+            return int(f), *said
+        if depth == 2:
+            pairs = kernels.pairs_of(rows, self.words, self.ups)
+            f, both = kernels.find_two(
+                self.table, self.allowed, pairs, p, q, self.least, self.unit, target
+            )
+            if f >= 0:
+                parts = (rows & ~self.tests[f], rows & self.tests[f])
+                false, true = (
+                    self._tree(part, 1, tuple(row))
+                    for part, row in zip(parts, both[::-1].tolist(), strict=True)
+                )
+                return int(f), false, true
         raise AssertionError("A point of the front has no tree.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -17,9 +18,14 @@ from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.limits import Limits
 from milp_trees.methods.trace import Trace
 from milp_trees.methods.watch import Watch
+from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.structure import FeatureUse
 from milp_trees.tasks.views import CostMatrix
+
+#: Columns that are chosen one after the other, where a constraint counts what a tree tests.
+MOST_COLUMNS = 5
 
 
 class Bounding(NamedTuple):
@@ -54,16 +60,55 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
         dual.infeasible, incumbent.tree = tree is None, tree
         dual.bound = None if least is None else Fraction(least)
     trees = [t for t in (incumbent.tree, *dual.planes.values()) if t is not None]
+    multipliers = dual.best or Multipliers.none(len(view.side))
+    if view.structure and not dual.infeasible:
+        trees += [Tree(Leaf(k), view.actions) for k in range(view.n_actions)]
+        priced = replace(multipliers.view_at(view), structure=())
+        for tree in _of_few_columns(view, priced, free) if _counts_features(view) else ():
+            incumbent.value = incumbent.tree = None
+            if view.side:
+                incumbent.offer(tree)
+            trees += [tree, incumbent.tree or tree]
     found = [t for t in trees if feasible(t, view, space)]
     best = min(found, key=view.objective, default=None)
     return Bounding(
-        dual.best or Multipliers.none(len(view.side)),
+        multipliers,
         None if dual.infeasible or dual.bound is None else math.ceil(dual.bound),
         best,
         None if best is None else view.objective(best),
         dual.most,
         incumbent.unit,
     )
+
+
+def _counts_features(view: CostMatrix) -> bool:
+    return any(isinstance(part, FeatureUse) for part in view.structure)
+
+
+def _of_few_columns(view: CostMatrix, priced: CostMatrix, space: Trees) -> Iterator[Tree]:
+    """Best trees at some prices on the tests of few columns, chosen one after the other."""
+    chosen: list[str] = []
+    best: int | None = None
+    left = list(dict.fromkeys(t.column for t in view.features))
+    while left and len(chosen) < MOST_COLUMNS:
+        found = []
+        for column in left:
+            keep = [f for f, t in enumerate(view.features) if t.column in (*chosen, column)]
+            part = replace(
+                priced,
+                X=np.ascontiguousarray(priced.X[:, keep]),
+                features=tuple(priced.features[f] for f in keep),
+                split_costs=priced.split_costs[keep],
+            )
+            Z, tree = solve_view(part, space)
+            if Z is not None and tree is not None:
+                yield tree
+                found.append((Z, column))
+        if not found or (best is not None and min(found)[0] >= best):
+            return
+        best, column = min(found)
+        chosen.append(column)
+        left.remove(column)
 
 
 def feasible(tree: Tree, view: CostMatrix, space: Trees) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from numba import errors, typeof
@@ -99,7 +100,7 @@ def parts_of(given: Given, compiled: bool) -> Parts:
     -------
     Parts
     """
-    decorate: Callable[..., Any] = kernel if compiled else lambda function: function
+    decorate: Callable[..., Any] = _compiled if compiled else lambda function: function
     V, S = given.width, given.n_sums
 
     def made(part: Any, default: str) -> Any:
@@ -120,6 +121,45 @@ def parts_of(given: Given, compiled: bool) -> Parts:
         made(None, f"lambda array, f: ({_listed('int(array[{i}, f])', S)})"),
         made(None, f"lambda a, b: ({_listed('a[{i}] - b[{i}]', S)})"),
     )
+
+
+def _compiled(function: Any) -> Any:
+    """A kernel, in which plain functions that it calls are kernels too.
+
+    They are found by their names in its module and in its closure.
+    """
+    return kernel(_with_kernels(function, {}))
+
+
+def _with_kernels(function: Any, known: dict[int, Any]) -> Any:
+    """A copy of a function that names kernels where it named plain functions."""
+
+    def made(value: Any) -> Any:
+        if not isinstance(value, FunctionType):
+            return value
+        if id(value) not in known:
+            known[id(value)] = value  # a function that calls itself stays as it is
+            known[id(value)] = kernel(_with_kernels(value, known))
+        return known[id(value)]
+
+    names = set(function.__code__.co_names) & set(function.__globals__)
+    changed = {name: made(function.__globals__[name]) for name in names}
+    cells = tuple(CellType(made(cell.cell_contents)) for cell in function.__closure__ or ())
+    same = all(function.__globals__[name] is value for name, value in changed.items())
+    if same and all(
+        a.cell_contents is b.cell_contents
+        for a, b in zip(cells, function.__closure__ or (), strict=True)
+    ):
+        return function
+    copy = FunctionType(
+        function.__code__,
+        {**function.__globals__, **changed},
+        function.__name__,
+        function.__defaults__,
+        cells or None,
+    )
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    return copy
 
 
 def _write(array: Any, i: int, value: Any) -> None:

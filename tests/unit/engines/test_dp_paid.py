@@ -12,6 +12,7 @@ from milp_trees.data.dataset import BinaryFeature
 from milp_trees.questions import BySize
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks.path_costs import PathCosts
+from milp_trees.tasks.states_view import States
 
 METHOD = "dp-paid"
 
@@ -206,3 +207,6 @@ def test_the_view_counts_what_the_task_does():
             pruned = tree.prune_empty(problem.dataset)
             for form in (view, view.reduced):
                 assert form.to_value(form.objective(pruned)) == problem.value(pruned).exact, seed
+            parts = problem.view(States)
+            units = parts.units_of(parts.evaluate(tree))
+            assert parts.to_value(units) == problem.value(tree).exact, seed

@@ -144,6 +144,8 @@ PARAMETERS = {
     "error-rates": {"max_false_positive_rate": "1/7"},
     "feature-budget": {"at_most": 2},
     "not-together": {"first": "a", "second": "b"},
+    "task-value": {"task": mt.Accuracy(), "at_most": 3},
+    "monotone": {"column": "a", "direction": "decreasing"},
     "requires": {"feature": "a", "needs": "b"},
 }
 
@@ -153,7 +155,8 @@ def test_a_constraint_is_found_by_its_name(name):
     """As the command line and stored results spell it."""
     made = constraint(name, **PARAMETERS.get(name, {"max_disparity": "1/7"}))
     assert type(made).name == name
-    assert constraint(**made.spec()) == made
+    (read,) = mt.tasks.from_spec(mt.Accuracy(constraints=(made,)).spec()).constraints
+    assert read == made
 
 
 def test_an_unknown_constraint_or_missing_column_is_named():

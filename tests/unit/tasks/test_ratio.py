@@ -173,10 +173,7 @@ def test_side_constraints_and_floors():
     assert best < brute_force(replace(asked, task=mt.tasks.Precision()))[1].exact
     for name in ("enumerate", "flow-oct@highs", "state-flow@highs", "lagrangian"):
         assert mt.solve(asked, name).value.exact == best
-    with pytest.raises(
-        mt.errors.Unsupported,
-        match="side constraints; lagrangian, state-flow-reduced, state-flow and flow-oct can",
-    ):
+    with pytest.raises(mt.errors.Unsupported, match=r"side constraints; .*state-flow.* can"):
         mt.solve(asked, "dp")
     limited = replace(asked, task=mt.tasks.F1(constraints=(mt.tasks.Capacity(1, at_most=2),)))
     for name in ("enumerate", "lagrangian"):

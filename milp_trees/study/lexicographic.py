@@ -1,0 +1,89 @@
+"""Goals in order: the best tree for the first, among these the best for the second, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from milp_trees import exact
+from milp_trees.errors import DataError
+from milp_trees.limits import Limits
+from milp_trees.methods.method import Method
+from milp_trees.problem import Problem
+from milp_trees.results.result import Result
+from milp_trees.study.solving import answer
+from milp_trees.tasks.task_value import TaskValue
+
+#: The goal that is no task.
+FEWEST_LEAVES = "fewest-leaves"
+
+
+def lexicographic(
+    problem: Problem,
+    *then: Any,
+    method: str | Method | None = None,
+    limits: Limits | None = None,
+    reference: str | None = None,
+) -> list[Result]:
+    """Solve for several goals in order; each keeps the optimum of those before it as a side row.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its task is the first goal: a sum of exact costs of actions, without penalties.
+    then : tasks, or "fewest-leaves"
+        The further goals.
+    method : str or Method, optional
+        The method for all of them; by default the first that takes each problem.
+    limits : Limits, optional
+        For each goal.
+    reference : str, optional
+        As for `milp_trees.solve`.
+
+    Returns
+    -------
+    list of Result
+        One per goal; it ends with the first goal whose optimum was not proven.
+
+    Raises
+    ------
+    DataError
+        A goal is no task of that kind.
+    """
+    steps, results = goal_problems(problem, then), []
+    stated = next(steps)
+    while True:
+        result = answer(stated, method, limits or Limits(), reference=reference)
+        results.append(result)
+        if not result.optimal or len(results) > len(then):
+            return results
+        stated = steps.send(result)
+
+
+def goal_problems(problem: Problem, then: Sequence[Any]) -> Generator[Problem, Result, None]:
+    """The problems of all goals; each but the first is made from the result of the one before."""
+    goals = [problem.task, *then]
+    for at, goal in enumerate(goals):
+        if isinstance(goal, str) and goal != FEWEST_LEAVES:
+            raise DataError(f"A goal is a task, or {FEWEST_LEAVES!r}; got {goal!r}.")
+        if goal == FEWEST_LEAVES and at + 1 < len(goals):
+            raise DataError(f"{FEWEST_LEAVES!r} can only be the last goal.")
+    kept = tuple(getattr(problem.task, "constraints", ()))
+    for goal in goals:
+        # Among the optima of the first goals their costs are constant, and leaves decide.
+        task: Any = replace(goals[0], leaf_penalty=1) if goal == FEWEST_LEAVES else goal
+        result = yield replace(problem, task=replace(task, constraints=kept))
+        if goal is not goals[-1]:
+            plain = replace(task, constraints=())
+            kept = (*kept, TaskValue(plain, _total(plain, result)))
+
+
+def _total(task: Any, result: Result) -> Any:
+    """What a task's costs add up to for the tree of a result, exactly."""
+    data = result.problem.dataset
+    whole, scale, _ = exact.integers(task.costs(data))
+    action = result.predictor.routes(data).action
+    return scale * int(whole[np.arange(len(action)), action].sum())
