@@ -98,7 +98,7 @@ class _Run:
         self.solved: list[tuple[Fraction, _Point]] = []
         self.limited: Problem | None = None
         self.steps, self.nodes = 0, 0
-        #: Seconds for the value and the amount of a tree.
+        #: Seconds in which the values and amounts of all trees so far were read.
         self.reading = 0.0
         self.stopped: Limit | None = None
         self.failed: Result | None = None
@@ -160,7 +160,7 @@ class _Run:
     def _point(self, tree: Tree) -> _Point:
         began = time.perf_counter()
         value, amount = self.problem.coordinates(tree)
-        self.reading = max(self.reading, time.perf_counter() - began)
+        self.reading += time.perf_counter() - began
         return _Point(tree, self.scale.from_value(exact_value(value)), exact_value(amount))
 
     # -- one step ------------------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ class _Run:
         """Let the method solve the problem with a limit; None if there is no time for it."""
         left = Deadline.after(self.limits.time, self.clock.begin).left
         if left is not None:
-            # At the end every tree is read twice more, for its value and its coordinates.
-            left -= 3 * self.reading * (len(self.seen) + 1)
+            # At the end all trees are read again, for values, coordinates and violations.
+            left -= 3 * self.reading
             if left <= 0:
                 self.stopped = Limit.TIME
                 return None
