@@ -32,7 +32,7 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Largest number of pairs of tests on all paths to the last two levels: minutes, not hours.
+#: Largest estimate of the work: minutes, not hours.
 MOST_WORK = 100_000_000
 
 _warm: set[str] = set()
@@ -57,8 +57,9 @@ class SideFronts(Method):
             return "side-fronts takes penalties and test costs of at least 0; some are negative."
         depth = _depth(problem, view)
         work = view.n_features * (2 * view.n_features) ** max(depth - 1, 0) * view.n_actions**2
+        work *= view.n_rows ** max(depth - 3, 0)  # fronts of deeper trees have many points
         if work > MOST_WORK:
-            return f"side-fronts is for problems with few tests or levels: tests · (2 · tests)^(depth − 1) · actions² may be at most {MOST_WORK:,}; here it is {work:.3g}."
+            return f"side-fronts is for problems with few tests or levels: tests · (2 · tests)^(depth − 1) · actions², from four levels on times rows^(depth − 3), may be at most {MOST_WORK:,}; here it is {work:.3g}."
         if keys_of(problem.presolved_view(), _most_leaves(problem)) is None:
             return "side-fronts writes the totals of all side rows as one integer of 61 bits; these have too many digits or are too many."
         return None

@@ -18,6 +18,8 @@ LARGEST_KEY = 2**61
 UNBOUNDED = 2**61
 #: Fronts with more points are made again instead of remembered.
 REMEMBERED = 20_000
+#: Sums of two points that one call makes at most, between two checks of the limits.
+MOMENT = 5_000_000
 
 
 class Front(NamedTuple):
@@ -158,11 +160,12 @@ class Search:
                 keys, costs, used, sums, self.n_actions, self.leaf, *given
             )
             for f, false, true in self.splits(rows, sums):
-                pair = (*self.front(false, depth - 1), *self.front(true, depth - 1))
-                self.check()
-                keys, costs = kernels.merge(
-                    keys, costs, used, *pair, int(self.view.split_costs[f]), *given
-                )
+                a, b = self.front(false, depth - 1), self.front(true, depth - 1)
+                for part in _parts(a, b):
+                    self.check()
+                    keys, costs = kernels.merge(
+                        keys, costs, used, *part, *b, int(self.view.split_costs[f]), *given
+                    )
             found = Front(*kernels.front_of(keys, costs, used))
         self.points += len(found.keys)
         if len(found.keys) <= REMEMBERED:
@@ -212,13 +215,15 @@ class Search:
         for f, false, true in self.splits(self.root, self.whole):
             a = self.front(false, depth - 1)
             b = self.front(true, depth - 1) if len(a.keys) else a
-            self.check()
             price = int(self.view.split_costs[f])
-            cost, i, j = kernels.best_pair(*a, *b, price, base, low, high, self.below)
-            if i >= 0:
+            for part in _parts(a, b):
+                self.check()
+                cost, i, j = kernels.best_pair(*part, *b, price, base, low, high, self.below)
+                if i < 0:
+                    continue
                 parts = [
                     self.tree(rows, depth - 1, int(of.keys[k]), int(of.costs[k]))
-                    for rows, of, k in ((false, a, i), (true, b, j))
+                    for rows, of, k in ((false, part, i), (true, b, j))
                 ]
                 self.below = int(cost)
                 yield self.below, Branch(self.view.features[f], parts[0], parts[1])
@@ -252,3 +257,10 @@ class Search:
                         self.tree(true, depth - 1, key - q, left - c),
                     )
         raise AssertionError("A point of the front has no tree.")
+
+
+def _parts(a: Front, b: Front) -> Iterator[Front]:
+    """A front in parts, so that the sums with another one take a moment each."""
+    step = max(1, MOMENT // max(1, len(b.keys)))
+    for begin in range(0, len(a.keys), step):
+        yield Front(a.keys[begin : begin + step], a.costs[begin : begin + step])

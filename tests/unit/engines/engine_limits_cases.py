@@ -87,9 +87,9 @@ LONG = {
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
     "side-fronts": lambda: mt.Problem(
-        noise(1000, 40),
+        noise(2000, 90),
         mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=200),)),
-        mt.Trees(4),
+        mt.Trees(3),
     ),
     "states": lambda: mt.Problem(
         noise(1000, 60), mt.tasks.bounded(mt.Accuracy(), None), mt.Trees(5)
