@@ -112,6 +112,7 @@ class FormulationMethod(Method):
                 )
         except (Stopped, MemoryError) as end:
             run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
+            run.take_met()
             run.message = (
                 "The time limit ended while the model was being built; raise --time-limit."
                 if run.stopped is Limit.TIME

@@ -78,6 +78,16 @@ class Run:
         if cost < self.incumbent_cost and not self.problem.violations(tree):
             self.incumbent, self.incumbent_cost = tree, cost
 
+    def take_met(self) -> None:
+        """Keep what was found out for a model that was not completed (`view.memo["met"]`)."""
+        met = getattr(self.view, "memo", {}).get("met")
+        if met is not None:
+            if met.tree is not None:
+                self.take(met.tree)
+            if met.bound > self.bound:
+                self.bound, self.prover = float(met.bound), met.prover
+            self.record(None, None)
+
     def refute(self, what: str) -> None:
         """Note that the model contradicts the data: its claims are ignored, a file keeps it."""
         path = Path(tempfile.mkdtemp(prefix="milp-trees-model-")) / f"{self.matrix.name}.mps.gz"

@@ -23,7 +23,6 @@ from milp_trees.engines._dp_run import Run
 from milp_trees.engines.dp import DynamicProgramme
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers
-from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
@@ -256,15 +255,15 @@ class Dual:
         return None if tree is None else self.meet(tree)
 
     def _fitting(self, rational: Fraction) -> tuple[Multipliers, bool]:
-        """The multiplier, or one close to it whose costs fit into 64 bits; whether it is exact."""
+        """The multiplier, or one close to it whose costs fit into 64 bits; whether it is exact.
+
+        It is 0 if none does.
+        """
         multipliers, most = Multipliers.of((rational,)), rational.denominator
         while not multipliers.fits(self.view):
             most //= 2
             if most == 0:
-                raise Unsupported(
-                    "The costs and the coefficients of the side rows are too large for exact sums in"
-                    " 64 bits; divide the costs by a common factor, or round them."
-                )
+                return Multipliers.none(1), False
             multipliers = Multipliers.of((rational.limit_denominator(most),))
         return multipliers, most == rational.denominator
 

@@ -48,6 +48,9 @@ class Incumbent:
         Called when the first feasible tree is found.
     """
 
+    #: What proves the bounds, for certificates.
+    prover = "lagrangian"
+
     def __init__(
         self,
         view: CostMatrix,

@@ -52,6 +52,7 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
     """
     free = Trees(space.max_depth, None, space.min_samples_leaf)
     incumbent = Incumbent(view, Trace(None), time.perf_counter())
+    view.memo["met"] = incumbent  # for a run that is stopped before the model is complete
     dual = Dual(view, free, incumbent, Watch(Limits(time=None)))
     if view.side:
         dual.maximise()
@@ -59,6 +60,8 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
         least, tree = solve_view(replace(view, structure=()), free)
         dual.infeasible, incumbent.tree = tree is None, tree
         dual.bound = None if least is None else Fraction(least)
+        if least is not None:
+            incumbent.raise_bound(int(least))
     trees = [t for t in (incumbent.tree, *dual.planes.values()) if t is not None]
     multipliers = dual.best or Multipliers.none(len(view.side))
     if view.structure and not dual.infeasible:
@@ -70,7 +73,7 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
                 incumbent.offer(tree)
             trees += [tree, incumbent.tree or tree]
     found = [t for t in trees if feasible(t, view, space)]
-    best = min(found, key=view.objective, default=None)
+    best = incumbent.tree = min(found, key=view.objective, default=None)
     return Bounding(
         multipliers,
         None if dual.infeasible or dual.bound is None else math.ceil(dual.bound),

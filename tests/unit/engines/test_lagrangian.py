@@ -236,3 +236,29 @@ def test_what_64_bits_do_not_carry_is_refused():
     with pytest.raises(Unsupported, match="divide the costs by a common factor"):
         Multipliers(1, (2**20,)).view_at(view)
     assert Multipliers(1, (1,)).fits(view)
+
+
+def test_no_multiplier_that_fits_leaves_the_search_to_the_closing():
+    """Where lines meet at a multiplier whose costs 64 bits do not carry, the run goes on with 0."""
+    values = np.array(
+        [
+            [593422874292876, 1674335091157089],
+            [1941354210060395, 4291929450990755],
+            [3081830295363084, 3201874140843868],
+            [4502659021779194, 1021320491466986],
+            [2718042316803686, 484865172917554],
+        ]
+    )
+    X = np.array([[1, 0], [0, 1], [1, 0], [1, 1], [0, 0]])
+    data = mt.Dataset(X, values=values, actions=(0, 1), groups=np.arange(5) % 2)
+    task = mt.tasks.ActionCostMatrix(constraints=(mt.tasks.StatisticalParity(0),))
+    result = mt.solve(mt.Problem(data, task, mt.Trees(2)), "lagrangian")
+
+    def even(actions):
+        """Rows 0, 2 and 4 are one group, rows 1 and 3 the other; equal rows get equal actions."""
+        return 2 * sum(actions[::2]) == 3 * sum(actions[1::2]) and actions[0] == actions[2]
+
+    said = filter(even, product((0, 1), repeat=5))
+    best = min(sum(int(values[i, k]) for i, k in enumerate(actions)) for actions in said)
+    assert result.optimal
+    assert result.value.exact == best

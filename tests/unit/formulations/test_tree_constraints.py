@@ -6,6 +6,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, Unsupported
+from milp_trees.limits import Limit, Stopped
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.definitions_of_constraints import broken
@@ -183,3 +184,23 @@ def test_a_reduced_model_that_is_too_large_says_so():
     assert "max_columns" in table["reason"][0]
     with pytest.raises(Unsupported, match="max_columns"):
         registry.formulation("state-flow-reduced", max_columns=5).build(problem)
+
+
+@pytest.mark.parametrize("rule", [mt.tasks.StatisticalParity("0.05"), mt.tasks.FeatureBudget(1)])
+def test_a_run_that_is_stopped_before_its_model_is_complete_keeps_tree_and_bound(rule, monkeypatch):
+    def stop(self, view, space):
+        raise Stopped(Limit.TIME)
+
+    data = mt.load("planted:rows=60,tests=5,depth=2,noise=0.1")
+    problem = mt.Problem(
+        data.with_(groups=data.X[:, 0]), mt.Accuracy(constraints=(rule,)), mt.Trees(2)
+    )
+    whole = mt.solve(problem, "state-flow-reduced@highs")
+    monkeypatch.setattr(
+        registry.classes("formulations")["state-flow-reduced"], "_hypergraph", stop
+    )
+    stopped = mt.solve(problem, "state-flow-reduced@highs")
+    assert stopped.limit is Limit.TIME
+    assert stopped.certificate.proved_by == "lagrangian"
+    assert 0 < stopped.bound <= whole.value.number <= stopped.value.number
+    assert not problem.violations(stopped.tree)
