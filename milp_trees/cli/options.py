@@ -108,7 +108,7 @@ class ProblemOptions:
     costs: Annotated[
         Path | None,
         _option(
-            "Cost file of a task with prices: a matrix of misclassification costs, then a line 'NAME PRICE DISCOUNTED GROUP FIRST LAST' per attribute.",
+            "Cost file of a task with prices: a matrix of misclassification costs, a line of titles, and a line 'NAME PRICE DISCOUNTED GROUP FIRST LAST' per attribute.",
             TASK,
         ),
     ] = None

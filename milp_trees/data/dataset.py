@@ -209,6 +209,10 @@ class Dataset(MaybeRanked):
             values = checked_floats(self.values, "values", (X.shape[0], K), keep_whole=True)
             self._put("values", frozen_copy(values))
             self._put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
+            if len(self.actions or ()) != K:
+                raise DataError(
+                    f"values must have one column per action; it has {K}, and there are {len(self.actions or ())} actions."
+                )
         elif self.actions is not None:
             self._put("actions", tuple(self.actions))
         if self.numeric is not None:

@@ -163,7 +163,9 @@ class OptimalPolicyTree(OptimalTree):
             y = action_values(y)
             target = y.argmax(axis=1)
         if names is None and observed:
-            names = tuple(np.unique(treatments).tolist())
+            given = tuple(np.unique(treatments).tolist())
+            # An action that no row has leaves the actions without names: they are 0, 1, ….
+            names = given if y is None or y.shape[1] == len(given) else None
         levels, column = check_groups(groups, X)
         weights = None if sample_weight is None else check_weights(sample_weight, len(target))
         learn, left_out = self._parts(treatments, len(target))

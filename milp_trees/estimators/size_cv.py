@@ -163,7 +163,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             problem,
             int(self.max_leaf_nodes),
             folds,
-            max_depths=None if self.max_depths is None else [int(d) for d in self.max_depths],
+            max_depths=self.max_depths,
             method=model._method(),
             limits=model._limits(),
         )

@@ -105,10 +105,21 @@ def choose_size(
     Infeasible
         No size has a feasible tree on every fold.
     """
-    parts = random_folds(problem, folds, seed) if isinstance(folds, int) else list(folds)
+    if not isinstance(folds, Iterable):
+        parts = random_folds(problem, folds, seed)
+    else:
+        parts = list(folds)
     if not parts:
         raise DataError("There are no folds; give a number of at least 2, or pairs of rows.")
-    depths = [problem.trees.max_depth] if max_depths is None else sorted(set(max_depths))
+    # The space checks the limits, before anything is computed with them.
+    if max_depths is not None and (not isinstance(max_depths, Iterable) or not len(max_depths)):
+        raise DataError(
+            f"max_depths must be a list of at least one depth, such as [1, 2, 3]; got {max_depths!r}."
+        )
+    given = [problem.trees.max_depth] if max_depths is None else list(max_depths)
+    for depth in given:
+        replace(problem.trees, max_depth=depth, max_leaf_nodes=max_leaf_nodes)
+    depths = given if max_depths is None else sorted({int(d) for d in max_depths})
     sizes = [(d, k) for d in depths for k in range(1, _most(d, max_leaf_nodes) + 1)]
     scores = np.array(
         [
@@ -194,9 +205,9 @@ def random_folds(problem: Problem, n: int, seed: int) -> list[Fold]:
         There cannot be so many folds.
     """
     rows = problem.dataset
-    if not 2 <= n <= rows.n_rows:
+    if not isinstance(n, int | np.integer) or not 2 <= n <= rows.n_rows:
         raise DataError(
-            f"The number of folds must be between 2 and the number of rows, {rows.n_rows}; got {n}."
+            f"The number of folds must be a whole number between 2 and the number of rows, {rows.n_rows}; got {n}."
         )
     strata: Any = rows.y if rows.classes is not None else rows.treatments
     rng = np.random.default_rng(seed)

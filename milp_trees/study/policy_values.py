@@ -226,8 +226,8 @@ def mean_with_interval(
         raise DataError(f"level must lie between 0 and 1, for example 0.95; got {level}.")
     if interval not in ("normal", "bootstrap"):
         raise DataError(f"interval must be normal or bootstrap; got {interval!r}.")
-    if draws < 1:
-        raise DataError(f"draws must be at least 1; got {draws}.")
+    if not isinstance(draws, int | np.integer) or draws < 1:
+        raise DataError(f"draws must be a whole number of at least 1; got {draws!r}.")
     counted = weights > 0
     scores, weights = scores[counted], weights[counted]
     n, total = len(scores), float(weights.sum())

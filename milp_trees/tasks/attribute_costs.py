@@ -24,6 +24,8 @@ from milp_trees.tasks.written import is_number, text_of
 LEVELS = {"low": 6, "middle": 3, "high": 1}
 #: The group name in cost files for attributes without a group.
 _NO_GROUP = "x"
+#: Columns that an attribute of a cost file may have at most.
+_MOST_COLUMNS = 10**6
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,10 @@ class Attribute:
             if self.discount is None
             else fraction(self.discount, f"The discounted cost of {self.name}")
         )
+        if cost < 0:
+            raise DataError(
+                f"The attribute {self.name!r} costs {self.cost}; a price must be at least 0."
+            )
         if not 0 <= less <= cost:
             raise DataError(
                 f"The attribute {self.name!r} costs {self.cost}, and {self.discount} with a discount; the second must be between 0 and the first."
@@ -95,7 +101,8 @@ def attributes_of(given: Any) -> tuple[Attribute, ...]:
     if isinstance(given, Mapping):
         given = [Attribute(str(name), cost) for name, cost in given.items()]
     try:
-        found = tuple(a if isinstance(a, Attribute) else Attribute(**a) for a in given or ())
+        items = () if given is None else given
+        found = tuple(a if isinstance(a, Attribute) else Attribute(**a) for a in items)
     except TypeError:
         raise DataError(
             f"attributes must be a list of mt.tasks.Attribute(name, cost, discount, group, columns) or a mapping of columns to prices; got {given!r}."
@@ -129,7 +136,7 @@ def by_column(attributes: Sequence[Attribute], columns: Sequence[str]) -> dict[s
     for a, attribute in enumerate(attributes):
         for column in attribute.columns:
             exists = (
-                column < len(columns)
+                0 <= column < len(columns)
                 if isinstance(column, int) and not isinstance(column, bool)
                 else column in columns
             )
@@ -221,18 +228,30 @@ def read_cost_file(path: str | Path) -> CostFile:
         raise DataError(
             f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class."
         )
+    if lines[size:] and _is_attribute(lines[size]):
+        raise DataError(
+            f"{path} lacks the line of titles between the cost matrix and the first attribute, {lines[size][0]!r}; add one, such as 'NAME PRICE DISCOUNTED GROUP FIRST LAST'."
+        )
     attributes = [_attribute(path, line) for line in lines[size + 1 :]]
     return CostFile(tuple(map(tuple, lines[:size])), attributes_of(attributes))
 
 
+def _is_attribute(words: list[str]) -> bool:
+    """Whether a line has the form of an attribute."""
+    return len(words) == 6 and words[4].isdecimal() and words[5].isdecimal()
+
+
 def _attribute(path: str | Path, words: list[str]) -> Attribute:
     """An attribute from its line."""
-    good = len(words) == 6 and words[4].isdecimal() and words[5].isdecimal()
-    if not good or int(words[4]) > int(words[5]):
+    if not _is_attribute(words) or int(words[4]) > int(words[5]):
         raise DataError(
             f"{path}: an attribute is written 'NAME PRICE DISCOUNTED GROUP FIRST LAST', the last two being its columns counted from 0; got {' '.join(words)!r}."
         )
     name, cost, discount, group, first, last = words
+    if int(last) >= _MOST_COLUMNS:
+        raise DataError(
+            f"{path}: the last column of the attribute {name!r} is {last}; it must be less than {_MOST_COLUMNS}."
+        )
     return Attribute(
         name,
         cost,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.limits import Limits
+from milp_trees.questions import Best, Front
 from milp_trees.results.restore import Restored, restore
 from milp_trees.results.result import Result
 from milp_trees.results.stored import result_from_json
@@ -20,6 +21,8 @@ from milp_trees.verification.curve import verify_curve
 from milp_trees.verification.damage import refusing_damage, told
 from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, check_fields, complete
+from milp_trees.verification.front import HISTORY as OF_FRONTS
+from milp_trees.verification.front import check_front, derive_front
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import check_scores, check_value
 from milp_trees.verification.verdict import Verification
@@ -89,19 +92,28 @@ def verify(
         else:
             data = complete(result, FIELDS, "result")
             check = check_fields(data)
-            restored = restore(data["problem"], dataset, path)
+            asked = Front.name if "front" in data else Best.name
+            restored = restore(data["problem"], dataset, path, question=asked)
         statement = statement_of(restored.problem, restored.thresholds)
         statement.require(expect or {})
         loose = check_fields(data) if isinstance(result, Result) else check
+        front = isinstance(restored.problem.question, Front)
         checked = [
             *restored.checked,
-            *check_value(data, restored.problem),
-            *check_claims(data, restored.problem),
+            *(
+                check_front(data, restored.problem)
+                if front
+                else [
+                    *check_value(data, restored.problem),
+                    *check_claims(data, restored.problem),
+                ]
+            ),
         ]
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
-        found = derive(read, Limits(time=time_limit))
+        found = (derive_front if front else derive)(read, Limits(time=time_limit))
         root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
+        loose = (*loose, *OF_FRONTS) if front else loose
         not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
         sentences = (*checked, *of_scores, *told(not_verified), found.sentence)
         return Verification(

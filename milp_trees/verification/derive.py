@@ -93,7 +93,7 @@ def derive(result: Result, limits: Limits) -> Derivation:
     tried = [*independent[:MOST_TRIED], *sharing[:1]]
     for name in tried:
         seconds = left if name == tried[-1] else left / 2
-        other = _run(name, result.problem, replace(limits, time=seconds))
+        other = run_again(name, result.problem, replace(limits, time=seconds))
         if isinstance(other, str):
             why.append(f"{name}: {other}")
             continue
@@ -120,8 +120,21 @@ def derive(result: Result, limits: Limits) -> Derivation:
     )
 
 
-def _run(name: str, problem: Problem, limits: Limits) -> Result | str:
-    """The answer of a method after it was recomputed, or a sentence why there is none."""
+def run_again(name: str, problem: Problem, limits: Limits) -> Result | str:
+    """The answer of a method after it was recomputed.
+
+    Parameters
+    ----------
+    name : str
+        Label of the method.
+    problem : Problem
+    limits : Limits
+
+    Returns
+    -------
+    Result or str
+        A sentence if there is no answer.
+    """
     try:
         other = attempt(registry.method(name), problem, limits)
     except MilpTreesError as error:

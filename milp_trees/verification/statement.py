@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.exact import fraction
+from milp_trees.questions import Front
 from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Statement:
     fingerprint : str
         SHA-256 of everything but the path: two results with equal fingerprints answer the same
         problem.
+    question : mapping, optional
+        The question with its parameters, if it is not that for one best model.
     """
 
     data: Mapping[str, Any]
@@ -50,6 +53,7 @@ class Statement:
     unit: str
     sense: str
     fingerprint: str
+    question: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, by the names of the parameters."""
@@ -96,6 +100,7 @@ class Statement:
             ("penalties", _words(self.penalties) or "none"),
             ("constraints", "; ".join(map(_words, self.constraints)) or "none"),
             ("space", _words(self.space)),
+            ("question", _words(self.question or {})),
         ]
         return [printable(f"{name:<11} {text}") for name, text in lines if text]
 
@@ -173,7 +178,7 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         )
     ]
     penalties = {name: stated.pop(name) for name in PENALTIES if name in stated}
-    parts = {
+    parts: dict[str, Any] = {
         "data": {
             name: json_safe(value) if name in ("features", "columns") else _summary(value)
             for name, value in data.items()
@@ -185,6 +190,8 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "unit": task.unit,
         "sense": task.sense,
     }
+    if problem.question.name == Front.name:
+        parts["question"] = _summary(problem.question.spec())
     hashed = {
         **parts,
         "data": {
@@ -210,7 +217,8 @@ def _candidates(source: Mapping[str, Any]) -> int | None:
     taken = {
         name for role in roles.values() for name in (role if isinstance(role, list) else [role])
     }
-    return int(source["width"]) - len(taken)
+    # The column of the group may be split on, so it can be among the features.
+    return int(source["width"]) - len(taken - set(source.get("features") or ()))
 
 
 def _parameters(thing: Any) -> dict[str, Any]:

@@ -92,3 +92,12 @@ def test_the_choice_is_refused_where_it_makes_no_sense():
         mt.OptimalTreeCV(max_leaf_nodes=0).fit(X, Y)
     with pytest.raises(mt.DataError, match="number of folds"):
         mt.choose_size(problem(mt.Accuracy()), 3, 1)
+    for folds, most, depths in (
+        (2.5, 3, None),
+        (2, 2.5, None),
+        (2, 3, [-1]),
+        (2, 3, []),
+        (2, 3, 4),
+    ):
+        with pytest.raises(mt.DataError, match="must be a"):
+            mt.choose_size(problem(mt.Accuracy()), most, folds, max_depths=depths)

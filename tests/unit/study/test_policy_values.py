@@ -102,6 +102,7 @@ def test_without_rows_and_with_one_there_is_no_interval():
     ("options", "said"),
     [
         ({"level": 95}, "level must lie between 0 and 1"),
+        ({"draws": 10.5}, "draws must be a whole number"),
         ({"interval": "exact"}, "interval must be normal or bootstrap"),
         ({"against": "operate"}, "neither a tree nor an action"),
         ({"task": mt.Accuracy()}, "needs a task such as policy-dr"),
@@ -175,3 +176,17 @@ def test_the_policy_learned_on_generated_data_is_better_than_treating_nobody():
     gain = truth[np.arange(600), tree.routes(fresh).action].mean() - truth[:, 0].mean()
     assert found.low < gain < found.high
     assert found.low > 0
+
+
+def test_an_action_that_no_row_has_needs_a_column_of_values():
+    """Three columns of values, and two treatments that were observed."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 2)), rng.normal(size=(40, 3))
+    given = {"outcomes": y[:, 0], "propensities": np.full(40, 0.5)}
+    model = mt.OptimalPolicyTree(honest_fraction=0.5, random_state=0)
+    model.fit(X, y, treatments=X[:, 0], **given)
+    assert model.actions_.tolist() == [0, 1, 2]
+    with pytest.raises(DataError, match="not among the actions 0, 1, 2"):
+        model.fit(X, y, treatments=np.array(["a", "b"])[X[:, 0]], **given)
+    with pytest.raises(DataError, match="one column per action"):
+        mt.OptimalPolicyTree().fit(X, y).policy_value(X, y[:, :2])

@@ -42,6 +42,9 @@ def test_a_cost_file_is_read(cost_file):
         ("0 1\n1 0\ntitles\nage 1 1 x 0\n", "'NAME PRICE DISCOUNTED GROUP FIRST LAST'"),
         ("0 1\n1 0\ntitles\nage 1 2 a 0 0\n", "between 0 and the first"),
         ("0 1\n1 0\ntitles\nage 1 1 x 0 1\nsex 1 1 x 1 1\n", "two attributes with the column 1"),
+        ("0 1\n1 0\nage 1 1 x 0 0\nsex 1 1 x 1 1\n", "lacks the line of titles"),
+        ("0 1\n1 0\ntitles\nage 1 1 x 0 99999999999\n", "must be less than 1000000"),
+        ("0 1\n1 0\ntitles\nage -1 -1 x 0 0\n", "a price must be at least 0"),
     ],
 )
 def test_a_wrong_cost_file_gets_a_sentence(tmp_path, text, sentence):
@@ -82,6 +85,12 @@ def test_a_column_that_does_not_exist_gets_a_sentence():
     problem = mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), task, mt.Trees(1))
     with pytest.raises(mt.DataError, match="'height', which the data do not have"):
         mt.solve(problem)
+
+
+def test_a_position_counts_from_the_left_only():
+    task = CostSensitive(matrix=[[0, 1], [1, 0]], attributes=[Attribute("a", 1, columns=[-1])])
+    with pytest.raises(mt.DataError, match="has the column -1"):
+        task.owners(mt.Dataset([[0], [1]], y=[0, 1]))
 
 
 def test_the_task_reads_back_from_its_description(cost_file):
