@@ -10,7 +10,7 @@ from typing import Any
 from llvmlite import __version__ as llvmlite_version
 from llvmlite import binding, ir
 from numba import __version__ as numba_version
-from numba import types
+from numba import errors, typeof, types
 from numba.core import cgutils, config, dispatcher, imputils, sigutils, typing
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
@@ -56,6 +56,7 @@ __all__ = [
     "cgutils",
     "config",
     "dumps",
+    "errors",
     "from_dtype",
     "global_compiler_lock",
     "imputils",
@@ -68,6 +69,7 @@ __all__ = [
     "register_default",
     "register_pass",
     "sigutils",
+    "typeof",
     "types",
     "typing",
 ]

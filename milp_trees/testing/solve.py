@@ -101,6 +101,8 @@ def _minimise(matrix: MatrixModel, relax: bool, nodes: int) -> Point:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if not matrix.n_variables:
+        if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
+            return Point("infeasible")
         return Point("optimal", np.zeros(0), matrix.offset)
     rows = (
         [LinearConstraint(matrix.A, matrix.row_lower, matrix.row_upper)] if matrix.n_rows else None

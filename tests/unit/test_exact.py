@@ -13,7 +13,7 @@ from milp_trees.exact import GRID, WHOLE, common_unit, fraction, integers, resca
 short = st.one_of(
     st.integers(-(10**4), 10**4).map(Fraction),
     st.decimals(-100, 100, places=3).map(lambda d: Fraction(str(d))),
-    st.fractions(max_denominator=60),
+    st.fractions(-1000, 1000, max_denominator=60),
 )
 
 

@@ -12,8 +12,7 @@ from functools import lru_cache
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
-from numba import errors, typeof
-
+from milp_trees.compiling.inside import errors, typeof
 from milp_trees.compiling.kernels import kernel
 from milp_trees.tasks.states_view import States
 

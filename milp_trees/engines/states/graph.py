@@ -107,6 +107,8 @@ class States:
                 return
             found = self._split(s, view.index[node.test], view.X[rows])
             if found is None:
+                if view.side:  # no stop stands for a split that is left out
+                    raise LookupError("The hypergraph does not hold the tree.")
                 out.append(self._cheapest_stop(s))
                 return
             c, swapped = found

@@ -82,6 +82,16 @@ LONG = {
         mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=300),)),
         mt.Trees(6),
     ),
+    "dp-paid": lambda: mt.Problem(
+        noise(1000, 60),
+        mt.tasks.CostSensitive(
+            matrix=[[0, 9], [9, 0]],
+            attributes=[
+                mt.tasks.Attribute(t.column, 1 + j % 3) for j, t in enumerate(noise(1, 60).features)
+            ],
+        ),
+        mt.Trees(6),
+    ),
     "min-cut": lambda: forest(4000, 60),
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),

@@ -196,9 +196,7 @@ def test_a_run_that_is_stopped_before_its_model_is_complete_keeps_tree_and_bound
         data.with_(groups=data.X[:, 0]), mt.Accuracy(constraints=(rule,)), mt.Trees(2)
     )
     whole = mt.solve(problem, "state-flow-reduced@highs")
-    monkeypatch.setattr(
-        registry.classes("formulations")["state-flow-reduced"], "_hypergraph", stop
-    )
+    monkeypatch.setattr(registry.classes("formulations")["state-flow-reduced"], "_hypergraph", stop)
     stopped = mt.solve(problem, "state-flow-reduced@highs")
     assert stopped.limit is Limit.TIME
     assert stopped.certificate.proved_by == "lagrangian"
