@@ -126,6 +126,7 @@ def test_other_methods_say_that_they_cannot_take_it():
         ("monotone", {"column": "a", "direction": "up"}, "increasing or decreasing"),
         ("parity-in-leaves", {"max_disparity": 2}, "between 0 and 1"),
         ("error-rates", {"max_false_positive_rate": -1}, "between 0 and 1"),
+        ("error-rates", {}, "needs max_false_positive_rate or"),
         ("parity-in-subtrees", {}, "needs `groups`"),
     ],
 )
@@ -196,9 +197,7 @@ def test_a_run_that_is_stopped_before_its_model_is_complete_keeps_tree_and_bound
         data.with_(groups=data.X[:, 0]), mt.Accuracy(constraints=(rule,)), mt.Trees(2)
     )
     whole = mt.solve(problem, "state-flow-reduced@highs")
-    monkeypatch.setattr(
-        registry.classes("formulations")["state-flow-reduced"], "_hypergraph", stop
-    )
+    monkeypatch.setattr(registry.classes("formulations")["state-flow-reduced"], "_hypergraph", stop)
     stopped = mt.solve(problem, "state-flow-reduced@highs")
     assert stopped.limit is Limit.TIME
     assert stopped.certificate.proved_by == "lagrangian"
