@@ -65,7 +65,7 @@ def lexicographic(
 
 def goal_problems(problem: Problem, then: Sequence[Any]) -> Generator[Problem, Result, None]:
     """The problems of all goals; each but the first is made from the result of the one before."""
-    goals = [problem.task, *then]
+    goals: list[Any] = [problem.task, *then]
     for at, goal in enumerate(goals):
         if isinstance(goal, str) and goal != FEWEST_LEAVES:
             raise DataError(f"A goal is a task, or {FEWEST_LEAVES!r}; got {goal!r}.")
