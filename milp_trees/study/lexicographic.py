@@ -69,7 +69,7 @@ def goal_problems(problem: Problem, then: Sequence[Any]) -> Generator[Problem, R
     for at, goal in enumerate(goals):
         if isinstance(goal, str) and goal != FEWEST_LEAVES:
             raise DataError(f"A goal is a task, or {FEWEST_LEAVES!r}; got {goal!r}.")
-        if at and getattr(goal, "constraints", ()):
+        if at > 0 and getattr(goal, "constraints", None):
             raise DataError(
                 "Further goals have no constraints of their own; give them to the first."
             )
