@@ -100,9 +100,13 @@ def solve(
 def _after_first_goals(
     problem: Problem, then: list[str], method: str | None, limits: Limits, quiet: bool
 ) -> Problem:
-    """The problem of the last goal, after those before it are solved and printed."""
+    """The problem of the last goal, after those before it are solved and printed.
+
+    It is that of the first goal for which nothing is feasible, if there is one.
+    """
     from milp_trees.by_name import registry
     from milp_trees.errors import NothingFound
+    from milp_trees.results.result import Status
     from milp_trees.study.lexicographic import FEWEST_LEAVES, goal_problems
 
     goals = []
@@ -117,6 +121,8 @@ def _after_first_goals(
 
         result = answer(last, method or default_method(last), limits)
         typer.echo(f"goal      {last.task.name}: {result.value}, {result.status.value}", err=quiet)
+        if result.status is Status.INFEASIBLE:
+            return last
         if not result.optimal:
             raise NothingFound(
                 f"The goal {last.task.name} was not proven ({result.status.value}), so no further goal can keep it; raise --time-limit."

@@ -65,18 +65,24 @@ def lexicographic(
 
 def goal_problems(problem: Problem, then: Sequence[Any]) -> Generator[Problem, Result, None]:
     """The problems of all goals; each but the first is made from the result of the one before."""
-    goals = [problem.task, *then]
+    goals: list[Any] = [problem.task, *then]
     for at, goal in enumerate(goals):
         if isinstance(goal, str) and goal != FEWEST_LEAVES:
             raise DataError(f"A goal is a task, or {FEWEST_LEAVES!r}; got {goal!r}.")
-        if goal == FEWEST_LEAVES and at + 1 < len(goals):
-            raise DataError(f"{FEWEST_LEAVES!r} can only be the last goal.")
+        if at > 0 and getattr(goal, "constraints", None):
+            raise DataError(
+                "Further goals have no constraints of their own; give them to the first."
+            )
+        if at + 1 < len(goals):
+            if goal == FEWEST_LEAVES:
+                raise DataError(f"{FEWEST_LEAVES!r} can only be the last goal.")
+            TaskValue(goal)  # says so if an optimum of this goal cannot be kept
     kept = tuple(getattr(problem.task, "constraints", ()))
-    for goal in goals:
+    for at, goal in enumerate(goals):
         # Among the optima of the first goals their costs are constant, and leaves decide.
         task: Any = replace(goals[0], leaf_penalty=1) if goal == FEWEST_LEAVES else goal
         result = yield replace(problem, task=replace(task, constraints=kept))
-        if goal is not goals[-1]:
+        if at + 1 < len(goals):
             plain = replace(task, constraints=())
             kept = (*kept, TaskValue(plain, _total(plain, result)))
 

@@ -196,6 +196,9 @@ class Capacity(Constraint):
     def __post_init__(self) -> None:
         for name in ("at_most", "at_least"):
             given = getattr(self, name)
+            if isinstance(given, str) and given.isdecimal():  # from the command line
+                given = int(given)
+                object.__setattr__(self, name, given)
             if given is not None and (
                 not isinstance(given, (int, np.integer)) or isinstance(given, bool)
             ):
@@ -238,7 +241,7 @@ class ErrorRates(Constraint):
     Raises
     ------
     DataError
-        A rate is not between 0 and 1.
+        A rate is not between 0 and 1, or there is none.
     """
 
     name: ClassVar[str] = "error-rates"
@@ -248,7 +251,10 @@ class ErrorRates(Constraint):
     favourable: Any = None
 
     def __post_init__(self) -> None:
-        for name in ("max_false_positive_rate", "max_false_negative_rate"):
+        names = ("max_false_positive_rate", "max_false_negative_rate")
+        if all(getattr(self, name) is None for name in names):
+            raise DataError(f"The constraint {self.name} needs {' or '.join(names)}.")
+        for name in names:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, share(getattr(self, name), name))
 

@@ -128,7 +128,7 @@ def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(o
     assert found.stderr.splitlines()[-1].startswith("Error: ")
 
 
-@pytest.mark.parametrize("given", [1.5, float("nan"), "3", True, [1]], ids=str)
+@pytest.mark.parametrize("given", [1.5, float("nan"), "3.5", True, [1]], ids=str)
 @pytest.mark.parametrize("name", ["at_most", "at_least"])
 def test_a_capacity_is_a_whole_number_of_rows(name, given):
     """NaN made every problem infeasible, and a text ended in a TypeError."""

@@ -126,6 +126,7 @@ def test_other_methods_say_that_they_cannot_take_it():
         ("monotone", {"column": "a", "direction": "up"}, "increasing or decreasing"),
         ("parity-in-leaves", {"max_disparity": 2}, "between 0 and 1"),
         ("error-rates", {"max_false_positive_rate": -1}, "between 0 and 1"),
+        ("error-rates", {}, "needs max_false_positive_rate or"),
         ("parity-in-subtrees", {}, "needs `groups`"),
     ],
 )

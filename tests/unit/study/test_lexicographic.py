@@ -1,9 +1,13 @@
 """Goals in order, against all trees."""
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import milp_trees as mt
+from milp_trees.cli.main import app
 from milp_trees.errors import DataError
 from milp_trees.tasks.constraints import constraint
 
@@ -54,3 +58,34 @@ def test_constraints_stay_and_goals_that_cannot_be_kept_are_refused():
     penalised = mt.Problem(data, mt.Accuracy(leaf_penalty="1/10"), mt.Trees(2))
     with pytest.raises(DataError, match="no penalties"):
         mt.lexicographic(penalised, mt.Accuracy())
+    with pytest.raises(DataError, match="adds up costs"):
+        mt.lexicographic(problem, mt.tasks.F1(), mt.Accuracy())
+    with pytest.raises(DataError, match="no constraints of their own"):
+        mt.lexicographic(problem, mt.Accuracy(constraints=(capacity,)))
+
+
+def test_a_goal_that_comes_twice_changes_nothing():
+    """The last task may be the very object that is also the first goal."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        data = mt.Dataset(
+            rng.integers(0, 2, (12, 4)),
+            y=rng.integers(0, 2, 12),
+            weights=rng.integers(1, 5, 12),
+            classes=(0, 1),
+        )
+        problem = mt.Problem(data, mt.Accuracy(), mt.Trees(2))
+        second = mt.tasks.WeightedError()
+        once = mt.lexicographic(problem, second)
+        twice = mt.lexicographic(problem, second, problem.task)
+        values = [r.value for r in twice]
+        assert values == [*(r.value for r in once), once[0].value], f"seed {seed}"
+
+
+def test_the_command_line_says_that_a_first_goal_is_infeasible():
+    """The sentence was that the goal is not proven, and asked for more time."""
+    rules = [f"--constraint=capacity:action={k},at_least=40" for k in (0, 1)]
+    given = ["solve", "planted:rows=60,tests=3", "--depth=1", *rules, "--then=fewest-leaves"]
+    found = CliRunner().invoke(app, [*given, "--json"])
+    assert found.exit_code == 3
+    assert json.loads(found.stdout)["status"] == "infeasible"

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
 from milp_trees.errors import DataError, UnknownName
-from milp_trees.tasks.constraints import CONSTRAINTS, constraint
+from milp_trees.tasks.constraints import CONSTRAINTS, Capacity, constraint, constraint_of_label
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.strategies import datasets, rates
 
@@ -165,3 +165,8 @@ def test_an_unknown_constraint_or_missing_column_is_named():
         constraint("fairness")
     with pytest.raises(DataError, match="needs `factor`"):
         mt.tasks.ConditionalStatisticalParity().rows(mt.Dataset([[0]], y=[0], groups=[1]), (0, 1))
+
+
+def test_limits_of_a_capacity_may_be_given_by_its_label():
+    """As on the command line: `--constraint capacity:action=1,at_least=2`."""
+    assert constraint_of_label("capacity:action=1,at_least=2") == Capacity("1", at_least=2)
