@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
-from milp_trees.questions import Best
+from milp_trees.questions import Best, Front
 from milp_trees.spaces.trees import Space, Trees, one_hot_treatments
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, constraint
@@ -116,6 +116,8 @@ def who_can(problem: Problem, flag: str) -> str:
 def _no_view(taker: Any, problem: Problem) -> str:
     """The sentence that a method or formulation cannot take a task, with methods that can."""
     task = problem.task
+    if problem.question.name == Front.name and problem.rule is None and task.without_front:
+        return task.without_front
     offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
     names = able(problem, groups=("methods",))
     remedy = f"; {', '.join(names)} can" if names else ""

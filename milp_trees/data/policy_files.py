@@ -134,7 +134,13 @@ def _with_header(
         features=features,
     )
     actions = tuple(range(len(outcomes)))
-    return dataset.with_(actions=actions), frame[outcomes].to_numpy(dtype=float)
+    try:
+        truth = frame[outcomes].to_numpy(dtype=float)
+    except ValueError as why:
+        raise DataError(
+            f"{path}: the outcomes {', '.join(outcomes)} of all treatments must be numbers; {why}."
+        ) from None
+    return dataset.with_(actions=actions), truth
 
 
 def _numbered(names: list[str], stem: str) -> list[str]:

@@ -110,9 +110,14 @@ class Task(ABC):
         NoView
             The task has no front of its own; the sentence says what to ask instead.
         """
-        raise NoView(
-            f"The task {self.name} has one value and no Pareto front of its own; give the question front a side constraint to trade it against (against=, --against)."
-        )
+        raise NoView(self.without_front)
+
+    @property
+    def without_front(self) -> str:
+        """The sentence that the task has no Pareto front of its own; empty if it has one."""
+        if type(self).coordinates is not Task.coordinates:
+            return ""
+        return f"The task {self.name} has one value and no Pareto front of its own; give the question front a side constraint to trade it against (against=, --against)."
 
     def dominates(self, a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
         """Whether coordinates `a` make a predictor with coordinates `b` superfluous on a front.

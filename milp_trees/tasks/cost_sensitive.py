@@ -234,6 +234,7 @@ class CostSensitive(MisclassificationCosts):
             nonnegative=bool((errors.costs >= 0).all()),
             offset=errors.offset,
             scale=errors.scale,
+            scales=((errors.offset, errors.scale),),
         )
 
     @cached_property

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
+from math import floor
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from milp_trees.errors import DataError, NoView
+from milp_trees.exact import fraction
 from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.action_costs import _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.separable import SeparableTask
 from milp_trees.tasks.states_view import States
@@ -44,7 +48,7 @@ def combine(first: Task, second: Task) -> Product:
     return Product(first, second)
 
 
-def bounded(task: Task, *limits: int | None) -> Bounded:
+def bounded(task: Task, *limits: Any) -> Bounded:
     """A task whose values must not be above limits, in any part of a tree.
 
     Parameters
@@ -52,8 +56,8 @@ def bounded(task: Task, *limits: int | None) -> Bounded:
     task : Task
         It offers the view `States`, or a `CostMatrix` without side constraints. Its numbers must
         not fall when parts are combined, or parts would be refused that a tree may have.
-    *limits : int or None
-        Largest number allowed for each number of a value; None is no limit.
+    *limits : number or None
+        Largest number allowed for each number of a value, in its unit; None is no limit.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def states_of(task: Task, dataset: Dataset, space: Space | None) -> States:
         and bool((view.split_costs >= 0).all()),
         offset=view.offset,
         scale=view.scale,
+        scales=((view.offset, view.scale),),
     )
 
 
@@ -180,6 +185,7 @@ class Product(_Derived):
             total=False,
             nonnegative=a.nonnegative and b.nonnegative,
             units=lambda v: v[0] if units is None else units(v[:width]),
+            scales=(*a.affine, *b.affine),
         )
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
@@ -200,7 +206,7 @@ class Bounded(_Derived):
     title: ClassVar[str] = "A task with limits on its numbers"
 
     task: Task
-    limits: tuple[int | None, ...] = ()
+    limits: tuple[Any, ...] = ()
 
     @property
     def _counted(self) -> Task:
@@ -212,7 +218,10 @@ class Bounded(_Derived):
             raise DataError(
                 f"The task {self.task.name} has {view.width} numbers in a value ({', '.join(view.names)}); give a limit or None for each, not {len(self.limits)}."
             )
-        most = np.array([2**62 if m is None else m for m in self.limits], dtype=np.int64)
+        most = np.array(
+            [_largest(m, *how) for m, how in zip(self.limits, view.affine, strict=True)],
+            dtype=np.int64,
+        )
         return replace(
             view,
             feasible=_within(view.feasible, view.width, len(view.tables)),
@@ -220,7 +229,21 @@ class Bounded(_Derived):
         )
 
     def spec(self) -> dict[str, Any]:
-        return {"name": self.name, "task": self.task.spec(), "limits": list(self.limits)}
+        return {
+            "name": self.name,
+            "task": self.task.spec(),
+            "limits": _spec(self.limits),
+        }
+
+
+def _largest(limit: Any, offset: Fraction, scale: Fraction) -> int:
+    """The largest number of a value whose natural value is within a limit."""
+    if limit is None:
+        return 2**62
+    if scale < 0:
+        raise DataError("A number that is maximised cannot have an upper limit; give None for it.")
+    most = floor((fraction(limit, "a limit") - offset) / scale)
+    return max(-(2**62), min(most, 2**62))
 
 
 def _functions(view: States) -> tuple[Any, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.errors import NoView
@@ -66,9 +65,12 @@ class SeparableTask(Task):
             raise NoView(
                 f"The tree violates the constraint of the task {self.name}, so it has no place on a front."
             )
+        natural = [
+            offset + scale * n for n, (offset, scale) in zip(found, view.affine, strict=True)
+        ]
         return tuple(
-            Value(float(n), Fraction(n), name, "min")
-            for name, n in zip(view.names, found, strict=True)
+            Value(float(n), n, name, "min" if scale > 0 else "max")
+            for name, n, (_, scale) in zip(view.names, natural, view.affine, strict=True)
         )
 
     def spec(self) -> dict[str, Any]:

@@ -98,6 +98,9 @@ class States:
         larger one. By default the first number of the value.
     offset, scale : Fraction
         Natural value of the task = offset + scale · units (scale < 0 for a maximised metric).
+    scales : tuple of (Fraction, Fraction), length V, optional
+        Offset and scale of every number of a value, which make its natural value, such as costs
+        from counts of hundredths; by default the numbers are natural values.
     """
 
     X: np.ndarray
@@ -119,6 +122,7 @@ class States:
     units: Callable[[Integers], Any] | None = None
     offset: Fraction = Fraction(0)
     scale: Fraction = Fraction(1)
+    scales: tuple[tuple[Fraction, Fraction], ...] | None = None
 
     def __post_init__(self) -> None:
         stats = np.ascontiguousarray(self.stats, dtype=np.int64)
@@ -214,6 +218,11 @@ class States:
     def units_of(self, value: Integers) -> Any:
         """The number of a value that is minimised."""
         return value[0] if self.units is None else self.units(value)
+
+    @property
+    def affine(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Offset and scale of every number of a value."""
+        return self.scales or ((Fraction(0), Fraction(1)),) * self.width
 
     def to_value(self, units: Any) -> Fraction:
         """Natural value of a number that is minimised."""

@@ -62,6 +62,7 @@ from milp_trees.results.result import Limit
             1,
             "there is no folder /proc/nowhere",
         ),
+        (["front", PLANTED], 1, "no Pareto front of its own"),
         (["solve", PLANTED, "--depht", "3"], 2, "No such option"),
         (["export", PLANTED, "--depth", "30", "--out", "m.lp"], 1, "raise --max-nonzeros"),
         (["export", PLANTED, "--out", "/proc/nowhere/m.lp"], 1, "there is no folder"),

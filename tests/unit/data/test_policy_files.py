@@ -55,6 +55,10 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "header.csv").write_text("V1,y,t\n0,1,0\n")
     with pytest.raises(DataError, match="its header needs"):
         mt.load_policy(tmp_path / "header.csv")
+    lines = "V1,t,y,y0,y1,prob_t\n0,0,1,q,2,0.5\n1,1,2,1,2,0.5\n"
+    (tmp_path / "text.csv").write_text(lines)
+    with pytest.raises(DataError, match="must be numbers"):
+        mt.load_policy(tmp_path / "text.csv")
 
 
 def test_the_public_files(data_folder):

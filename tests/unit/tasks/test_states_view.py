@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.plugins import SeparableTask, States
+from milp_trees.data.dataset import BinaryFeature
+from milp_trees.plugins import Front, SeparableTask, States
+from milp_trees.questions import Best
+from milp_trees.tasks import bounded, combine
 from milp_trees.testing.generate import random_tree
 
 
@@ -103,3 +106,21 @@ def test_a_tree_with_a_forbidden_part_violates_the_task():
     leaf = mt.Tree(mt.plugins.Leaf(0), (0, 1))
     assert "violates" in problem.violations(leaf)[0]
     assert problem.value(leaf).exact == 2
+
+
+def test_coordinates_and_limits_of_products_are_natural_numbers():
+    """Costs are searched in whole units, here halves or twos; answers and limits do not show it."""
+    data = mt.Dataset([[0], [0], [0], [1], [1], [1]], [BinaryFeature("a")], y=[0, 1, 1, 0, 0, 1])
+    matrix = [[0, 2], [4, 0]]
+    free = mt.tasks.MisclassificationCosts(matrix=matrix)
+    paid = mt.tasks.CostSensitive(matrix=matrix, attributes={"a": "0.25"})
+
+    def best(task, question):
+        return mt.solve(mt.Problem(data, combine(mt.Accuracy(), task), mt.Trees(1), question))
+
+    for task, front in ((free, [(2, 6)]), (paid, [(2, Fraction(15, 2)), (3, 6)])):
+        points = [tuple(v.exact for v in s.coordinates) for s in best(task, Front()).solutions]
+        assert points == front
+    for limit, errors in (("7.5", 2), ("7.4", 3), (6, 3), ("5.9", None)):
+        found = best(bounded(paid, limit), Best())
+        assert (found.value.exact if found.optimal else None) == errors, limit
