@@ -14,6 +14,10 @@ negatives for every number of false positives and leaves. Until the search ends,
 of equal rows: they get one label, so at least E errors are made, and the metric is at most its best
 value with FP + FN = E.
 
+**Three levels.** Trees with the fewest a · FP + b · FN are found much faster than fronts. For some
+weights a, b these minima of both sides of a root test are made first. They leave out most of the
+root tests, and most of the tests below the others (`pareto_fronts.lines`).
+
 **Question `front`.** Without an incumbent nothing is dropped, and the front of all rows is the
 answer, with a tree for each of its points.
 
@@ -74,7 +78,7 @@ class ParetoFront(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels."""
-        from milp_trees.engines.pareto_fronts import kernels
+        from milp_trees.engines.pareto_fronts import kernels, lines
         from milp_trees.engines.ranking.kernels import side_counts
 
         rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
@@ -85,7 +89,13 @@ class ParetoFront(Method):
         kernels.leaf(table, allowed, 2, 2, 1)
         kernels.one_level(table, allowed, rows, tests, 1, 2, 2, 1, 1)
         pairs = kernels.pairs_of(rows, np.ascontiguousarray(tests.T), 1)
-        front = kernels.two_levels(table, allowed, pairs, 2, 2, 1, 1)
+        low, most = np.zeros((1, 2), dtype=np.int64), np.ones((1, 2), dtype=np.int64)
+        one = np.zeros(1, dtype=np.int64)
+        kernels.in_reach(one, most)
+        front = kernels.two_levels(table, allowed, pairs, low, one, most, 2, 2, 1, 1)
+        words = np.ascontiguousarray(tests.T)
+        lines.least_sums(pairs, rows, words, 1, 2, 2, 1, most)
+        lines.split(table, allowed, pairs, rows, words, 1, 2, 2, 1, 1, most, most)
         point = np.zeros(3, dtype=np.int64)
         kernels.find_two(table, allowed, pairs, 2, 2, 1, 1, point)
         kernels.find_one(side_counts(rows, tests, 1), 2, 2, 1, 1, point)
@@ -169,6 +179,8 @@ class _Run:
         )
         self.best: Surd | None = None
         self.tree: Tree | None = None
+        #: The best metric of a point that was found, if its tree may not be made yet.
+        self.aim: Surd | None = None
         self.trace = Trace(progress)
         self.bound = view.units(0, 0, 1)  # no errors at all
 
@@ -207,6 +219,8 @@ class _Run:
                 self.offer_start(start)
             if self.depth:
                 self.take(self.fronts.front(root, min(self.depth, 2)), {}, min(self.depth, 2))
+            if self.depth > 2 and not self.fronts.unit:
+                self.cut_off()
             for depth in range(3, self.depth + 1):
                 self.take(*self.deepen(depth), depth)
         except Stopped as stop:
@@ -231,19 +245,40 @@ class _Run:
             table[leaves, fp] = fn
         fronts.cut(table)
         try:
-            for f, left, right in fronts.splits(fronts.root):
-                before = table.copy()
-                fronts.add(table, left, right, depth - 1)
-                for where in zip(*np.nonzero(table != before), strict=True):
-                    origins[int(where[0]), int(where[1])] = (f, left, right)
+            before, root = table.copy(), fronts.root
+            for f, left, right in (
+                fronts.three_levels(root, table) if depth == 3 else fronts.splits(root)
+            ):
+                if depth > 3:
+                    fronts.add(table, left, right, depth - 1)
+                new = [(int(x), int(fp)) for x, fp in np.argwhere(table != before)]
+                origins.update(dict.fromkeys(new, (f, left, right)))
                 fronts.cut(table)
-                if depth > 3 and self.best is not None and (table != before).any():
-                    self.take(kernels.front_of(table.copy(), table.shape[1]), origins, depth)
+                if self.best is not None and new:
+                    if depth > 3:
+                        self.take(kernels.front_of(table.copy(), table.shape[1]), origins, depth)
+                    else:
+                        self.aim_at([(*where, int(table[where])) for where in new])
+                before = table.copy()
         except (Stopped, KeyboardInterrupt):
             if self.best is not None:
                 self.take(kernels.front_of(table, table.shape[1]), origins, depth)
             raise
         return kernels.front_of(table, table.shape[1]), origins
+
+    def aim_at(self, points: list[Point]) -> None:
+        """Cut off what is no better than the best of some points; its tree is made later."""
+        assert self.aim is not None
+        units = max(self.view.units(fp, fn, leaves) for leaves, fp, fn in points)
+        if units > self.aim:
+            self.aim = units
+            self.cut_off()
+
+    def cut_off(self) -> None:
+        """Cut off what is no better than the best metric that was found."""
+        aim = self.aim
+        assert aim is not None
+        self.fronts.allow(lambda fp, fn, leaves: self.view.units(fp, fn, leaves) > aim)
 
     def tree_of(self, depth: int, point: Point, origins: Origins) -> Tree:
         """A tree with the numbers of a point of the front of all rows."""
@@ -297,9 +332,10 @@ class _Run:
         cut : bool, default=False
             Whether it is worth its time to cut off points by the metric.
         """
-        self.best, self.tree = units, tree
+        self.best = self.aim = units
+        self.tree = tree
         if cut or self.fronts.unit:
-            self.fronts.allow(lambda fp, fn, leaves: self.view.units(fp, fn, leaves) > units)
+            self.cut_off()
         self.report()
 
     def report(self) -> None:

@@ -210,7 +210,7 @@ class ConfusionRatio(Task):
             Accuracy().cost_matrix(dataset, space),
             positive,
             self.leaf_penalty,
-            partial(self._worth, ones, zeros),
+            partial(_worth, self._whole(), ones, zeros),
         )
 
     def coordinates(self, routes: Routes, dataset: Dataset) -> tuple[Value, ...]:
@@ -225,18 +225,6 @@ class ConfusionRatio(Task):
             for which in (routes.action, _classes(dataset, self.name)[0])
         )
         return error_counts(said, truth, routes.n_leaves if self.leaf_penalty else None)
-
-    def _worth(self, ones: int, zeros: int, fp: int, fn: int) -> Surd:
-        """The ratio of two classes with given numbers of rows and of errors."""
-        totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
-        return Surd(
-            quotient(
-                *(
-                    sum((c * totals[name] for name, c in coefs.items()), Fraction(0))
-                    for coefs in self.coefficients()
-                )
-            )
-        )
 
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
         """What every action adds on every row, shape (n, K), in units of the integer weights."""
@@ -298,3 +286,16 @@ def whole_weights(task: Task, dataset: Dataset) -> np.ndarray:
 
 def _confusion(truth: np.ndarray, said: np.ndarray) -> dict[str, np.ndarray]:
     return {"TP": truth & said, "FP": ~truth & said, "FN": truth & ~said, "TN": ~truth & ~said}
+
+
+def _worth(
+    coefficients: tuple[Mapping[str, int], Mapping[str, int]],
+    ones: int,
+    zeros: int,
+    fp: int,
+    fn: int,
+) -> Surd:
+    """The ratio of two classes with given numbers of rows and of errors."""
+    totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
+    over, under = (sum(c * totals[name] for name, c in coefs.items()) for coefs in coefficients)
+    return Surd(Fraction(over, under) if under else Fraction(0))

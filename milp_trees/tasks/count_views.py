@@ -208,7 +208,8 @@ class PairCounts(TwoClasses):
         -------
         Surd
         """
-        return self.worth(fp, fn) + -self.leaf_penalty * leaves
+        worth = self.worth(fp, fn)
+        return worth + -self.leaf_penalty * leaves if self.leaf_penalty else worth
 
     def to_value(self, units: Surd) -> Surd:
         """The natural value: the metric, or with a penalty the loss 1 − metric + λ · leaves."""

@@ -38,6 +38,8 @@ class Surd:
     square: Fraction = Fraction(0)
 
     def __float__(self) -> float:
+        if not self.square:
+            return float(self.rational)
         return float(self.rational) + math.copysign(math.sqrt(abs(self.square)), self.square)
 
     def __add__(self, other: Fraction) -> Surd:
@@ -51,6 +53,9 @@ class Surd:
 
     def __lt__(self, other: Surd) -> bool:
         return sign_of_difference(self, other) < 0
+
+    def __gt__(self, other: Surd) -> bool:
+        return sign_of_difference(self, other) > 0
 
     @property
     def exact(self) -> Fraction | None:

@@ -97,51 +97,65 @@ def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
 
 @kernel
 def pairs_of(rows, tests, ups):
-    """Positives and negatives of a set for which both tests of a pair are true, shape (F, F, 2).
+    """Positives and negatives of a set for which both tests of a pair are true, shape (2, F, F).
 
     `tests` is by words, shape (words, F), so that the counts of many tests are vector code.
     """
     F = tests.shape[1]
-    out = np.zeros((2, F, F), dtype=np.int64)
+    out = np.zeros((2, F, F), dtype=np.int32)
     for w in range(len(rows)):
         counts = out[0] if w < ups else out[1]
         for f in range(F):
             both = rows[w] & tests[w, f]
             if both:
                 for g in range(F):
-                    counts[f, g] += np.int64(ones(both & tests[w, g]))
-    pairs = np.empty((F, F, 2), dtype=np.int64)
-    for c in range(2):
-        for f in range(F):
-            for g in range(F):
-                pairs[f, g, c] = out[c, f, g]
-    return pairs
+                    counts[f, g] += np.int32(ones(both & tests[w, g]))
+    return out
 
 
 @kernel
-def side_fronts(table, allowed, pairs, rest, f, p, q, size, unit):
+def side_fronts(table, allowed, pairs, sides, f, p, q, size, unit):
     """The fronts of both sides of test f for at most one more split: true, then false."""
-    p1, q1 = pairs[f, f, 0], pairs[f, f, 1]
+    p1, q1 = np.int64(pairs[0, f, f]), np.int64(pairs[1, f, f])
+    for g in range(len(sides)):
+        sides[g, 0], sides[g, 1] = pairs[0, f, g], pairs[1, f, g]
     put_leaf(table, allowed, p1, q1, unit)
-    put_splits(table, allowed, pairs[f], p1, q1, size, unit)
-    true = front_of(table, q1 + 1)
-    for g in range(len(rest)):
-        rest[g, 0], rest[g, 1] = pairs[g, g, 0] - pairs[f, g, 0], pairs[g, g, 1] - pairs[f, g, 1]
+    put_splits(table, allowed, sides, p1, q1, size, unit)
+    useful = (allowed[unit] >= 0).sum()
+    true = front_of(table, min(q1 + 1, useful))
+    for g in range(len(sides)):
+        sides[g, 0], sides[g, 1] = pairs[0, g, g] - sides[g, 0], pairs[1, g, g] - sides[g, 1]
     put_leaf(table, allowed, p - p1, q - q1, unit)
-    put_splits(table, allowed, rest, p - p1, q - q1, size, unit)
-    return true, front_of(table, q - q1 + 1)
+    put_splits(table, allowed, sides, p - p1, q - q1, size, unit)
+    return true, front_of(table, min(q - q1 + 1, useful))
 
 
 @kernel
-def two_levels(least, allowed, pairs, p, q, size, unit):
-    """The front of a set for at most two levels of splits, from `pairs_of`."""
-    F = len(pairs)
-    table, rest = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
+def in_reach(sums, border):
+    """Whether no sum is larger than that of a corner, for at least one corner (see `lines`)."""
+    for c in range(len(border)):
+        k = 0
+        while k < len(sums) and sums[k] <= border[c, k]:
+            k += 1
+        if k == len(sums):
+            return True
+    return False
+
+
+@kernel
+def two_levels(least, allowed, pairs, low, other, border, p, q, size, unit):
+    """The front of a set for at most two levels of splits, from `pairs_of`.
+
+    Tests f are left out for which the sums of `low[:, f]` and of what the rest of the rows needs,
+    `other`, are out of reach (see `lines`).
+    """
+    F = pairs.shape[1]
+    table, sides = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
     put_leaf(least, allowed, p, q, unit)
     for f in range(F):
-        under = pairs[f, f, 0] + pairs[f, f, 1]
-        if under >= size and p + q - under >= size:
-            true, false = side_fronts(table, allowed, pairs, rest, f, p, q, size, unit)
+        under = np.int64(pairs[0, f, f]) + np.int64(pairs[1, f, f])
+        if under >= size and p + q - under >= size and in_reach(low[:, f] + other, border):
+            true, false = side_fronts(table, allowed, pairs, sides, f, p, q, size, unit)
             put_sums(least, allowed, true, false)
     return front_of(least, q + 1)
 
@@ -152,13 +166,13 @@ def find_two(least, allowed, pairs, p, q, size, unit, point):
 
     The result is the test and an array of both points, the true side first; -1 if there is none.
     """
-    F = len(pairs)
-    table, rest = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
+    F = pairs.shape[1]
+    table, sides = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
     both = np.empty((2, 3), dtype=np.int64)
     for f in range(F):
-        under = pairs[f, f, 0] + pairs[f, f, 1]
+        under = np.int64(pairs[0, f, f]) + np.int64(pairs[1, f, f])
         if under >= size and p + q - under >= size:
-            true, false = side_fronts(table, allowed, pairs, rest, f, p, q, size, unit)
+            true, false = side_fronts(table, allowed, pairs, sides, f, p, q, size, unit)
             for i in range(len(true)):
                 for j in range(len(false)):
                     if (true[i] + false[j] == point).all():

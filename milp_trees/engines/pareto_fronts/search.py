@@ -5,12 +5,14 @@ They are remembered by the set and the depth.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from milp_trees.engines.pareto_fronts import kernels
+from milp_trees.engines.pareto_fronts import kernels, lines
 from milp_trees.engines.ranking.bits import pack
 from milp_trees.engines.ranking.kernels import count, side_counts
 from milp_trees.tasks.count_views import PairCounts
@@ -23,6 +25,10 @@ Nested = int | tuple[int, Any, Any]
 
 #: Estimated bytes of a remembered front, without its points and its rows.
 ENTRY_BYTES = 300
+#: Pairs of weights for lower bounds of weighted errors.
+LINES = 6
+#: Weights whose ratios differ by less than one part in ALIKE say the same.
+ALIKE = 10
 
 
 class Fronts:
@@ -51,6 +57,14 @@ class Fronts:
         self.allowed = np.full((layers, width), view.totals[0], dtype=np.int64)
         self.whole = self.allowed.copy()
         self.table = np.full((layers, width), kernels.NONE, dtype=np.int64)
+        #: Numbers for `two_levels` that leave no test out.
+        self.no_lines = (
+            np.empty((0, len(self.tests)), dtype=np.int64),
+            np.empty(0, dtype=np.int64),
+            np.empty((1, 0), dtype=np.int64),
+        )
+        #: Fronts of sides in `three_levels`, with the points that are useful for this split.
+        self.sides: dict[bytes, np.ndarray] = {}
         self.memo: dict[tuple[bytes, int], np.ndarray] = {}
         self.sums = self.reused = 0
         #: Estimated bytes of what is remembered.
@@ -62,11 +76,19 @@ class Fronts:
         `better(fp, fn, leaves)` falls in all three.
         """
         for leaves in range(self.unit, len(self.allowed)):
-            fn = int(self.allowed[leaves, 0])
-            for fp in range(self.allowed.shape[1]):
+            own = self.allowed[leaves]
+            fn = (
+                bisect_left(range(int(own[0]) + 1), True, key=lambda x: not better(0, x, leaves))
+                - 1
+            )
+            for fp in range(int((own >= 0).sum())):
+                fn = min(fn, int(own[fp]))
                 while fn >= 0 and not better(fp, fn, leaves):
                     fn -= 1
-                self.allowed[leaves, fp] = min(fn, self.allowed[leaves, fp])
+                own[fp] = fn
+                if fn < 0:
+                    own[fp:] = -1
+                    break
 
     def cut(self, table: np.ndarray) -> None:
         """Cut off points that are no better than one of the points of trees of all rows.
@@ -100,7 +122,9 @@ class Fronts:
         elif depth == 2:
             self.check()
             pairs = kernels.pairs_of(rows, self.words, self.ups)
-            out = kernels.two_levels(self.table, self.allowed, pairs, p, q, self.least, self.unit)
+            out = kernels.two_levels(
+                self.table, self.allowed, pairs, *self.no_lines, p, q, self.least, self.unit
+            )
         else:
             table = np.full_like(self.table, kernels.NONE)
             kernels.put_leaf(table, self.allowed, p, q, self.unit)
@@ -132,6 +156,81 @@ class Fronts:
         if len(first):
             self.sums += 1
             kernels.put_sums(table, self.allowed, first, self.front(large, depth))
+
+    def three_levels(
+        self, rows: np.ndarray, table: np.ndarray
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Enter the sums of the fronts of two levels on both sides of every test of a set.
+
+        Sums that are no better than a point of the table may be left out. Tests whose sides may
+        have the fewest weighted errors come first.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        table : array of shape (leaves + 1, width)
+            Fewest false negatives; changed in place.
+
+        Yields
+        ------
+        tuple
+            A test and both sides, after sums of this test have been entered.
+        """
+        self.check()
+        useful = self.useful(table)
+        if not len(useful):
+            return
+        tests, weights = list(self.splits(rows)), self.weights(useful)
+        whole = kernels.pairs_of(rows, self.words, self.ups)
+        shared = (self.words, self.ups, *self.counts(rows), self.least)
+        parts = [min(sides, key=lambda part: sum(self.counts(part))) for _, *sides in tests]
+        sums = []
+        for part in parts:
+            self.check()
+            sums.append(lines.least_sums(whole, part, *shared, weights))
+        border = self.border(useful, weights)
+        for i in sorted(range(len(tests)), key=lambda i: int((sums[i] - border).max(axis=1).min())):
+            if not kernels.in_reach(sums[i], border):
+                continue
+            self.check()
+            before = table.copy()
+            first, second = lines.split(
+                table, self.allowed, whole, parts[i], *shared, self.unit, weights, border
+            )
+            self.sums += 1
+            if (table != before).any():
+                self.sides[parts[i].tobytes()] = first
+                self.sides[(rows & ~parts[i]).tobytes()] = second
+                self.bytes += first.nbytes + second.nbytes + 2 * (rows.nbytes + ENTRY_BYTES)
+                yield tests[i]
+                border = self.border(self.useful(table), weights)
+
+    def useful(self, table: np.ndarray) -> np.ndarray:
+        """The largest useful number of false negatives for every number of false positives."""
+        leaves = min(2 * self.unit, len(table) - 1)  # of a split at least
+        least = np.minimum.accumulate(table[: leaves + 1].min(axis=0))
+        allowed = np.minimum(self.allowed[leaves], least - 1)
+        return np.asarray(allowed[allowed >= 0])
+
+    def border(self, useful: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The weighted errors of the corners, shape (corners, weights)."""
+        fp = np.flatnonzero(np.append(useful[:-1] > useful[1:], len(useful) > 0)[: len(useful)])
+        return np.outer(fp, weights[:, 0]) + np.outer(useful[fp], weights[:, 1])
+
+    def weights(self, useful: np.ndarray) -> np.ndarray:
+        """Weights of both kinds of errors, from chords of the border of useful points."""
+        largest = min(1000, 2**29 // max(self.view.totals[0] + self.view.totals[1], 1))
+        ends = sorted({round(x) for x in np.linspace(0, len(useful), LINES + 1).tolist()})
+        border = np.append(useful, -1)
+        found: list[tuple[int, int]] = []
+        for x, y in pairwise(ends):
+            rise, run = int(border[x] - border[y]), y - x
+            scale = largest / max(rise, run)
+            a, b = max(round(rise * scale), 1), max(round(run * scale), 1)
+            if all(abs(a * d - b * c) * ALIKE > min(a * d, b * c) for c, d in found):
+                found.append((a, b))
+        return np.array(found, dtype=np.int64)
 
     def splits(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Tests that divide a set in different ways into large enough sides, and the sides."""
@@ -165,11 +264,12 @@ class Fronts:
         Nested
             An action, or a test with both sides.
         """
-        before, self.allowed = self.allowed, self.whole
+        before = self.allowed, self.check
+        self.allowed, self.check = self.whole, lambda: None  # the tree is wanted after a limit too
         try:
             return self._tree(rows, depth, point)
         finally:
-            self.allowed = before
+            self.allowed, self.check = before
 
     def split_tree(
         self, f: int, left: np.ndarray, right: np.ndarray, depth: int, point: Point
@@ -190,7 +290,10 @@ class Fronts:
         -------
         Nested
         """
-        a, b = self.front(left, depth), self.front(right, depth)
+        a, b = (
+            self.sides[part.tobytes()] if depth == 2 else self.front(part, depth)
+            for part in (left, right)
+        )
         rest = {tuple(row) for row in b.tolist()}
         for own in a.tolist():
             other = tuple(np.subtract(point, own).tolist())
