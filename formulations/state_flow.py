@@ -83,6 +83,9 @@ class StateFlow(TreeFormulation):
     shares = frozenset()
     effort = 50
     reference = "docs/formulations.md#state-flow"
+    redundant = {
+        "node_rates": "the side rows bound the whole tree, which up to depth 2 is the only state that is split into states; deeper trees need it"
+    }
     integral_relaxation = True
     has_full_tree = False
     takes_min_weight = True

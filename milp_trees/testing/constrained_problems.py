@@ -15,7 +15,7 @@ from milp_trees.tasks.constraints import (
     EqualOpportunity,
     StatisticalParity,
 )
-from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether
+from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
 from milp_trees.tasks.node_constraints import ParityInSubtrees
 from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod
 from milp_trees.testing._named import (
@@ -119,6 +119,13 @@ def make_feature_budget() -> Problem:
     )
     rules = (FeatureBudget(1), NotTogether("a", "c"))
     return Problem(data, Accuracy(constraints=rules), Trees(2))
+
+
+@named
+def make_requires() -> Problem:
+    """The column b says the class, but a tree that tests b tests a too, and depth 1 has no room."""
+    data = dataset(SQUARE, [BinaryFeature("a"), BinaryFeature("b")], y=[0, 1, 0, 1])
+    return Problem(data, Accuracy(constraints=(Requires("a", "b"),)), Trees(1))
 
 
 @named

@@ -325,7 +325,12 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
     AssertionError
         The task gives the tree another value than its view does, or finds it infeasible.
     """
-    if problem.task.offers(CostMatrix) and n_trees(problem) > MOST_SCORED:
+    # The search from the view knows nothing of constraints on the tree itself.
+    if (
+        problem.task.offers(CostMatrix)
+        and n_trees(problem) > MOST_SCORED
+        and not problem.view(CostMatrix).structure
+    ):
         return _confirmed(problem, best_tree(problem))
     best: tuple[Any, Value] | None = None
     for tree in _predictors(problem):
