@@ -70,6 +70,13 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"matrix": [[-1, 3], [5, 0]]},
         {"matrix": [[abs(5 * i - 7 * j) - i for j in range(5)] for i in range(5)]},
     ],
+    "cost-sensitive": [
+        {
+            "matrix": [[abs(5 * i - 7 * j) - i for j in range(k)] for i in range(k)],
+            "attributes": {"t0": "1/3", "t2": 2},
+        }
+        for k in (2, 5)
+    ],
     "f-beta": [{"beta": 2}],
     "precision": [{"min_recall": "1/3"}],
     "partial-auc": [{"theta": "1/3"}],
