@@ -186,9 +186,7 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
     Parameters
     ----------
     problem : Problem
-        The problem.
     rng : numpy.random.Generator
-        Source of random numbers.
     shape : callable, optional
         One of the `SHAPES`; by default any shape.
 
@@ -325,12 +323,9 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
     AssertionError
         The task gives the tree another value than its view does, or finds it infeasible.
     """
-    # The search from the view knows nothing of constraints on the tree itself.
-    if (
-        problem.task.offers(CostMatrix)
-        and n_trees(problem) > MOST_SCORED
-        and not problem.view(CostMatrix).structure
-    ):
+    # The search knows no constraints on the tree itself.
+    sums = problem.task.offers(CostMatrix) and not problem.view(CostMatrix).structure
+    if sums and n_trees(problem) > MOST_SCORED:
         return _confirmed(problem, best_tree(problem))
     best: tuple[Any, Value] | None = None
     for tree in _predictors(problem):

@@ -248,7 +248,10 @@ def test_tasks_mean_what_their_definitions_say_on_data_that_faults_asked_for():
             "milp_trees/tasks/constraints.py:GroupRates.rows:result:0:wrong@item:result>=4",
             "accuracy",
         ),
-        ("milp_trees/tasks/classification.py:Accuracy.cost_table:constant:0:+1@action:size>=5", "accuracy"),
+        (
+            "milp_trees/tasks/classification.py:Accuracy.cost_table:constant:0:+1@action:size>=5",
+            "accuracy",
+        ),
         (
             "milp_trees/tasks/classification.py:WeightedError.row_losses:result:0:wrong@row:result>=60",
             "weighted",
