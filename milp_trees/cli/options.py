@@ -216,7 +216,7 @@ class ProblemOptions:
                 given.setdefault(name, value)
             elif value not in ("0", (), None):
                 raise DataError(
-                    f"The task {kind.name} does not use {OF_TASKS[name]}; {_tasks(name)} do."
+                    f"The task {kind.name} does not use {OF_TASKS[name]}, which is for {_tasks(name)}."
                 )
         return kind(**given)
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
-from milp_trees.errors import MilpTreesError, VerificationError
+from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.result import Limit, Result, Status
@@ -247,6 +247,8 @@ def _models(
 
 def _failure(name: str, error: Exception) -> str:
     said = " ".join(str(error).split())[:200].rstrip(".")
+    if isinstance(error, Unsupported):
+        return f"{name} does not take it ({said})"
     return f"{name} failed when it was asked ({type(error).__name__}{': ' * bool(said)}{said})"
 
 
