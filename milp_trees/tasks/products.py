@@ -105,7 +105,8 @@ def states_of(task: Task, dataset: Dataset, space: Space | None) -> States:
         leaf=_leaf_of_costs,
         split=_price if view.split_costs.any() else None,
         tables=(np.array([view.leaf_cost]), view.split_costs),
-        nonnegative=bool(view.leaf_cost + view.costs.min(initial=0) >= 0)
+        # A leaf of many rows with negative costs is negative, whatever a leaf costs.
+        nonnegative=bool(min(view.leaf_cost, view.costs.min(initial=0)) >= 0)
         and bool((view.split_costs >= 0).all()),
         offset=view.offset,
         scale=view.scale,

@@ -183,3 +183,14 @@ def test_what_cannot_be_combined_is_said():
         problem.view(States)
     with pytest.raises(mt.DataError, match="limit or None for each"):
         mt.Problem(data, bounded(mt.Accuracy(), 1, 2), mt.Trees(1)).view(States)
+
+
+def test_negative_costs_are_no_lower_bounds():
+    """A penalty per leaf above every cost does not make leaves of many rows nonnegative."""
+    data = mt.Dataset([[0], [1]] * 6, values=[[-1, 0], [0, -1]] * 6)
+    task = ActionCostMatrix(leaf_penalty="1/6")
+    problem = mt.Problem(data, bounded(task, None), mt.Trees(1))
+    assert not problem.view(States).nonnegative
+    found = registry.method("states").run(problem)
+    best = registry.method("dp").run(mt.Problem(data, task, mt.Trees(1)))
+    assert found.value.exact == best.value.exact < 0
