@@ -143,7 +143,7 @@ def test_a_variant_on_random_costs(label):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("label", FORMULATIONS)
-@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(problem=problems())
 def test_a_formulation_on_any_small_problem(label, problem):
     """Hypothesis looks for a problem, of any task and limits, on which a check fails, and shrinks

@@ -128,7 +128,7 @@ def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
     assert result.objective == pytest.approx(by_pairs(problem), rel=1e-6)
     # Two sides of every split of both sides of every root would be four calls per pair of tests.
     assert result.model_size["oracle_calls"] < 4 * problem.dataset.n_features**2
-    assert mt.verify(result)
+    assert mt.verify(result, time_limit=6)
 
 
 def test_most_splits_are_never_asked_about():
