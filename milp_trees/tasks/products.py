@@ -8,6 +8,7 @@ from its cost matrix.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -127,8 +128,9 @@ class _Derived(SeparableTask):
     """A task that is made from another one, whose value counts."""
 
     @property
+    @abstractmethod
     def _counted(self) -> Task:
-        raise NotImplementedError
+        """The task whose value and actions are those of this one."""
 
     @property
     def unit(self) -> str:
