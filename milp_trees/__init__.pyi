@@ -10,6 +10,9 @@ from .api import near_best as near_best
 from .api import size_path as size_path
 from .api import solve as solve
 from .by_name import registry as registry
+from .data.antecedents import Antecedent as Antecedent
+from .data.antecedents import Antecedents as Antecedents
+from .data.antecedents import Literal as Literal
 from .data.binarize import Binarizer as Binarizer
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
