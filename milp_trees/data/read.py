@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.files import contents, find
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
 from milp_trees.errors import DataError
@@ -92,11 +93,8 @@ def read_table(
     DataError
         The file is absent, empty, not text or not a table; one sentence says what to do.
     """
-    file = _find(Path(path))
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file} cannot be read: {error.strerror}.") from None
+    file = find(Path(path))
+    raw = contents(file)
     source = {"path": str(path), "sha256": hashlib.sha256(raw).hexdigest()}
     lines = None if file.suffix in (".parquet", ".pq") else Lines.of(raw, file)
     frame, header = (_parquet(raw, file), True) if lines is None else (lines.frame(), lines.header)
@@ -115,34 +113,6 @@ def read_table(
     if lines is not None:
         lines.spell(frame, [*labels, *([] if numeric_target else [chosen])], text)
     return Table(frame, chosen, header, source)
-
-
-def _find(path: Path) -> Path:
-    try:
-        if path.is_file():
-            return path
-        if path.is_dir():
-            raise DataError(f"{path} is a folder; name a file in it.")
-        if path.exists():
-            raise DataError(
-                f"{path} is no regular file; write what it holds to a file, which can then be read again."
-            )
-        zipped = path.with_name(path.name + ".gz")
-        if zipped.is_file():
-            return zipped
-        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    except DataError:
-        raise
-    except (
-        OSError,
-        ValueError,
-    ) as error:  # a name that is too long, a folder that is closed, a zero byte
-        raise DataError(
-            f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}."
-        ) from None
-    close = difflib.get_close_matches(path.name, beside, n=1)
-    hint = f" Did you mean {path.parent / close[0]}?" if close else ""
-    raise DataError(f"There is no file {path}.{hint}")
 
 
 def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
