@@ -77,7 +77,7 @@ class RuleList:
     --------
     >>> import milp_trees as mt
     >>> old, ill = mt.BinaryFeature("old"), mt.BinaryFeature("ill")
-    >>> rules = (mt.plugins.Rule(ill, 1), mt.plugins.Rule(old, 0))
+    >>> rules = (mt.Rule(ill, 1), mt.Rule(old, 0))
     >>> print(RuleList(rules, 1, ("stay", "see a doctor")))
     if ill: see a doctor
     else if old: stay
@@ -267,6 +267,30 @@ class RuleList:
             for word, a, name in zip(words, self.splits, names, strict=False)
         ]
         return "\n".join([*lines, f"else: {names[-1]}"])
+
+    def to_html(self, dataset: Any = None) -> str:
+        """The list as an HTML table without scripts.
+
+        Parameters
+        ----------
+        dataset : Dataset, optional
+            Rows to count: how many each rule captures, and how many of them have its class, if
+            there is a target.
+
+        Returns
+        -------
+        str
+        """
+        from milp_trees.models.draw_list import list_html
+
+        return list_html(self, dataset)
+
+    def picture(self, dataset: Any) -> str:
+        """The list as a table with numbers of rows, if there are rows."""
+        return self.to_html(None if getattr(dataset, "left_out", False) else dataset)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def __str__(self) -> str:
         return self.to_text()

@@ -264,7 +264,7 @@ class CostMatrix(MaybeRanked):
         return by_column(self.features)
 
     def objective(self, tree: P) -> int:
-        """Integer objective Z of a tree or rule list that uses only this view's features (or their aliases)."""
+        """Integer objective Z of a tree or rule list on this view's features (or their aliases)."""
         placed = self.canonical(tree)
         routes = placed.routes(self)
         split = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)  # type: ignore[index, misc]
