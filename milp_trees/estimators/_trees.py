@@ -214,7 +214,7 @@ class OptimalModel(BaseEstimator):  # type: ignore[misc]
 
     def _routes(self, X: Any) -> Routes:
         check_is_fitted(self)
-        routes: Routes = self._fitted.routes(RawRows(self._fitted, self._columns(X)))
+        routes: Routes = self._fitted.routes(RawRows(self._tests(), self._columns(X)))
         return routes
 
 
