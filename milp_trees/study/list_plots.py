@@ -66,7 +66,7 @@ def plot_list_search(result: Result, *, competitors: Mapping[str, float] | None 
     return figure
 
 
-def history_of(result: Result) -> dict[str, list[Any]]:
+def history_of(result: Result) -> History:
     """The history of a result, with at least one moment.
 
     Raises
@@ -74,7 +74,7 @@ def history_of(result: Result) -> dict[str, list[Any]]:
     DataError
         The method recorded none.
     """
-    history: dict[str, list[Any]] | None = result.history
+    history = result.history
     if not history or not history.get("seconds"):
         raise DataError(
             f"{result.method} recorded no history of its search; solve the problem with a method for rule lists that searches among prefixes."
