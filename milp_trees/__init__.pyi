@@ -19,6 +19,7 @@ from .data.dataset import Dataset as Dataset
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
 from .data.policy_files import load_policy as load_policy
+from .data.write_rules import write_rules as write_rules
 from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
