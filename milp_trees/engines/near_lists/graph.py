@@ -132,7 +132,7 @@ class Search:
         cost = np.zeros(len(table), dtype=np.int64)
         slots = np.zeros(4 << len(table).bit_length(), dtype=np.uint64)
         table[0, :words] = self.data.everything
-        hashed = hash_of(table[0])
+        hashed = np.uint64(hash_of(table[0]))
         occupy(slots, -1 - find(slots, table, table[0], hashed), hashed, 0)
         at = np.array([0, 1])
         while at[0] < at[1]:

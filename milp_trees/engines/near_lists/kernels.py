@@ -156,11 +156,12 @@ def grow(data, work, allowance, table, slots, cost, at, until):
         left = data.most - used
         if data.floor:
             left = min(left, (allowance - cost[s]) // data.floor)
-        rules(bits, data, work, total, parts)
-        _taken(data, work, parts, left, taken)
-        if cost[s] + _bound(data, total, taken, work.nothing) > allowance:
+        if left > 0:
+            rules(bits, data, work, total, parts)
+            _taken(data, work, parts, left, taken)
+        if left <= 0 or cost[s] + _bound(data, total, taken, work.nothing) > allowance:
             cost[s] = NONE
-        if left == 1 or cost[s] == NONE:
+        if left <= 1 or cost[s] == NONE:
             continue
         _taken(data, work, parts, left - 1, taken)
         for a in range(len(tests)):
@@ -199,7 +200,7 @@ def settle(data, work, allowance, table, slots, cost, rest, edges, begin, at, un
         s = at[0]
         at[0] -= 1
         begin[s], rest[s] = at[1], NONE
-        if cost[s] == NONE:
+        if cost[s] == NONE or data.most == 0:
             continue
         bits = table[s, :words]
         rules(bits, data, work, total, parts)
