@@ -15,9 +15,8 @@ from milp_trees.limits import Limit, Stopped
 
 #: Room of tables at the beginning; they grow by doubling.
 ROOM = 1 << 12
-#: Rows of a table of states that are worked off between two looks at the limits, times the number
-#: of antecedents; and edges, and lists.
-STATES, EDGES, LISTS = 200_000, 500_000, 20_000
+#: Words that are read, edges, and lists between two looks at the limits.
+WORDS, EDGES, LISTS = 1_000_000, 300_000, 5_000
 
 
 class Graph(NamedTuple):
@@ -94,7 +93,9 @@ class Search:
 
     def __init__(self, data: Data, budget: Budget) -> None:
         self.data, self.budget, self.work = data, budget, work_of(data)
-        self.chunk = max(1, STATES // max(1, len(data.tests)))
+        self.chunk = max(1, WORDS // max(1, data.tests.size))
+        #: Sizes of the last graph, and how many lists were read off it.
+        self.sizes: dict[str, int] = {}
         #: Cost of the default alone.
         self.alone = int(data.sums[:, 255].sum(axis=0)[: data.sums.shape[2] // 2].min())
 
@@ -123,6 +124,7 @@ class Search:
             if at[1] + M > len(edges[0]):
                 edges = [_doubled(e) for e in edges]
         end = np.append(at[1], begin[:-1])
+        self.sizes = {"states": n, "edges": int(at[1])}
         return Graph(table, begin, end, rest, *(e[: at[1]] for e in edges))
 
     def _states(self, allowance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -172,6 +174,7 @@ class Search:
             A limit was reached.
         """
         cost, hashes, rules = self._walk(self.graph(allowance), allowance)
+        self.sizes["lists"] = len(cost)
         order = np.argsort(hashes, kind="stable")
         self.budget.hold(cost, hashes, rules, order, times=2)
         K = len(self.data.sums[0, 0]) // 2
@@ -210,6 +213,14 @@ class Search:
                 self.budget.hold(*graph, cost, hashes, rules, times=3)
                 cost, hashes, rules = _doubled(cost), _doubled(hashes), _doubled(rules)
         return cost[: at[1]], hashes[: at[1]], rules[: at[1]]
+
+
+def warm_up() -> None:
+    """Compile the kernels."""
+    sums = np.zeros((8, 256, 5), dtype=np.int64)
+    tests, price = np.zeros((2, 1), dtype=np.uint64), np.ones(2, dtype=np.int64)
+    data = Data(tests, sums, price, np.arange(2), tests[0].copy(), 1, 1, 1, False)
+    Search(data, Budget(lambda: None, 2**30)).lists(0, trivial=False)
 
 
 def _doubled(array: np.ndarray) -> np.ndarray:

@@ -78,12 +78,8 @@ def data_of(view: CostMatrix, least: int, most: int, one: bool) -> Data:
     Unsupported
         The costs are too large for sums of 64 bits.
     """
+    check_fits(view, most)
     price = view.split_costs.astype(np.int64) + view.leaf_cost
-    largest = int(view.regret.sum(dtype=object)) + (most + 1) * int(price.max(initial=0))
-    if largest >= NONE // 8:
-        raise Unsupported(
-            "near-best-lists adds costs in 64 bits, and these are too large; divide them by a common factor."
-        )
     amounts = np.column_stack([view.regret, _of_others(view.regret), view.counts])
     return Data(
         pack_columns(view.X),
@@ -96,6 +92,22 @@ def data_of(view: CostMatrix, least: int, most: int, one: bool) -> Data:
         most,
         one,
     )
+
+
+def check_fits(view: CostMatrix, most: int) -> None:
+    """Raise an error if sums of 64 bits cannot hold the cost of every list of `most` rules.
+
+    Raises
+    ------
+    Unsupported
+        They cannot.
+    """
+    price = int(view.split_costs.max(initial=0)) + view.leaf_cost
+    largest = float(view.regret.sum(dtype=float)) + (most + 1) * price
+    if largest >= NONE // 8:
+        raise Unsupported(
+            "near-best-lists adds costs in 64 bits, and these are too large; divide them by a common factor."
+        )
 
 
 def _of_others(regret: np.ndarray) -> np.ndarray:
