@@ -9,14 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from milp_trees.data.antecedents import Antecedents
+from milp_trees.data.antecedents import Antecedents, AntecedentTable
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.rule_files import ENDINGS, is_rule_file, minority
 from milp_trees.errors import DataError
 
 
 def write_rules(
-    dataset: Dataset, path: str | Path, antecedents: Antecedents | None = None
+    dataset: Dataset,
+    path: str | Path,
+    antecedents: Antecedents | AntecedentTable | None = None,
 ) -> tuple[Path, Path, Path]:
     """Write a dataset as `NAME.out`, `NAME.label` and `NAME.minor`, which CORELS reads.
 
@@ -31,8 +33,9 @@ def write_rules(
     path : str or Path
         The file of rules, whose name ends in `.out` or, to be zipped, in `.out.gz`. The other two
         files are written beside it.
-    antecedents : Antecedents, optional
-        What the rules are; by default the binary features of the dataset as they are.
+    antecedents : Antecedents or AntecedentTable, optional
+        What the rules are, stated or mined already; by default the binary features of the dataset
+        as they are.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def write_rules(
     if antecedents is None:
         names, X = [_word(t.name) for t in dataset.features], dataset.X
     else:
-        table = antecedents.of(dataset)
+        table = antecedents if isinstance(antecedents, AntecedentTable) else antecedents.of(dataset)
         names = [",".join(_word(x.name) for x in a.literals) for a in table.antecedents]
         X = table.X
     classes = [_word(str(c)) for c in dataset.classes or ()]
