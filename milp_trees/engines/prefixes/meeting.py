@@ -34,10 +34,10 @@ def _equivalent(instance, trie, kind, known, node, rest, other):
     if kind == r.PERMUTATIONS:
         return trie.length[known] == trie.length[node] and _permutes(trie, known, node)
     rest_of(instance, trie, known, other)
+    different = np.uint64(0)
     for q in range(len(rest)):
-        if rest[q] != other[q]:
-            return False
-    return True
+        different |= rest[q] ^ other[q]
+    return not different
 
 
 @kernel(allocates=False)

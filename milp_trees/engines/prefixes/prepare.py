@@ -39,6 +39,14 @@ class Prepared(NamedTuple):
     rows_apart: int
 
 
+def surely_fits(view: CostMatrix) -> bool:
+    """Whether costs and data are far from the limits, so that nothing need be prepared to know."""
+    small = view.n_rows * (view.n_actions + 3) * 8 * 256 < MOST_BYTES
+    largest = int(np.abs(view.costs).max(initial=0)) if view.costs.size else 0
+    price = int(view.split_costs.max(initial=0)) + view.leaf_cost
+    return small and 4 * largest * view.n_rows + price * view.n_features < LARGEST
+
+
 def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Options) -> Prepared:
     """The instance of a view in which equal rows are not merged yet, or are.
 
@@ -73,7 +81,8 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
     values = np.stack(columns, axis=1).astype(np.int64)
     narrow = bool((values.astype(object).sum(axis=0) < _HALF).all()) if len(values) else True
     bits = _bits(view.X[classes])
-    cheapest = np.concatenate([[0], np.cumsum(np.sort(prices))]).astype(np.int64)
+    # Without antecedents, the price of a rule is more than any incumbent.
+    cheapest = np.cumsum([0, *sorted(prices.tolist())] if len(prices) else [0, LARGEST])
     n_antecedents = len(prices)
     most = n_antecedents if max_length is None else min(max_length, n_antecedents)
     instance = r.Instance(

@@ -125,8 +125,8 @@ class Work(NamedTuple):
         Objective of the incumbent, and the bound from which on no extension is extended.
     children : int64 array of shape (M, 6)
         Extensions that may be extended: their columns are named below.
-    best : int32 array
-        Antecedents of the incumbent, of which the counters hold the length.
+    path, best : int32 arrays of shape (M + 1,)
+        Antecedents of a prefix, and those of the incumbent; the counters hold its length.
     """
 
     rest: np.ndarray
@@ -139,6 +139,7 @@ class Work(NamedTuple):
     kinds: np.ndarray
     ends: np.ndarray
     children: np.ndarray
+    path: np.ndarray
     best: np.ndarray
 
 

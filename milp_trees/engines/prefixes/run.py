@@ -89,6 +89,7 @@ class Run:
             np.zeros(2, dtype=np.int64),
             np.zeros((n + 1, 6), dtype=np.int64),
             np.zeros(n + 1, dtype=np.int32),
+            np.zeros(n + 1, dtype=np.int32),
         )
 
     def _default(self) -> int:
@@ -96,7 +97,7 @@ class Run:
         from milp_trees.engines.prefixes.search import least
         from milp_trees.engines.prefixes.sets import add_up
 
-        add_up(self.instance, self.instance.full, self.settings.packed, self.work.sums)
+        add_up(self.instance.tables, self.instance.full, self.settings.packed, self.work.sums)
         return int(least(self.work.sums, self.settings.n_actions))
 
     # -- incumbent -----------------------------------------------------------------------------------
@@ -172,8 +173,8 @@ class Run:
                 step = max(1, int(step * min(2.0, SLICE / taken)))
             elif code == r.BETTER:
                 next_moment = 0.0
-                if self.counters[r.NODES] > 2 * self.after_collection:
-                    self._collect()
+                if self.collection and self.counters[r.NODES] > 2 * self.after_collection:
+                    self.collect()
             else:
                 self._grow(code)
 
@@ -200,18 +201,19 @@ class Run:
 
     # -- memory --------------------------------------------------------------------------------------
 
-    def _collect(self) -> None:
-        if not self.collection:
-            return
+    def collect(self) -> None:
+        """Remove prefixes that are excluded or dominated."""
         trie, queue, places = self.arrays
         number = np.empty(self.counters[r.NODES], dtype=np.int32)
         room.collect(self.instance, self.settings, trie, queue, places, self.counters, number)
         self.after_collection = max(room.FIRST, int(self.counters[r.NODES]))
 
     def _grow(self, code: int) -> None:
-        if code == r.MORE_NODES:
-            self._collect()
-            if 2 * self.counters[r.NODES] < len(self.arrays.trie.parent) - len(self.instance.prices):
+        if code == r.MORE_NODES and self.collection:
+            self.collect()
+            if 2 * self.counters[r.NODES] < len(self.arrays.trie.parent) - len(
+                self.instance.prices
+            ):
                 return
         before = self.arrays.bytes
         limit = (self.limits.memory_mb or MEMORY_MB) * 2**20

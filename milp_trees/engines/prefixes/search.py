@@ -174,8 +174,39 @@ def is_similar(instance, settings, x, n_children, work):
             more |= work.rest[q] & other[q] & ~mine[q]
         if more and settings.min_rows > 1:
             continue  # later rules might capture too few rows after the other extension
-        add_up(instance, work.found, settings.packed, sums)
+        add_up(instance.tables, work.found, settings.packed, sums)
         if slack > worst_of(instance, sums):
+            return True
+    return False
+
+
+@kernel(allocates=False)
+def is_longer_than_needed(instance, settings, trie, node, plain, work):
+    """Whether a prefix without one of its rules is better, however both are extended.
+
+    The last rule is not tried; its minimum correct support says so already.
+    """
+    length, rest, sums = trie.length[node], work.other, work.sums
+    for k in range(length - 1, -1, -1):
+        work.path[k] = trie.antecedent[node]
+        node = trie.parent[node]
+    for left_out in range(length - 1):
+        cost = np.int64(0)
+        for q in range(len(rest)):
+            rest[q] = instance.full[q]
+        for k in range(length):
+            if k == left_out:
+                continue
+            column = instance.columns[work.path[k]]
+            for q in range(len(rest)):
+                work.found[q] = rest[q] & column[q]
+                rest[q] &= ~column[q]
+            add_up(instance.tables, work.found, settings.packed, sums)
+            cost += least(sums, settings.n_actions) + instance.prices[work.path[k]]
+        for q in range(len(rest)):
+            work.found[q] = rest[q] & ~work.rest[q]
+        add_up(instance.tables, work.found, settings.packed, sums)
+        if plain > cost + worst_of(instance, sums):
             return True
     return False
 
@@ -222,19 +253,22 @@ def evaluate(instance, settings, trie, node, work, counters):
 
     Those that may be extended are in `work.children`; the result is how many there are.
     """
-    n = candidates_of(trie, node, work.candidates)
-    candidates, each, kinds = work.candidates[:n], work.each, work.kinds
-    prices, packed, total = instance.prices, settings.packed, work.total
-    add_up(instance, work.rest, packed, total)
-    add_up_each(instance.columns, instance.tables, work.rest, candidates, packed, each)
+    total, packed, prices = work.total, settings.packed, instance.prices
+    add_up(instance.tables, work.rest, packed, total)
     plain, length = trie.bound[node], trie.length[node] + 1
     if not settings.equivalent_points:
         plain += total[instance.amounts[r.EXCESS]]
+    if settings.similar_support and is_longer_than_needed(
+        instance, settings, trie, node, plain, work
+    ):
+        counters[r.SIMILAR] += 1
+        return 0
+    n = candidates_of(trie, node, work.candidates)
+    candidates, each, kinds = work.candidates[:n], work.each, work.kinds
+    add_up_each(instance.columns, instance.tables, work.rest, candidates, packed, each)
     ends = work.ends
     ends[0], ends[1] = counters[r.BEST], end_of(instance, settings, length, counters)
-    judge(
-        settings, instance.amounts, prices, candidates, each, total, plain, ends, kinds, counters
-    )
+    judge(settings, instance.amounts, prices, candidates, each, total, plain, ends, kinds, counters)
     counters[r.EVALUATED] += n
     n_children = 0
     for c in range(n):

@@ -11,9 +11,8 @@ _LOW = np.int64(2**32 - 1)
 
 
 @kernel(allocates=False)
-def add_up(instance, rows, packed, sums):
+def add_up(tables, rows, packed, sums):
     """Sums of all amounts over a set of rows."""
-    tables = instance.tables
     for w in range(tables.shape[0]):
         total, at = np.int64(0), np.uint64(0)
         for q in range(len(rows)):
