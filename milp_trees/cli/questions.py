@@ -17,6 +17,7 @@ from milp_trees.limits import Limit, Limits
 
 if TYPE_CHECKING:
     from milp_trees.engines.near.tree_set import TreeSet
+    from milp_trees.results.size_path import SizePath
 
 #: Largest number of near-optimal trees that a command writes, since more would fill the memory.
 MOST_SHOWN = 1_000_000
@@ -29,7 +30,14 @@ MOST_SHOWN = 1_000_000
 def by_size(
     options: ProblemOptions,
     *,
-    leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
+    leaves: Annotated[
+        int | None,
+        typer.Option(
+            "--leaves",
+            min=1,
+            help="Largest number of leaves (of a list: rules with the default rule). Default: 8, or that of --max-length.",
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -45,9 +53,9 @@ def by_size(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """The best tree of every number of leaves, each with its proof.
+    """The best tree of every number of leaves, or list of every length, each with its proof.
 
-    The penalties per leaf for which each is the best are printed too.
+    The penalties per leaf (or rule) for which each is the best are printed too.
     """
     from milp_trees.study.live import Live
     from milp_trees.study.solving import path_of_sizes
@@ -57,29 +65,10 @@ def by_size(
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
         live.bar.update(live.task, method=method or "")
-        found = path_of_sizes(problem, leaves, method, limits, live.point)
+        most = leaves or (8 if options.max_length is None else options.max_length + 1)
+        found = path_of_sizes(problem, most, method, limits, live.point)
     if not as_json:
-        print_table(
-            [
-                "leaves",
-                found.points[0].value.unit,
-                "bound",
-                "proven",
-                "depth",
-                "best for penalties per leaf",
-            ],
-            [
-                [
-                    r["leaves"],
-                    f"{r['value']:.10g}",
-                    "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
-                    "yes" if r["proven"] else "no",
-                    r["depth"],
-                    _between(r),
-                ]
-                for r in found.rows()
-            ],
-        )
+        _show_sizes(found, options.rule_lists)
         typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
     if plot is not None:
         found.plot().figure.savefig(plot, bbox_inches="tight")
@@ -87,6 +76,24 @@ def by_size(
     if found.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; these are the best so far.", err=True)
         raise typer.Exit(INTERRUPTED)
+
+
+def _show_sizes(found: SizePath, lists: bool) -> None:
+    """Print a line per size; of rule lists it is the number of rules."""
+    rows = [
+        [
+            r["leaves"] - lists,
+            f"{r['value']:.10g}",
+            "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
+            "yes" if r["proven"] else "no",
+            *([] if lists else [r["depth"]]),
+            _between(r),
+        ]
+        for r in found.rows()
+    ]
+    heads = ["rules" if lists else "leaves", found.points[0].value.unit, "bound", "proven"]
+    heads += [] if lists else ["depth"]
+    print_table([*heads, f"best for penalties per {'rule' if lists else 'leaf'}"], rows)
 
 
 def _between(row: dict[str, Any]) -> str:
