@@ -83,10 +83,10 @@ class States:
         """States × columns: 1 where a column leaves a state, -1 where it enters one."""
         from scipy import sparse
 
-        splits = np.flatnonzero(self.kind == SPLIT)
-        rows = np.concatenate([self.state, self.child_left[splits], self.child_right[splits]])
-        columns = np.concatenate([np.arange(self.n_columns), splits, splits])
-        data = np.concatenate([np.ones(self.n_columns), -np.ones(2 * len(splits))])
+        left, right = np.flatnonzero(self.child_left >= 0), np.flatnonzero(self.child_right >= 0)
+        rows = np.concatenate([self.state, self.child_left[left], self.child_right[right]])
+        columns = np.concatenate([np.arange(self.n_columns), left, right])
+        data = np.concatenate([np.ones(self.n_columns), -np.ones(len(left) + len(right))])
         return sparse.csr_matrix((data, (rows, columns)), shape=(self.n_states, self.n_columns))
 
     def columns_of(self, state: int) -> slice:
