@@ -10,6 +10,9 @@ from .api import near_best as near_best
 from .api import size_path as size_path
 from .api import solve as solve
 from .by_name import registry as registry
+from .data.antecedents import Antecedent as Antecedent
+from .data.antecedents import Antecedents as Antecedents
+from .data.antecedents import Literal as Literal
 from .data.binarize import Binarizer as Binarizer
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
@@ -32,11 +35,14 @@ from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifie
 from .limits import Limits as Limits
 from .models.ensemble import Ensemble as Ensemble
 from .models.read_ensemble import read_ensemble as read_ensemble
+from .models.rule_list import Rule as Rule
+from .models.rule_list import RuleList as RuleList
 from .models.tree import Tree as Tree
 from .models.write_ensemble import write_ensemble as write_ensemble
 from .problem import Problem as Problem
 from .results.result import Result as Result
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles
+from .spaces.rule_lists import RuleLists as RuleLists
 from .spaces.trees import Trees as Trees
 from .study import Study as Study
 from .study.choose_size import choose_size as choose_size

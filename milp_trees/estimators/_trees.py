@@ -198,7 +198,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     def apply(self, X: Any) -> np.ndarray:
         """Leaf of each row, counted from the left; int array of shape (n,)."""
         check_is_fitted(self)
-        leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_, self._columns(X))).leaf
+        leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_.splits, self._columns(X))).leaf
         return leaves
 
     def _chosen(self, X: Any) -> np.ndarray:

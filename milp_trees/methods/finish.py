@@ -18,6 +18,7 @@ from milp_trees.tasks.views import Scale
 
 if TYPE_CHECKING:
     from milp_trees.methods.watch import Watch
+    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
 
 
@@ -52,7 +53,7 @@ class Clock:
 def finish(
     problem: Problem,
     method: str,
-    tree: Tree | None,
+    tree: Tree | RuleList | None,
     *,
     bound: Fraction | float | None,
     claims_optimal: bool,
@@ -71,7 +72,7 @@ def finish(
     problem : Problem
     method : str
         Label of the method.
-    tree : Tree or None
+    tree : Tree, RuleList or None
         Incumbent, with tests of the problem's dataset.
     bound : number in natural units, or None
         A float is a bound up to rounding. A Fraction is kept as an exact bound, if the task's

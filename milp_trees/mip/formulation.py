@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from milp_trees.errors import Unsupported
 from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
 from milp_trees.registering import labels
-from milp_trees.spaces.trees import Trees
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Formulation(ABC):
     #: Paper or page that the model comes from.
     reference: ClassVar[str] = ""
     #: Space and view it takes, and the questions it answers.
-    space: ClassVar[type]
+    space: ClassVar[type[Space] | tuple[type[Space], ...]]
     needs: ClassVar[type]
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     #: Whether side rows, a minimum leaf size above 1, general costs can be expressed (trees).
@@ -235,7 +235,7 @@ class TreeFormulation(Formulation):
         Presolve: merge rows with equal tests; drop constant, equal and complementary tests.
     """
 
-    space: ClassVar[type] = Trees
+    space: ClassVar[type[Space] | tuple[type[Space], ...]] = Trees
     needs: ClassVar[type] = CostMatrix
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
