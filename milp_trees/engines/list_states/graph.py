@@ -16,6 +16,7 @@ before it, its own, and the cheapest action of every row after it are together m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.engines.states.graph import LAST, SPLIT, STOP, States
+from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -39,7 +41,97 @@ class Chains(States):
     are left, and a split is a rule. `test` is its antecedent, `action_right` the action of the rows
     that it captures, and `child_left` the state of the others; `child_right` is -1. A last rule has
     the action of the default rule in `action_left`.
+
+    Parameters
+    ----------
+    known : RuleList, optional
+        A list that satisfies all constraints; dearer ones need not be in the hypergraph.
     """
+
+    known: RuleList | None = None
+
+    def predictor(self, on: Iterable[int], view: CostMatrix) -> RuleList:
+        """The list that columns describe, one for every state on its way."""
+        chosen = {int(self.state[c]): c for c in on}
+        rules: list[Rule] = []
+        s = 0
+        while True:
+            c = chosen[s]
+            if self.kind[c] != STOP:
+                antecedent = view.antecedents[int(self.test[c])]
+                rules.append(Rule(antecedent, int(self.action_right[c])))
+            if self.kind[c] != SPLIT:
+                return RuleList(tuple(rules), int(self.action_left[c]), view.actions)
+            s = int(self.child_left[c])
+
+    def words(self, c: int, view: CostMatrix) -> str:
+        """A column in words."""
+        here, end = f"state {self.state[c]}: ", view.actions[self.action_left[c]]
+        if self.kind[c] == STOP:
+            return f"{here}the default rule says {end}"
+        rule = f"{here}if {view.features[self.test[c]].name}: {view.actions[self.action_right[c]]}"
+        if self.kind[c] == LAST:
+            return f"{rule}, else: {end}"
+        return f"{rule}, else to state {self.child_left[c]}"
+
+    def follow(self, predictor: Any, view: CostMatrix) -> list[int]:
+        """Columns of a list, or of an equivalent one.
+
+        The other list costs no more, is no longer, and has the same side numbers. In the given list
+        every rule captures a row and leaves one.
+
+        Raises
+        ------
+        LookupError
+            The hypergraph does not hold the list: it costs more than the bound.
+        """
+        out: list[int] = []
+        s, rows = 0, np.arange(view.n_rows)
+        for rule in predictor.rules:
+            f = view.index[rule.antecedent]
+            held = view.X[rows, f] == 1
+            if self.depth_left[s] == 1:
+                end = (LAST, f, predictor.default, rule.action)
+                out.append(self._column(s, end, rows, held, view))
+                return out
+            out.append(self._column(s, (SPLIT, f, -1, rule.action), rows, held, view))
+            s, rows = int(self.child_left[out[-1]]), rows[~held]
+        end = (STOP, -1, predictor.default, predictor.default)
+        out.append(self._column(s, end, rows, np.zeros(len(rows), dtype=bool), view))
+        return out
+
+    def _column(
+        self,
+        s: int,
+        wanted: tuple[int, int, int, int],
+        rows: np.ndarray,
+        held: np.ndarray,
+        view: CostMatrix,
+    ) -> int:
+        """The column of a state with a kind, antecedent and actions, or one with its effect."""
+        here = np.arange(*self.columns_of(s).indices(self.n_columns))
+        kind, test, left, right = wanted
+        exact = here[
+            (self.kind[here] == kind)
+            & (self.test[here] == test)
+            & (self.action_left[here] == left)
+            & (self.action_right[here] == right)
+        ]
+        if len(exact):
+            return int(exact[0])
+        side = [
+            int(row.coefs[rows[held], right].sum())
+            + (int(row.coefs[rows[~held], left].sum()) if kind != SPLIT else 0)
+            for row in view.side
+        ]
+        fits = (self.kind[here] == kind) | ((self.kind[here] == STOP) & (kind == LAST))
+        fits &= (self.side[here] == np.array(side, dtype=np.int64)).all(axis=1)
+        if kind == SPLIT:
+            fits &= (view.X[np.ix_(rows, self.test[here])] == held[:, None]).all(axis=0)
+        alike = here[fits]
+        if not len(alike):
+            raise LookupError("The hypergraph does not hold the list.")
+        return int(alike[self.cost[alike].argmin()])
 
 
 def enumerate_chains(

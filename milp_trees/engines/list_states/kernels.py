@@ -225,11 +225,16 @@ def chain_columns(
                 )
                 continue
             following = -1
+            # The rows that are left cost at least one action for all, or one more rule.
+            rest = terms[LEAST_PRICE] + 2 * terms[PRICED_LEAF]
+            for k in range(n_actions):
+                stop = total[priced + k] - by_test[priced + k, f] + terms[PRICED_LEAF]
+                rest = min(rest, stop)
             for k in range(n_actions):
                 if k == terms[ONLY_DEFAULT]:
                     continue
                 there = reach[s] + by_test[priced + k, f] + split[1, f] + terms[PRICED_LEAF]
-                if there + terms[PRICED_LEAF] > most:
+                if there + rest > most:
                     continue
                 if following < 0:
                     for w in range(W):
