@@ -28,6 +28,7 @@ from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensit
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier
 from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.pruner import EnsemblePruner as EnsemblePruner
+from .estimators.rule_list import OptimalRuleListClassifier as OptimalRuleListClassifier
 from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree
