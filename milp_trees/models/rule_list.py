@@ -296,13 +296,14 @@ class RuleList:
         >>> RuleList.from_text("if ill and not old then go\\nelse: stay", data).length
         1
         """
-        from milp_trees.models.read_list import read_rule_list
+        from milp_trees.models.read_list import read_rules
 
         if actions is None:
             if dataset.classes is None:
                 raise DataError("The dataset has no classes; give the names of the actions.")
             actions = dataset.classes
-        return read_rule_list(text, dataset, actions, antecedents)
+        rules, default = read_rules(text, dataset, actions, antecedents)
+        return cls(tuple(Rule(*rule) for rule in rules), default, tuple(actions))
 
     # -- pictures ----------------------------------------------------------------------------------
 
