@@ -18,8 +18,8 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
-#: Most entries (rows × antecedents) of the matrix of a table: two gigabytes.
-MOST_ENTRIES = 2**31
+#: Most antecedents of a table, and most entries (rows × antecedents) of its matrix: a gigabyte.
+MOST_ANTECEDENTS, MOST_ENTRIES = 200_000, 2**30
 
 
 @dataclass(frozen=True)
@@ -264,9 +264,9 @@ class Antecedents:
                 f"No antecedent is left: of {len(literals)} literals, no conjunction of at most {self.max_literals} holds on a share of the {n} rows between "
                 f"{self.min_support} and {self.max_support} and not on all of them; lower min_support, or use other features."
             )
-        if len(chosen) * n > MOST_ENTRIES:
+        if len(chosen) > (limit := min(MOST_ANTECEDENTS, MOST_ENTRIES // n)):
             raise DataError(
-                f"There are {len(chosen)} antecedents on {n} rows, too many for a table; raise min_support, or keep {MOST_ENTRIES // n} of them with most."
+                f"There are {len(chosen)} antecedents on {n} rows, of which at most {limit} are taken; raise min_support, lower max_literals, or keep the best with most."
             )
         X = np.empty((n, len(chosen)), dtype=np.uint8)
         for k in range(0, len(chosen), 256):

@@ -63,6 +63,8 @@ class Space(ABC):
     #: Largest number of leaves of a model, and whether the space itself limits their size.
     most_leaves: int | None = None
     is_bounded: bool = False
+    #: Whether a largest number of leaves excludes models that the other limits allow.
+    limits_leaves: bool = False
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's features that splits may use.
@@ -223,7 +225,7 @@ class Trees(Space):
         return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
 
     @property
-    def limits_leaves(self) -> bool:
+    def limits_leaves(self) -> bool:  # type: ignore[override]
         """Whether `max_leaf_nodes` excludes a tree that the depth allows."""
         return self.max_leaf_nodes is not None and (
             self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth)

@@ -31,7 +31,7 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     try:
         tree, source = read(stored["predictor"]), dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
-    except (KeyError, TypeError, ValueError) as error:
+    except (DataError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"The {'rule list' if kind == 'rule-list' else 'tree'} in {result} is damaged ({type(error).__name__}: {error}); solve again."
         ) from error

@@ -170,9 +170,11 @@ def test_too_many_antecedents_are_refused(monkeypatch):
     rng = np.random.default_rng(1)
     data = mt.Dataset(rng.integers(0, 2, (64, 12)), y=rng.integers(0, 2, 64))
     monkeypatch.setattr("milp_trees.data.antecedents.MOST_ENTRIES", 640)
-    with pytest.raises(DataError, match=r"There are 78 antecedents .* keep 10 of them with most"):
+    with pytest.raises(
+        DataError, match=r"There are 78 antecedents on 64 rows, of which at most 10 are taken"
+    ):
         Antecedents(2).of(data)
     assert len(Antecedents(2, most=10).of(data).antecedents) == 10
-    monkeypatch.setattr(mining, "MOST_BITS", 640)
+    monkeypatch.setattr(mining, "MOST_BYTES", 640)
     with pytest.raises(DataError, match="raise min_support or lower max_literals"):
         Antecedents(2).of(data)
