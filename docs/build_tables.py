@@ -15,6 +15,7 @@ from typing import Any
 from milp_trees.by_name import registry
 from milp_trees.cli.options import OF_TASKS
 from milp_trees.registering import labels
+from milp_trees.spaces.trees import space_names
 
 FOLDER = Path(__file__).parent
 #: A table stands between these comments.
@@ -56,7 +57,7 @@ def methods() -> str:
                 [
                     f"`{name}{solver}`",
                     cls.title,
-                    cls.space.name,
+                    space_names(cls.space),
                     ", ".join(f"`{kind.__name__}`" for kind in kinds),
                     ", ".join(sorted(cls.questions)),
                     _rank(cls.default_rank),

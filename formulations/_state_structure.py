@@ -12,7 +12,8 @@ The columns at 1 are the nodes of a tree, and its states are disjoint or nested 
      \le\Delta_s+\bigl(n_a(s)n_b(s)-\Delta_s\bigr)\Bigl(1-\sum_{c\text{ splits }s}x_c\Bigr),
 
   where the left-hand side never exceeds :math:`n_a(s)n_b(s)`, because columns at 1 that lie below s
-  in the hypergraph have disjoint rows of s.
+  in the hypergraph have disjoint rows of s. (A rule of a list has rows of its own, so it counts
+  also where it splits s.)
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.structure import FeatureUse, NodeRates
 from milp_trees.tasks.views import CostMatrix
@@ -30,7 +32,16 @@ from milp_trees.tasks.views import CostMatrix
 STOP, SPLIT = 0, 1
 
 #: Kinds of constraints on the tree that state-flow takes.
-KINDS = frozenset({FeatureUse.kind, NodeRates.kind, LeafOrder.kind})
+KINDS = frozenset({FeatureUse.kind, NodeRates.kind, LeafOrder.kind, DefaultOnly.kind})
+
+
+def unsupported_lists(name: str, view: CostMatrix) -> str | None:
+    """Why the states of rule lists cannot express a view, or None."""
+    if view.leaf_cost < 0 or (view.split_costs < 0).any():
+        return f"{name} takes penalties and prices of at least 0 for rule lists; some are negative."
+    if any(isinstance(part, LeafOrder) for part in view.structure):
+        return "A monotone list has no definition here: what a rule captures after others is no box of the columns. Ask for a monotone tree (--depth)."
+    return None
 
 
 class Rows(NamedTuple):
@@ -150,7 +161,6 @@ def _rates(
         own = own[h.kind[own] == SPLIT]
         first, last = np.searchsorted(h.state, under), np.searchsorted(h.state, under + 1)
         columns = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
-        columns = columns[h.kind[columns] != SPLIT]
         for a, b in part.pairs():
             n_a, n_b = int(sums.size[s, a]), int(sums.size[s, b])
             if not n_a or not n_b:
@@ -158,7 +168,8 @@ def _rates(
             coefs = n_b * sums.hits[columns, a] - n_a * sums.hits[columns, b]
             slack = int(part.slack(np.array(n_a * n_b)))
             for sign in (1, -1):
-                data = np.concatenate([sign * coefs, np.full(len(own), n_a * n_b - slack)])
+                here = n_b * sums.hits[own, a] - n_a * sums.hits[own, b]
+                data = np.concatenate([sign * coefs, sign * here + n_a * n_b - slack])
                 places = np.concatenate([columns, own])
                 row = sparse.csr_matrix(
                     (data.astype(float), (np.zeros(len(places), dtype=int), places)),

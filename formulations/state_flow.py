@@ -41,18 +41,17 @@ from scipy import sparse
 from milp_trees.errors import DataError
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
-from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.registering import register
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.views import CostMatrix
 
 from ._leaf_order import OrderCuts
-from ._state_structure import KINDS, groups, restricted, structure_rows
+from ._state_structure import KINDS, groups, restricted, structure_rows, unsupported_lists
 
-STOP, SPLIT, LAST = 0, 1, 2
+STOP = 0
 
 
 def _tolerance(h: Any) -> dict[str, float]:
@@ -93,6 +92,7 @@ class StateFlow(TreeFormulation):
     default_rank = 70
     judge_rank = 60
     takes_structure = KINDS
+    space = (Trees, RuleLists)
 
     max_states: int = 400_000
     max_columns: int = 3_000_000
@@ -104,18 +104,24 @@ class StateFlow(TreeFormulation):
             )
 
     def warm_up(self) -> None:
-        from milp_trees.engines.states.graph import warm_up
+        from milp_trees.engines.list_states import graph as chains
+        from milp_trees.engines.states import graph as states
 
-        warm_up()
+        states.warm_up()
+        chains.warm_up()
 
-    def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
+    def unsupported_view(self, view: CostMatrix, space: Any) -> str | None:
+        lists = isinstance(space, RuleLists)
+        if lists and (why := unsupported_lists(self.name, view)):
+            return why
         try:
             self._states(view, space)
         except OverflowError as too_many:
-            return f"state-flow: {too_many}; lower the depth or the number of tests, or raise max_states."
+            less = "length or the number of antecedents" if lists else "depth or the number of tests"
+            return f"{self.name}: {too_many}; lower the {less}, or raise max_states."
         return None
 
-    def _states(self, view: CostMatrix, space: Trees) -> Any:
+    def _states(self, view: CostMatrix, space: Any) -> Any:
         """The hypergraph, made once per view and space."""
         name, key = f"states of {self.label}", (space, self._extent(view, space))
         if view.memo.get(name, (None,))[0] != key:
@@ -132,19 +138,24 @@ class StateFlow(TreeFormulation):
             raise found
         return found
 
-    def _extent(self, view: CostMatrix, space: Trees) -> Any:
+    def _extent(self, view: CostMatrix, space: Any) -> Any:
         """What decides how much of the hypergraph is made, beside the space."""
         return None
 
-    def _hypergraph(self, view: CostMatrix, space: Trees) -> Any:
+    def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
+        from milp_trees.engines.list_states.bounded import bounded_chains
         from milp_trees.engines.states.graph import enumerate_states
 
+        if isinstance(space, RuleLists):
+            return bounded_chains(view, space, self.max_states, self.max_columns)
         merge = not view.structure
         return enumerate_states(view, space, self.max_states, self.max_columns, merge)
 
-    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+    def declare(self, m: Any, view: CostMatrix, space: Any) -> None:
         h = self._states(view, space)
         m.hypergraph = h
+        if isinstance(space, RuleLists):
+            m.known = h.known
         m.stage_seconds = {"enumerate": view.memo["states-seconds"]}
         m.extra_sizes = {"states": int(h.n_states)}
         m.states = pyo.RangeSet(
@@ -222,7 +233,7 @@ class StateFlow(TreeFormulation):
         structure = self.presolved_view(problem).structure
         return not any(isinstance(part, LeafOrder) for part in structure)
 
-    def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
+    def options_for(self, solver: str, view: CostMatrix, space: Any) -> Mapping[str, Any]:
         if solver != "highs":
             return {}
         h = self._states(view, space)
@@ -232,52 +243,37 @@ class StateFlow(TreeFormulation):
         return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
-        h, view = m.hypergraph, m.view
-
-        def column(c: int) -> str:
-            here = f"state {h.state[c]}: "
-            if h.kind[c] == STOP:
-                return f"{here}stop with {view.actions[h.action_left[c]]}"
-            if h.kind[c] == LAST:
-                ends = f"{view.actions[h.action_left[c]]} if false, {view.actions[h.action_right[c]]} if true"
-            else:
-                ends = f"to state {h.child_left[c]} if false, {h.child_right[c]} if true"
-            return f"{here}test {view.features[h.test[c]].name}, {ends}"
-
-        every = groups(view)
+        h, view, every = m.hypergraph, m.view, groups(m.view)
+        left = "rules" if isinstance(m.space, RuleLists) else "depth"
         return {
-            "columns": column,
-            "states": lambda s: f"depth left {h.depth_left[s]}",
+            "columns": lambda c: str(h.words(c, view)),
+            "states": lambda s: f"{left} left {h.depth_left[s]}",
             "groups": lambda g: " or ".join(view.features[f].name for f in every[g]),
         }
 
-    def decode(self, m: Any) -> Tree:
+    def decode(self, m: Any) -> Any:
+        on = [c for c in m.columns if m.x[c].value > 0.5]
+        return m.hypergraph.predictor(on, m.view)
+
+    def encode(self, predictor: Any, m: Any) -> None:
         h, view = m.hypergraph, m.view
-        chosen = {int(h.state[c]): c for c in m.columns if m.x[c].value > 0.5}
-
-        def walk(s: int) -> Any:
-            c = chosen[s]
-            if h.kind[c] == STOP:
-                return Leaf(int(h.action_left[c]))
-            test = view.features[int(h.test[c])]
-            if h.kind[c] == LAST:
-                return Branch(test, Leaf(int(h.action_left[c])), Leaf(int(h.action_right[c])))
-            return Branch(test, walk(int(h.child_left[c])), walk(int(h.child_right[c])))
-
-        return Tree(walk(0), view.actions)
-
-    def encode(self, tree: Tree, m: Any) -> None:
-        h, view = m.hypergraph, m.view
-        on = set(h.follow(view.canonical(tree).prune_empty(view), view))
+        try:
+            on = set(h.follow(view.canonical(predictor).prune_empty(view), view))
+        except LookupError:
+            if getattr(m, "known", None) is None:
+                raise
+            # The given one costs more than this one.
+            on = set(h.follow(view.canonical(m.known).prune_empty(view), view))
         for c, x in m.x.items():
             x.set_value(int(c in on), skip_validation=True)
         tested = {int(h.test[c]) for c in on}
         for g, group in enumerate(groups(view)):
             m.u[g].set_value(int(not tested.isdisjoint(group)), skip_validation=True)
 
-    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
+    def model_size(self, view: CostMatrix, space: Any) -> ModelSize:
         h = self._states(view, space)
-        rows, nonzeros = h.n_states, h.n_columns + 2 * int((h.kind == SPLIT).sum())
+        entered = int((h.child_left >= 0).sum() + (h.child_right >= 0).sum())
+        rows, nonzeros = h.n_states, h.n_columns + entered
         for j in range(len(view.side)):
             rows, nonzeros = rows + 1, nonzeros + int((h.side[:, j] != 0).sum())
         if space.limits_leaves:

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from milp_trees.errors import Unsupported
-from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.registering import register
 from milp_trees.spaces.trees import Trees
@@ -63,6 +62,7 @@ class StateFlowReduced(StateFlow):
     dp_derived = True
     derived_by = "lagrangian and dp"
     quick_size = False
+    space = Trees
 
     max_columns: int = 1_000_000
 
@@ -168,14 +168,6 @@ class StateFlowReduced(StateFlow):
             if whole is None
             else shrink(whole, view, [known.multipliers], upper)
         )
-
-    def encode(self, tree: Tree, m: Any) -> None:
-        try:
-            super().encode(tree, m)
-        except LookupError:
-            if m.known is None:
-                raise
-            super().encode(m.known, m)  # the tree costs more than this one
 
 
 def _small(grown: Any, upper: int) -> Any:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from milp_trees.data.dataset import Dataset
     from milp_trees.engines.near.tree_set import TreeSet
+    from milp_trees.engines.near_lists.list_set import RuleListSet
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
     from milp_trees.results.size_path import SizePath
@@ -256,16 +257,16 @@ def near_best(
     equal_tests: str = "all",
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
-) -> TreeSet:
-    """All trees within a slack of the optimum, counted exactly: the Rashomon set.
+) -> TreeSet | RuleListSet:
+    """All models within a slack of the optimum, counted exactly: the Rashomon set.
 
     Parameters
     ----------
     problem : Problem
-        Any task that is a sum of exact action costs, without side constraints. The question of the
-        problem is ignored.
+        Trees or rule lists, and any task that is a sum of exact action costs, without side
+        constraints. The question of the problem is ignored.
     slack, relative, trivial, equal_tests
-        See `NearBest`, which also defines which trees count as different.
+        See `NearBest`, which also defines which trees and which rule lists count as different.
     time_limit : float or None, default=60
         Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a
         smaller slack and says so.
@@ -274,14 +275,14 @@ def near_best(
 
     Returns
     -------
-    TreeSet
+    TreeSet or RuleListSet
 
     Raises
     ------
     Unsupported, DataError
         The problem cannot be taken as it is.
     Infeasible
-        No tree is feasible (a DataError).
+        No model is feasible (a DataError).
     NothingFound
         Not even the optimum was found within the limits (a SolverFailure).
 

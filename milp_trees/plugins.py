@@ -1,6 +1,7 @@
 """Names for those who write plug-ins, and for those who read the parts of a result."""
 
 from milp_trees.engines.near.tree_set import TreeSet
+from milp_trees.engines.near_lists.list_set import RuleListSet
 from milp_trees.engines.pruning.curve import PruningCurve
 from milp_trees.methods.method import Method
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
@@ -47,6 +48,7 @@ __all__ = [
     "PruningCurve",
     "Ratio",
     "Routes",
+    "RuleListSet",
     "SeparableTask",
     "SideRow",
     "SizePath",

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
-from milp_trees.questions import Best, Front
-from milp_trees.spaces.trees import Space, Trees, one_hot_treatments
+from milp_trees.questions import Best, BySize, Front
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.spaces.trees import Space, Trees, one_hot_treatments, space_names
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, constraint
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
-    from milp_trees.models.tree import Tree
+    pass
 
 V = TypeVar("V")
 
@@ -28,7 +29,7 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     The reason follows from what the taker declares (`space`, `questions`, `needs`).
     """
     if not isinstance(problem.space, taker.space):
-        return f"{taker.name} searches {taker.space.name}, not {problem.space.name}."
+        return f"{taker.name} searches {space_names(taker.space)}, not {problem.space.name}."
     if problem.question.name not in taker.questions:
         return f"{taker.name} answers {', '.join(sorted(taker.questions))}, not {problem.question.name}."
     if not offers_what(taker, problem.task):
@@ -43,10 +44,11 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     ):
         return f"{taker.name} cannot express a minimum of rows per treatment in the leaves{who_can(problem, 'takes_min_treatment')}."
     try:
-        problem.first_view(taker.needs)
+        view = problem.first_view(taker.needs)
     except NoView as why:
         return str(why)
-    return None
+    sized = problem.question.name == BySize.name or not isinstance(view, CostMatrix)
+    return None if sized else space.unbounded(view)
 
 
 def unsupported_structure(taker: Any, problem: Problem) -> str | None:
@@ -244,11 +246,18 @@ class Problem:
             raise TypeError(f"This problem's space is {self.space.name}, not trees.")
         return self.space
 
-    def value(self, predictor: Tree) -> Value:
+    @property
+    def lists(self) -> RuleLists:
+        """The space, for methods that search rule lists; see `trees`."""
+        if not isinstance(self.space, RuleLists):
+            raise TypeError(f"This problem's space is {self.space.name}, not rule lists.")
+        return self.space
+
+    def value(self, predictor: Any) -> Value:
         """The task's value of a predictor on the problem's data."""
         return self.task.value(predictor.routes(self.dataset), self.dataset)
 
-    def coordinates(self, predictor: Tree, routes: Any = None) -> tuple[Value, ...]:
+    def coordinates(self, predictor: Any, routes: Any = None) -> tuple[Value, ...]:
         """The coordinates of a predictor for the question `front`, recomputed on the data.
 
         They are those of the task, or the task's value and the amount of the quantity that the
@@ -330,13 +339,10 @@ class Problem:
         if not self.is_ratio:
             return self
         ratio = self.view(Ratio)
-        step = Problem(self.dataset, ratio.at(ratio.ceiling / 2), self.space)
-        if ratio.leaf_penalty and (self.trees.max_depth or 0) > 1:
-            most = min(3, self.trees.max_leaf_nodes or 3)
-            return replace(step, space=replace(self.trees, max_leaf_nodes=most))
-        return step
+        space = self.space.few_leaves() if ratio.leaf_penalty else self.space
+        return Problem(self.dataset, ratio.at(ratio.ceiling / 2), space)
 
-    def violations(self, predictor: Tree) -> list[str]:
+    def violations(self, predictor: Any) -> list[str]:
         """A sentence per limit or side constraint that a predictor violates."""
         routes = predictor.routes(self.dataset)
         return self.space.violations(predictor, self.dataset) + self.task.violations(

@@ -196,9 +196,9 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
     DataError
         An option does not belong to this kind of problem.
     """
-    from milp_trees.spaces.trees import Trees
+    from milp_trees.spaces.trees import Trees, space_classes, space_names
 
-    of_trees = formulation.space is Trees
+    of_trees = Trees in space_classes(formulation.space)
     stray = next(
         (
             name
@@ -210,7 +210,7 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
     if stray is not None:
         kind = "prunings" if of_trees else "trees"
         raise DataError(
-            f"{_flag(stray)} is for formulations of {kind}; {formulation.name} searches {formulation.space.name}."
+            f"{_flag(stray)} is for formulations of {kind}; {formulation.name} searches {space_names(formulation.space)}."
         )
     if of_trees:
         return ProblemOptions(data=data, **given).problem(quiet)[0]

@@ -77,6 +77,16 @@ class BinaryFeature:
             else self.name.replace("==", "!=", 1)
         )
 
+    @property
+    def features(self) -> tuple[BinaryFeature, ...]:
+        """The binary features that are asked for: this one."""
+        return (self,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that are asked for: one."""
+        return (self.column,)
+
     def evaluate(self, values: Any) -> np.ndarray:
         """Answers for an array of column values, shape (n,); a boolean array of shape (n,).
 

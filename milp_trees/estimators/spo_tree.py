@@ -257,7 +257,7 @@ class SPOTree(DecisionTreeSearch):
         """Leaf of each row, counted from the left; int array of shape (n,)."""
         check_is_fitted(self)
         leaves: np.ndarray = self.tree_.routes(
-            RawRows(self.tree_, self._table(self._columns(X)))
+            RawRows(self.tree_.splits, self._table(self._columns(X)))
         ).leaf
         return leaves
 

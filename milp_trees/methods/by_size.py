@@ -42,9 +42,7 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizeP
     seconds, limit = 0.0, None
     for k in range(1, max_leaves + 1):
         start = points[-1].predictor if points else None
-        result: Result = solve(
-            replace(problem, space=replace(problem.trees, max_leaf_nodes=k)), start
-        )
+        result: Result = solve(replace(problem, space=problem.space.with_leaves(k)), start)
         if result.status.value in ("error", "unsupported"):
             raise SolverFailure(f"{method} failed at {k} leaves: {result.message}")
         seconds, limit = seconds + result.seconds, result.limit or limit
@@ -90,7 +88,7 @@ def result_at(path: SizePath, penalty: Any) -> Result:
             "penalty."
         )
     point = path.at_penalty(each)
-    space = replace(path.problem.trees, max_leaf_nodes=max(p.leaves for p in path.points))
+    space = path.problem.space.with_leaves(max(p.leaves for p in path.points))
     penalised = replace(task, leaf_penalty=task.leaf_penalty + each)
     problem = Problem(path.problem.dataset, penalised, space, Best())
     result = finish(

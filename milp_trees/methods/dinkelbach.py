@@ -32,11 +32,9 @@ from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import GREEDY, GREEDY_SHARE
-from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result, Status, TracePoint
-from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.ratio_view import Ratio
 
 
@@ -161,19 +159,18 @@ class _Run:
         return self._result(proven, start)
 
     def _begin(self, start: Tree | None) -> None:
-        """Begin with the given tree, single leaves, and greedy trees for the growing ratio."""
-        from milp_trees.methods.greedy_tree import greedy_tree
+        """Begin with the given tree, single leaves, and greedy models for the growing ratio."""
+        from milp_trees.methods.greedy import greedy_model
 
-        for tree in ([start] if start is not None else []) + [
-            Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)
-        ]:
+        space = self.problem.space
+        simplest = space.simplest(self.small.frame.actions)
+        for tree in ([start] if start is not None else []) + simplest:
             self._offer(tree)
-        space = self.problem.trees
         until = self.deadline.share(GREEDY_SHARE, GREEDY)
         grown: Tree | None = None
         while self.tree is not None and (grown is None or self._offer(grown)) and not until.passed:
             q = -self.loss
-            grown = greedy_tree(
+            grown = greedy_model(
                 self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space, until
             )
             if grown is None:
@@ -205,8 +202,8 @@ class _Run:
 
     def _by_leaves(self) -> bool:
         """Try every number of leaves in turn; True if it is proven that no tree is better."""
-        most = self._most_leaves()
-        if self.problem.trees.max_depth is not None:
+        most = self.problem.space.most_leaves
+        if self.problem.space.is_bounded:
             self._lower_ceiling()
         leaves = 1
         while self.running and (most is None or leaves <= most):
@@ -234,18 +231,6 @@ class _Run:
                 self.ceiling = min(self.ceiling, q + max(u, Fraction(0)) / least)
             if self.highest <= q:
                 return
-
-    def _most_leaves(self) -> int | None:
-        space = self.problem.trees
-        limits = [
-            n
-            for n in (
-                space.max_leaf_nodes,
-                None if space.max_depth is None else full_leaves(space.max_depth),
-            )
-            if n is not None
-        ]
-        return min(limits, default=None)
 
     # -- one step ------------------------------------------------------------------------------------------------
 
@@ -294,11 +279,9 @@ class _Run:
 
     def _inner(self, q: Fraction, leaf_cost: Fraction, most_leaves: int | None) -> Problem:
         """The linear problem of a step, with the views that an earlier step reduced."""
-        space = (
-            self.problem.trees
-            if most_leaves is None
-            else replace(self.problem.trees, max_leaf_nodes=most_leaves)
-        )
+        space = self.problem.space
+        if most_leaves is not None:
+            space = space.with_leaves(most_leaves)
         inner = Problem(self.problem.dataset, self.ratio.at(q, leaf_cost), space)
         inner._views.update(
             {key: self.ratio.reduce(*key).matrix(q, leaf_cost) for key in self.reductions}

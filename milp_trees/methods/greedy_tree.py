@@ -10,23 +10,18 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from milp_trees.limits import NEVER, Deadline, Limits
+from milp_trees.limits import NEVER, Deadline
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
-from milp_trees.registering import plugins
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
-    from milp_trees.tasks.base import Value
-    from milp_trees.tasks.ratio_view import Ratio
 
 
 #: Cheapest prunings of a subtree: entry l is (cost, tree) with exactly l + 1 leaves, or None.
@@ -36,97 +31,6 @@ Prunings = list[tuple[int, Node] | None]
 ANY_DEPTH, DEEPEST = 8, 200
 #: Entries of the 0/1 matrix that are kept as doubles; larger ones are converted block by block.
 AS_DOUBLES = 4_000_000
-
-#: Numbers of sizes of greedy trees that are tried where errors alone do not decide which is best.
-SIZES = 32
-
-
-def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Tree | None:
-    """A greedy tree for any problem on trees, or None if no such tree is feasible.
-
-    It is the best of the feasible trees that the views of the task suggest.
-
-    Parameters
-    ----------
-    problem : Problem
-    deadline : Deadline, optional
-        From this time on, nodes are no longer split.
-
-    Returns
-    -------
-    Tree or None
-    """
-    found: list[tuple[Value, Tree]] = []
-    for tree in _suggested(problem, deadline):
-        if not problem.violations(tree):
-            found.append((problem.value(tree), tree))
-    best: tuple[Value, Tree] | None = None
-    for value, tree in found:
-        if best is None or value.better_than(best[0]):
-            best = value, tree
-    return None if best is None else best[1]
-
-
-def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
-    from milp_trees.tasks.count_views import LeafCounts, PairCounts
-    from milp_trees.tasks.path_costs import PathCosts
-    from milp_trees.tasks.ratio_view import Ratio
-
-    task, space = problem.task, problem.trees
-    if task.offers(CostMatrix):
-        view = reduced_view(problem)
-        tree = greedy_tree(view, space, deadline)
-        if tree is not None:
-            yield tree
-            if view.side:
-                yield from (Tree(Leaf(k), view.actions) for k in range(view.n_actions))
-    yield from _of_heuristics(problem, deadline)
-    if task.offers(Ratio) and not task.offers(CostMatrix):
-        yield from _by_ratio(problem.view(Ratio).reduce(), space, deadline)
-    counted = (LeafCounts, PairCounts, PathCosts)
-    if not task.offers(CostMatrix) and any(map(task.offers, counted)):
-        errors = problem.first_view(counted).errors
-        for entry in greedy_prunings(errors, space, SIZES, deadline):
-            if entry is not None:
-                yield Tree(entry[1], errors.actions)
-
-
-def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
-    """Trees of the heuristics that declare that they are quick enough (`Method.falls_back`)."""
-    quick: list[Any] = list(plugins.classes("methods").values())
-    for cls in quick:
-        if cls.falls_back and cls().unsupported(problem) is None:
-            found = cls().search(problem, Limits(time=deadline.left), None, None)
-            if found.tree is not None:
-                yield found.tree
-
-
-def _by_ratio(ratio: Ratio, space: Trees, deadline: Deadline) -> Iterator[Tree]:
-    """Greedy trees for a ratio as it grows.
-
-    Each is made for the linear problem at the ratio of the tree before (see
-    `milp_trees.methods.dinkelbach`).
-    """
-    loss: Fraction | None = None
-    trees: list[Tree | None] = [
-        Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)
-    ]
-    while any(trees) and (loss is None or not deadline.passed):
-        here, best = min(
-            ((ratio.leaf_penalty * t.n_leaves - ratio.of(t), t) for t in trees if t is not None),
-            key=lambda pair: pair[0],
-        )
-        if loss is not None and here >= loss:
-            return
-        yield best
-        loss = here
-        trees = [
-            greedy_tree(
-                ratio.matrix(-loss, ratio.leaf_penalty * ratio.least_denominator(-loss)),
-                space,
-                deadline,
-            )
-        ]
 
 
 def reduced_view(problem: Problem) -> CostMatrix:

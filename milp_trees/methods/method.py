@@ -31,7 +31,7 @@ from milp_trees.problem import (
 from milp_trees.questions import Front
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Result
-from milp_trees.spaces.trees import Trees
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class Method(ABC):
 
     name: str
     title: ClassVar[str] = ""
-    #: The space and view it takes (of several views it takes the first that a task offers), and the
-    #: questions it answers.
-    space: ClassVar[type] = Trees
+    #: The space and view it takes (of several views it takes the first that a task offers; a method
+    #: of several spaces takes them all), and the questions it answers.
+    space: ClassVar[type[Space] | tuple[type[Space], ...]] = Trees
     needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False

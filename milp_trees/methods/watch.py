@@ -206,7 +206,7 @@ class Watch:
         if self._asked or self.problem is None:
             return
         self._asked = True
-        from milp_trees.methods.greedy_tree import greedy_for
+        from milp_trees.methods.greedy import greedy_for
 
         tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
         if tree is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from milp_trees.errors import Unsupported
 from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
 from milp_trees.registering import labels
-from milp_trees.spaces.trees import Trees
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Formulation(ABC):
     #: Paper or page that the model comes from.
     reference: ClassVar[str] = ""
     #: Space and view it takes, and the questions it answers.
-    space: ClassVar[type]
+    space: ClassVar[type[Space] | tuple[type[Space], ...]]
     needs: ClassVar[type]
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     #: Whether side rows, a minimum leaf size above 1, general costs can be expressed (trees).
@@ -235,7 +235,7 @@ class TreeFormulation(Formulation):
         Presolve: merge rows with equal tests; drop constant, equal and complementary tests.
     """
 
-    space: ClassVar[type] = Trees
+    space: ClassVar[type[Space] | tuple[type[Space], ...]] = Trees
     needs: ClassVar[type] = CostMatrix
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
@@ -258,14 +258,14 @@ class TreeFormulation(Formulation):
         words = tree_words(m.view, problem)
         return {**words, **{name: words[like] for name, like in self.sets_like.items()}}
 
-    def templates(self, view: CostMatrix, space: Trees) -> bool:
-        return space.depth > 0 and view.n_features > 0
+    def templates(self, view: CostMatrix, space: Any) -> bool:
+        return view.n_features > 0 and (space.most_leaves or 2) > 1
 
     def unsupported(self, problem: Problem) -> str | None:
         why = unsupported_reason(self, problem)
         if why:
             return why
-        view, space = problem.view(CostMatrix), problem.trees
+        view, space = problem.view(CostMatrix), problem.space
         if view.side and not self.takes_side_rows:
             return (
                 f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
@@ -273,13 +273,18 @@ class TreeFormulation(Formulation):
         why = unsupported_structure(self, problem)
         if why:
             return why
+        if isinstance(space, Trees) and (why := self._unsupported_trees(space, problem)):
+            return why
+        if not self.takes_any_costs and view.labels is None:
+            return f"{self.name} needs costs that are equal for all wrong actions of a row{who_can(problem, 'takes_any_costs')}."
+        return self.unsupported_view(self.presolved_view(problem), space)
+
+    def _unsupported_trees(self, space: Trees, problem: Problem) -> str | None:
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:
             return f"{self.name} cannot express a minimum leaf size{who_can(problem, 'takes_min_leaf')}."
         if self.has_full_tree and space.depth > DEEPEST:
             return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels{who_can(problem, 'takes_any_depth')}."
-        if not self.takes_any_costs and view.labels is None:
-            return f"{self.name} needs costs that are equal for all wrong actions of a row{who_can(problem, 'takes_any_costs')}."
-        return self.unsupported_view(self.presolved_view(problem), space)
+        return None
 
 
 @contextlib.contextmanager

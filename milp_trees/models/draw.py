@@ -38,27 +38,32 @@ _LEVEL = 78.0
 _TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3eef0", "#e4dccf")
 
 
-class Drawable(Protocol):
+class Counted(Protocol):
+    """The parts of a predictor that counting rows needs."""
+
+    @property
+    def actions(self) -> tuple[Any, ...]: ...
+    def routes(self, rows: Any) -> Any:
+        """Leaf and action of every row."""
+
+
+class Drawable(Counted, Protocol):
     """The parts of a tree that a drawing needs."""
 
     @property
     def root(self) -> Node: ...
-    @property
-    def actions(self) -> tuple[Any, ...]: ...
     @property
     def depth(self) -> int: ...
     @property
     def n_leaves(self) -> int: ...
     @property
     def nodes(self) -> Any: ...
-    def routes(self, rows: Any) -> Any:
-        """Leaf and action of every row."""
 
 
-def leaf_counts(tree: Drawable, dataset: Dataset) -> np.ndarray:
+def leaf_counts(tree: Counted, dataset: Dataset) -> np.ndarray:
     """Number of rows of a dataset in each leaf, from left to right.
 
-    The shape is (leaves, K), counted by class, or (leaves,) if the dataset has no target.
+    Rules of a list are in their order. The shape is (leaves, K), counted by class, or (leaves,) if the dataset has no target.
     """
     routes = tree.routes(dataset)
     if dataset.y is None or not set(dataset.classes or ()) <= set(

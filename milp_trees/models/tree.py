@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -162,7 +162,7 @@ class Tree:
 
         The rows are a Dataset, a view of one, or a table of raw columns (DataFrame or mapping).
         """
-        rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self, data)
+        rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self.splits, data)
         return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
     # -- changes -----------------------------------------------------------------------------------
@@ -297,13 +297,13 @@ def _length(rows: Rows) -> int:
 
 
 class RawRows:
-    """Values of a tree's features on raw columns (`values`).
+    """Values of a predictor's features on raw columns (`values`).
 
-    With it a tree predicts on tables that no binarizer has seen.
+    With it a predictor predicts on tables that no binarizer has seen.
     """
 
-    def __init__(self, tree: Tree, table: Any) -> None:
-        used = list(dict.fromkeys(tree.splits))
+    def __init__(self, tests: Iterable[BinaryFeature], table: Any, who: str = "tree") -> None:
+        used = list(dict.fromkeys(tests))
         names = list(table.columns) if hasattr(table, "columns") else list(table)
         spelled = {str(n): n for n in names}
         columns = []
@@ -311,7 +311,7 @@ class RawRows:
         for test in used:
             if test.column not in spelled:
                 raise DataError(
-                    f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}."
+                    f"The {who} tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}."
                 )
             self.values[test.column] = np.asarray(table[spelled[test.column]])
             columns.append(_outcome(test, self.values[test.column]))
@@ -320,6 +320,14 @@ class RawRows:
             np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
         )
         self.index = {t: j for j, t in enumerate(used)}
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
+        """Values 0/1 of one feature on the given rows."""
+        return np.asarray(self.X[rows, test])
 
 
 def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from milp_trees.problem import Problem
 from milp_trees.questions import Best, Front
 from milp_trees.results.json import json_safe, number
 from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.stored import from_spec
@@ -26,8 +27,14 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-#: Largest limits of a space of trees that a stored result may have.
-MOST = {"max_depth": 1000, "max_leaf_nodes": 2**31, "min_samples_leaf": 2**31}
+#: Largest limits of a space of trees or rule lists that a stored result may have.
+MOST = {
+    "max_depth": 1000,
+    "max_leaf_nodes": 2**31,
+    "min_samples_leaf": 2**31,
+    "max_length": 2**31,
+    "min_samples_rule": 2**31,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,19 +324,19 @@ def _space(spec: Mapping[str, Any]) -> Space:
     """The space that `space.spec()` described."""
     options = dict(spec)
     name = options.pop("name")
+    for limit, most in MOST.items():  # the number 2 to the depth is computed
+        if options.get(limit) is not None and not 0 <= options[limit] <= most:
+            raise VerificationError(
+                f"The result's {limit} is too large to be verified, or negative; at most {most} is."
+            )
     if name == Trees.name:
-        for limit in ("max_depth", "max_leaf_nodes", "min_samples_leaf"):
-            if (
-                options.get(limit) is not None and not 0 <= options[limit] <= MOST[limit]
-            ):  # the number 2 to the depth is computed
-                raise VerificationError(
-                    f"The result's {limit} is too large to be verified, or negative; at most {MOST[limit]} is."
-                )
         return Trees(**options)
+    if name == RuleLists.name:
+        return RuleLists.from_spec(options)
     if name == PrunedEnsembles.name:
         return PrunedEnsembles(Ensemble.from_json(options["ensemble"]))
     raise VerificationError(
-        f"The result's space is {name!r}; trees and pruned ensembles can be verified."
+        f"The result's space is {name!r}; trees, rule lists and pruned ensembles can be verified."
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
 from milp_trees.results.front import front_json, front_rows
+from milp_trees.results.history import history_frame
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
 from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
@@ -116,8 +117,8 @@ class Result:
         if a bound contradicts the other's value.
     message : str
         A sentence for the user: why there is no answer, or a warning.
-    trees : TreeSet or None
-        All trees near the best, for the question `near-best`; `solutions` holds the first of them.
+    trees : TreeSet, RuleListSet or None
+        All models near the best, for the question `near-best`; `solutions` holds the first of them.
     curve : SizePath, PruningCurve or None
         For the question `by-size` the best trees of all sizes; `solutions` then holds those that
         improve the value, the largest first. For the question `by-price` the best prunings for
@@ -125,6 +126,9 @@ class Result:
     complete : bool or None
         For the question `front`: whether `solutions` is proven to be the whole front. None for
         other questions.
+    history : mapping or None
+        What the search held at moments of its run: equally long lists by name
+        (`milp_trees.results.history`). None for methods that keep none.
     """
 
     problem: Problem
@@ -149,6 +153,7 @@ class Result:
     trees: Any = None
     curve: Any = None
     complete: bool | None = None
+    history: Mapping[str, Any] | None = None
 
     @property
     def predictor(self) -> Any:
@@ -204,6 +209,18 @@ class Result:
 
         return pd.DataFrame(front_rows(self))
 
+    def history_frame(self) -> pd.DataFrame:
+        """The history of the search as a table; without rows if the method keeps none.
+
+        Returns
+        -------
+        DataFrame
+            A row per moment: `seconds`, `incumbent` and `bound` in natural units, `prefixes`,
+            `queue`, `map`, `longest` and `best_length`, log10 of the remaining search space, and
+            the prefixes in the queue by their length in columns `length 0`, `length 1`, ….
+        """
+        return history_frame(self.history)
+
     def without_rows(self) -> Result:
         """The same result without the rows of its problem.
 
@@ -249,6 +266,7 @@ class Result:
             "message": self.message,
             "predictor": None if self.predictor is None else self.predictor.to_json(),
             "trace": [list(point) for point in self.trace],
+            "history": None if self.history is None else dict(self.history),
             "options": dict(self.options),
             "versions": dict(self.versions),
             "problem": self.problem.spec(),

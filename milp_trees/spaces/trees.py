@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard
 
 import numpy as np
 
@@ -37,10 +37,34 @@ def _whole(given: Any) -> TypeGuard[int]:
     return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
 
 
+class Tests(NamedTuple):
+    """The yes/no questions that models of a space ask, with their answers on the rows.
+
+    Parameters
+    ----------
+    features : tuple of BinaryFeature or Antecedent, length F
+        The questions.
+    X : uint8 array of shape (n, F), or RankedTests
+        The answers.
+    complements : bool
+        Whether a question and its opposite are interchangeable: they are in a tree, and not in a
+        rule list.
+    """
+
+    features: tuple[Any, ...]
+    X: Any
+    complements: bool
+
+
 class Space(ABC):
     """The set of predictors that are searched."""
 
     name: ClassVar[str]
+    #: Largest number of leaves of a model, and whether the space itself limits their size.
+    most_leaves: int | None = None
+    is_bounded: bool = False
+    #: Whether a largest number of leaves excludes models that the other limits allow.
+    limits_leaves: bool = False
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's features that splits may use.
@@ -53,6 +77,38 @@ class Space(ABC):
         raise NoView(
             f"The space {self.name} has no candidate tests, which this task needs; give it Trees(max_depth=…)."
         )
+
+    def tests(self, dataset: Dataset) -> Tests:
+        """The questions that models may ask about the dataset, for the views of tasks.
+
+        Raises
+        ------
+        NoView
+            Models of this space ask no such questions.
+        """
+        candidates = self.candidates(dataset)
+        every = len(candidates) == dataset.n_features
+        features = tuple(dataset.features if every else (dataset.features[j] for j in candidates))
+        if dataset.ranked is not None:
+            return Tests(features, dataset.ranked.select(candidates), True)
+        # A large matrix is not copied without need.
+        X = dataset.X if every else np.take(dataset.X, candidates, axis=1)
+        return Tests(features, np.ascontiguousarray(X), True)
+
+    def unbounded(self, view: Any) -> str | None:
+        """The sentence that, at the prices of a view, nothing limits the size of the models.
+
+        It is None if the models are limited, or if methods decide for themselves.
+        """
+        return None
+
+    def with_leaves(self, most: int) -> Self:
+        """The models of this space with at most so many leaves."""
+        raise Unsupported(f"Models of the space {self.name} have no number of leaves to limit.")
+
+    def few_leaves(self) -> Self:
+        """A part of the space whose models are small, on which a support is tried out."""
+        return self
 
     @abstractmethod
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
@@ -145,13 +201,31 @@ class Trees(Space):
         return self.max_depth
 
     @property
+    def is_bounded(self) -> bool:  # type: ignore[override]
+        """Whether there is a depth limit."""
+        return self.max_depth is not None
+
+    @property
+    def most_leaves(self) -> int | None:  # type: ignore[override]
+        """Largest number of leaves that depth and `max_leaf_nodes` allow; None is no limit."""
+        full = None if self.max_depth is None else full_leaves(self.max_depth)
+        return min((n for n in (self.max_leaf_nodes, full) if n is not None), default=None)
+
+    def with_leaves(self, most: int) -> Trees:
+        return replace(self, max_leaf_nodes=most)
+
+    def few_leaves(self) -> Trees:
+        small = (self.max_depth or 0) <= 1
+        return self if small else self.with_leaves(min(3, self.max_leaf_nodes or 3))
+
+    @property
     def max_splits(self) -> int:
         """Largest number of branch nodes that depth and leaves allow."""
         full = full_leaves(self.depth) - 1
         return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
 
     @property
-    def limits_leaves(self) -> bool:
+    def limits_leaves(self) -> bool:  # type: ignore[override]
         """Whether `max_leaf_nodes` excludes a tree that the depth allows."""
         return self.max_leaf_nodes is not None and (
             self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth)
@@ -237,6 +311,16 @@ class Trees(Space):
                 else {}
             ),
         }
+
+
+def space_names(space: type[Space] | tuple[type[Space], ...]) -> str:
+    """The names of the spaces that a method or formulation takes, as in a sentence."""
+    return " and ".join(one.name for one in space_classes(space))
+
+
+def space_classes(space: type[Space] | tuple[type[Space], ...]) -> tuple[type[Space], ...]:
+    """The spaces that a method or formulation takes: it declares one class or several."""
+    return space if isinstance(space, tuple) else (space,)
 
 
 def one_hot_treatments(dataset: Dataset) -> np.ndarray:

@@ -15,10 +15,12 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
 from milp_trees.methods.trace import Progress
 from milp_trees.models.ensemble import Ensemble
+from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.problem import offers_what
 from milp_trees.questions import BySize
 from milp_trees.results.result import Result, Status
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
 
 if TYPE_CHECKING:
@@ -96,13 +98,12 @@ def method_for_sizes(problem: Problem, max_leaves: int) -> str:
     at_once = first_that_takes(replace(problem, question=BySize(max_leaves)))
     if at_once is not None:
         return at_once
-    space: Any = problem.space
-    most = min(max_leaves, getattr(space, "max_leaf_nodes", None) or max_leaves)
-    return default_method(
-        replace(problem, space=replace(space, max_leaf_nodes=most))
-        if isinstance(space, Trees)
-        else problem
-    )
+    space = problem.space
+    if isinstance(space, (Trees, RuleLists)):
+        problem = replace(
+            problem, space=space.with_leaves(min(max_leaves, space.most_leaves or max_leaves))
+        )
+    return default_method(problem)
 
 
 def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -> Method:
@@ -129,13 +130,15 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     return method
 
 
-def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Limits) -> Start:
+def find_start(
+    problem: Problem, start: str | Tree | RuleList | Ensemble | None, limits: Limits
+) -> Start:
     """The start that was requested.
 
     Parameters
     ----------
     problem : Problem
-    start : str, Tree, Ensemble or None
+    start : str, Tree, RuleList, Ensemble or None
         A predictor, or the method that makes one (`dp`, `cart`, …); `auto` is explained at
         `default_start`.
     limits : Limits
@@ -152,7 +155,7 @@ def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Li
     """
     if start is None:
         return Start()
-    if isinstance(start, (Tree, Ensemble)):
+    if isinstance(start, (Tree, RuleList, Ensemble)):
         return Start(start, "given")
     if start == AUTO:
         start = default_start(problem)
@@ -160,7 +163,7 @@ def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Li
             return Start()
     if not isinstance(start, str):
         raise DataError(
-            f"start must be a Tree, a pruned Ensemble, the name of a method such as 'dp' or 'cart', or None; got {type(start).__name__}."
+            f"start must be a Tree, a RuleList, a pruned Ensemble, the name of a method such as 'dp' or 'cart', or None; got {type(start).__name__}."
         )
     return start_from(attempt(named_method(start), problem, limits))
 

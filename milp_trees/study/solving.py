@@ -113,8 +113,8 @@ def path_of_sizes(
             raise SolverFailure(f"{chosen.label} failed: {result.message}")
         path: Any = result.curve
     else:
-        space = problem.trees
-        most = min(max_leaves, space.max_leaf_nodes or max_leaves)
+        limit = getattr(problem.space, "max_leaf_nodes", problem.space.most_leaves)
+        most = min(max_leaves, limit or max_leaves)
         path = by_runs(
             problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label
         )

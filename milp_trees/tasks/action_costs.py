@@ -44,8 +44,11 @@ class ActionCosts(Task):
     ----------
     leaf_penalty, split_penalty : number, default=0
         Added per leaf and per branch node, on the scale of a rate (costs divided by `normaliser`).
+        In a rule list every rule is a branch node, and the default rule costs nothing; leaves are
+        the rules with the default rule.
     feature_costs : mapping of column name to number, optional
-        Cost of one branch node that tests the column, on the same scale as the penalties.
+        Cost of one branch node that tests the column, on the same scale as the penalties. A rule
+        pays for every column of its antecedent.
     constraints : sequence of Constraint
         Side constraints on the actions, or on the tree itself.
     """
@@ -147,7 +150,7 @@ class ActionCosts(Task):
         else:  # sum the measured floats themselves, and not their rounded form
             total = Fraction(float(np.asarray(costs, dtype=float)[row, routes.action].sum()))
         number = self._penalised_value(
-            total, routes.n_leaves, [t.column for t in routes.splits], dataset
+            total, routes.n_leaves, [t.columns for t in routes.splits], dataset
         )
         return Value(float(number), number if is_exact else None, self.unit, self.sense)
 
@@ -164,17 +167,17 @@ class ActionCosts(Task):
         return self.cost_table(dataset) if self._tabled else (self.costs(dataset), None)
 
     def _penalised_value(
-        self, total: Fraction, n_leaves: int, columns: list[str], dataset: Dataset
+        self, total: Fraction, n_leaves: int, splits: list[tuple[str, ...]], dataset: Dataset
     ) -> Fraction:
+        """The value of a predictor with this cost, whose questions are on these columns."""
         if not self.penalised:
             return self.to_natural(total, dataset)
-        per_split = sum(
-            ((self.feature_costs or {}).get(c, Fraction(0)) for c in columns), Fraction(0)
-        )
+        of = self.feature_costs or {}
+        per_split = sum((of.get(c, Fraction(0)) for s in splits for c in s), Fraction(0))
         return (
             total / self.rate_unit(dataset)
             + self.leaf_penalty * n_leaves
-            + self.split_penalty * len(columns)
+            + self.split_penalty * len(splits)
             + per_split
         )
 
@@ -198,13 +201,8 @@ class ActionCosts(Task):
 
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
         """The task as exact integers, with the candidate features of a space."""
-        candidates = space.candidates(dataset)
-        tests = (
-            tuple(dataset.features)
-            if len(candidates) == dataset.n_features
-            else tuple(dataset.features[j] for j in candidates)
-        )
-        columns = list(dict.fromkeys(t.column for t in tests)) if self.penalised else []
+        tests, X, complements = space.tests(dataset)
+        columns = list(dict.fromkeys(t.columns for t in tests)) if self.penalised else []
         (costs, kind), (leaf, splits) = self._kinds(dataset), self._penalties(columns, dataset)
         whole, scale, is_exact = exact.integers(costs, kind)
         if kind is not None:
@@ -232,12 +230,7 @@ class ActionCosts(Task):
         prices = np.zeros(len(tests), dtype=np.int64)
         if self.penalised:
             price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
-            prices[:] = [price[t.column] for t in tests]
-        if dataset.ranked is not None:
-            X: Any = dataset.ranked.select(candidates)
-        else:  # a large matrix is not copied without need
-            every = len(candidates) == dataset.n_features
-            X = np.ascontiguousarray(dataset.X if every else np.take(dataset.X, candidates, axis=1))
+            prices[:] = [price[t.columns] for t in tests]
         return CostMatrix(
             X=X,
             features=tests,
@@ -252,11 +245,14 @@ class ActionCosts(Task):
             exact=is_exact,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
             structure=self.structure(dataset, tests),
+            complements=complements,
             **_masses(dataset, space),
         )
 
-    def _penalties(self, columns: list[str], dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
-        """Penalty per leaf, and per split on each of the columns, in units of summed cost."""
+    def _penalties(
+        self, columns: list[tuple[str, ...]], dataset: Dataset
+    ) -> tuple[Fraction, list[Fraction]]:
+        """Penalty per leaf, and per split on each set of columns, in units of summed cost."""
         if not self.penalised:
             return Fraction(0), [Fraction(0)] * len(columns)
         n, of = self.rate_unit(dataset), self.feature_costs or {}
@@ -265,8 +261,11 @@ class ActionCosts(Task):
             raise DataError(
                 f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data."
             )
-        price = {c: (self.split_penalty + of.get(c, Fraction(0))) * n for c in set(columns)}
-        return self.leaf_penalty * n, [price[c] for c in columns]
+        price = {
+            s: (self.split_penalty + sum((of.get(c, Fraction(0)) for c in s), Fraction(0))) * n
+            for s in set(columns)
+        }
+        return self.leaf_penalty * n, [price[s] for s in columns]
 
     def spec(self) -> dict[str, Any]:
         out: dict[str, Any] = {"name": self.name}

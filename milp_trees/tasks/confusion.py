@@ -166,16 +166,16 @@ class ConfusionRatio(Task):
 
     def ratio(self, dataset: Dataset, space: Space) -> Ratio:
         """The task as exact integers, with the candidate features of a space."""
-        candidates, actions = space.candidates(dataset), self.actions(dataset)
+        (tests, X, complements), actions = space.tests(dataset), self.actions(dataset)
         numerator, denominator = (self.counts(coefs, dataset) for coefs in self._whole())
         frame = CostMatrix(
-            X=np.ascontiguousarray(dataset.X[:, candidates]),
-            features=tuple(dataset.features[j] for j in candidates),
+            X=np.ascontiguousarray(getattr(X, "dense", X)),
+            features=tests,
             costs=numerator,
             actions=actions,
             counts=np.ones(dataset.n_rows, dtype=np.int64),
             leaf_cost=0,
-            split_costs=np.zeros(len(candidates), dtype=np.int64),
+            split_costs=np.zeros(len(tests), dtype=np.int64),
             side=(
                 *self.own_rows(dataset),
                 *(row.reduced() for c in self.constraints for row in c.rows(dataset, actions)),
@@ -184,6 +184,7 @@ class ConfusionRatio(Task):
             scale=Fraction(1),
             exact=True,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
+            complements=complements,
             **_masses(dataset, space),
         )
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))

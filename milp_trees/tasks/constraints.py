@@ -24,6 +24,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.registering import labels
+from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.constraint_base import Constraint as Constraint
 from milp_trees.tasks.constraint_base import as_constraints as as_constraints
 from milp_trees.tasks.constraint_base import position, share
@@ -306,6 +307,7 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
         ParityInLeaves,
         ParityInSubtrees,
         Monotone,
+        CapturedShare,
         TaskValue,
     )
 }

@@ -183,7 +183,7 @@ class Decision(ActionCosts):
         loss = (self.vectors(dataset) * W[routes.action]).sum(axis=1) - self.least(dataset)
         total = Fraction(float(loss @ dataset.row_weights))
         number = self._penalised_value(
-            total, routes.n_leaves, [t.column for t in routes.splits], dataset
+            total, routes.n_leaves, [t.columns for t in routes.splits], dataset
         )
         return Value(float(number), None, self.unit, self.sense)
 
@@ -216,16 +216,9 @@ class Decision(ActionCosts):
 
     def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
         """Cost vectors and the oracle, with the candidate features of a space."""
-        candidates = space.candidates(dataset)
-        tests = tuple(dataset.features[j] for j in candidates)
-        columns = [t.column for t in tests]
-        leaf, splits = self._penalties(columns, dataset)
+        tests, X, _ = space.tests(dataset)
+        leaf, splits = self._penalties([t.columns for t in tests], dataset)
         weights = dataset.row_weights
-        X: Any = (
-            np.ascontiguousarray(dataset.X[:, candidates])
-            if dataset.ranked is None
-            else dataset.ranked.select(candidates)
-        )
         return LeafOracle(
             X,
             tests,

@@ -41,7 +41,7 @@ class FeatureBudget(TreeConstraint):
         object.__setattr__(self, "at_most", count(self.at_most, "at_most of a feature budget"))
 
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
-        used = sorted({t.column for t in routes.splits})
+        used = sorted({c for t in routes.splits for c in t.columns})
         if len(used) <= self.at_most:
             return []
         return [
@@ -51,8 +51,8 @@ class FeatureBudget(TreeConstraint):
     def structure(
         self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]
     ) -> list[Structure]:
-        columns = list(dict.fromkeys(t.column for t in features))
-        groups = tuple(tuple(f for f, t in enumerate(features) if t.column == c) for c in columns)
+        columns = list(dict.fromkeys(c for t in features for c in t.columns))
+        groups = tuple(tuple(f for f, t in enumerate(features) if c in t.columns) for c in columns)
         return [FeatureUse(self.name, groups, (1,) * len(groups), None, self.at_most)]
 
 
@@ -120,9 +120,9 @@ class Requires(TreeConstraint):
 def _apart(
     rule: str, first: str, second: str, dataset: Dataset, features: tuple[BinaryFeature, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The features of two names, which must not overlap."""
+    """The features of two names, which must not be the same features of the data."""
     one, two = (_named(name, features, dataset, rule) for name in (first, second))
-    if set(one) & set(two):
+    if any({first, second} <= _names(t) for t in dataset.features) or first == second:
         raise DataError(
             f"The constraint {rule} names {first!r} and {second!r}, which are not two different features."
         )
@@ -139,12 +139,18 @@ def _named(
     DataError
         The data have no such column and no such test.
     """
-    if not any(name in (t.column, t.name) for t in dataset.features):
+    if not any(name in _names(t) for t in (*dataset.features, *features)):
         known = ", ".join(list(dict.fromkeys(t.column for t in dataset.features))[:8])
         raise DataError(
             f"The constraint {rule} names {name!r}, which is neither a column nor a test of the data; columns are {known}."
         )
-    return tuple(f for f, t in enumerate(features) if name in (t.column, t.name))
+    return tuple(f for f, t in enumerate(features) if name in _names(t))
+
+
+def _names(question: Any) -> set[str]:
+    """What a feature is called by; an antecedent also by its columns and the features it asks."""
+    asked = getattr(question, "features", ())
+    return {question.name, *question.columns, *(t.name for t in asked)}
 
 
 def _tests(name: str, splits: tuple[BinaryFeature, ...], dataset: Dataset, rule: str) -> bool:

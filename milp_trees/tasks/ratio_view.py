@@ -24,7 +24,7 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.models.tree import Routes, Tree
+    from milp_trees.models.tree import Routes
     from milp_trees.spaces.trees import Space
 
 #: Costs of a step and their sums must stay below this.
@@ -113,8 +113,8 @@ class Ratio:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def of(self, tree: Tree) -> Fraction:
-        """The ratio of a tree on the view's features.
+    def of(self, tree: Any) -> Fraction:
+        """The ratio of a tree or rule list on the view's features.
 
         Raises
         ------

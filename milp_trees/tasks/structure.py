@@ -54,7 +54,8 @@ class FeatureUse(Structure):
     ----------
     name : str
     groups : tuple of tuples of int
-        Features of the view, by number. No feature is in two groups.
+        Features of the view, by number. An antecedent may be in several groups, a feature of a tree
+        in one.
     coefs : tuple of int
         One per group.
     lower, upper : int or None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,12 @@ from milp_trees.data.ranked import MaybeRanked
 from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed, packed_columns
 
 if TYPE_CHECKING:
+    from milp_trees.data.antecedents import Antecedent
+    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
+
+    #: A predictor on the view's features.
+    P = TypeVar("P", Tree, RuleList)
 
 
 class Scale(Protocol):
@@ -101,7 +106,7 @@ class CostMatrix(MaybeRanked):
         The candidate features (only those that may be used). Given as `RankedTests`, it is kept as
         `ranked`, and the matrix is made when it is first used.
     features : tuple of BinaryFeature, length F
-        What the columns of `X` mean.
+        What the columns of `X` mean. For rule lists they are Antecedents (also `antecedents`).
     costs : int64 array of shape (n, K)
         Cost of every action on every row.
     actions : tuple, length K
@@ -130,6 +135,9 @@ class CostMatrix(MaybeRanked):
         (0: no minimum).
     structure : tuple of Structure
         Constraints on the tree itself, which are not linear in the actions of rows.
+    complements : bool
+        Whether a feature and its complement are interchangeable. They are in a tree; in a rule list
+        only the last rule can ask for either.
     """
 
     X: np.ndarray
@@ -150,6 +158,7 @@ class CostMatrix(MaybeRanked):
     treated: np.ndarray | None = None
     min_treated: int = 0
     structure: tuple[Any, ...] = ()
+    complements: bool = True
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -254,19 +263,19 @@ class CostMatrix(MaybeRanked):
         """
         return by_column(self.features)
 
-    def objective(self, tree: Tree) -> int:
-        """Integer objective Z of a tree that uses only this view's features (or their aliases)."""
+    def objective(self, tree: P) -> int:
+        """Integer objective Z of a tree or rule list on this view's features (or their aliases)."""
         placed = self.canonical(tree)
         routes = placed.routes(self)
-        split = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)
+        split = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)  # type: ignore[index, misc]
         return (
             int(self.costs[np.arange(self.n_rows), routes.action].sum())
             + self.leaf_cost * placed.n_leaves
             + split
         )
 
-    def side_totals(self, tree: Tree) -> list[int]:
-        """Left-hand side of every side row for a tree."""
+    def side_totals(self, tree: P) -> list[int]:
+        """Left-hand side of every side row for a tree or rule list."""
         action = self.canonical(tree).routes(self).action
         return [int(row.coefs[np.arange(self.n_rows), action].sum()) for row in self.side]
 
@@ -276,8 +285,14 @@ class CostMatrix(MaybeRanked):
     def index(self) -> dict[BinaryFeature, int]:
         return {t: f for f, t in enumerate(self.features)}
 
-    def canonical(self, tree: Tree) -> Tree:
-        """The same tree in terms of the features that are left.
+    @property
+    def antecedents(self) -> tuple[Antecedent, ...]:
+        """The features of a view of rule lists, which are antecedents."""
+        antecedents: Any = self.features
+        return antecedents  # type: ignore[no-any-return]
+
+    def canonical(self, tree: P) -> P:
+        """The same tree or rule list in terms of the features that are left.
 
         A complement swaps the children of a node; a node with a constant feature is removed.
         """
@@ -294,7 +309,8 @@ class CostMatrix(MaybeRanked):
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
         """An equivalent smaller view.
 
-        Equal rows are merged; constant, equal and complementary features are dropped. Rows with
+        Equal rows are merged; constant and equal features are dropped, and complementary ones where
+        they are interchangeable. Rows with
         equal features share their leaf in every tree and therefore their action, so costs, counts
         and side coefficients add up. With merged rows every relaxation contains the
         equivalent-points bound, because `base` of a merged row is unavoidable. No feature is
@@ -316,19 +332,21 @@ class CostMatrix(MaybeRanked):
                 alias=dict.fromkeys(self.features, False),
             )
         # Complements are equal once every column begins with 0; constant columns are then all 0.
-        words = packed_columns(self.X ^ self.X[0])
+        flipped = self.X[0] if self.complements else np.zeros_like(self.X[0])
+        words = packed_columns(self.X ^ flipped)
         texts, price = [column.tobytes() for column in words], self.split_costs.tolist()
         cheapest: dict[bytes, int] = {}
         for f, text in enumerate(texts):
             if text not in cheapest or price[f] < price[cheapest[text]]:
                 cheapest[text] = f
-        constant = bytes(words.shape[1] * words.itemsize)
-        kept = sorted(f for text, f in cheapest.items() if text != constant)
+        one = np.ones((self.n_rows, 1), dtype=np.uint8)
+        constant = {packed_columns(column)[0].tobytes() for column in (0 * one, one)}
+        kept = sorted(f for text, f in cheapest.items() if text not in constant)
         position = {f: k for k, f in enumerate(kept)}
         alias: dict[BinaryFeature, tuple[int, bool] | bool] = {}
         for f, text in enumerate(texts):
             g = cheapest[text]
-            if text == constant:
+            if text in constant:
                 alias[self.features[f]] = bool(self.X[0, f])
             elif g != f:
                 alias[self.features[f]] = position[g], bool(self.X[0, f] != self.X[0, g])

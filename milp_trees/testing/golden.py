@@ -27,14 +27,14 @@ def golden_problem(formulation: Formulation) -> Problem:
     """
     from milp_trees.decisions.listed import UnitSimplex
     from milp_trees.spaces.pruned import PrunedEnsembles
-    from milp_trees.spaces.trees import Trees
+    from milp_trees.spaces.trees import Trees, space_classes
     from milp_trees.tasks.classification import Accuracy
     from milp_trees.tasks.decision import Decision
     from milp_trees.tasks.decision_view import LeafOracle
     from milp_trees.testing.problems import numeric_dataset
     from milp_trees.testing.pruning_examples import EXAMPLES
 
-    if issubclass(formulation.space, PrunedEnsembles):
+    if PrunedEnsembles in space_classes(formulation.space):
         figure = EXAMPLES["figure-1"]()
         task: Any = figure.task
         return (

@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.errors import VerificationError
+from milp_trees.errors import DataError, VerificationError
 from milp_trees.results.json import json_safe
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
 from milp_trees.verification.claims import as_fraction
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
     from milp_trees.problem import Problem
 
 
 def read_predictor(stored: Any, problem: Problem) -> Any:
-    """The stored tree or pruning, if it belongs to the problem and does not contradict itself.
+    """The stored predictor, if it belongs to the problem and does not contradict itself.
 
     Raises
     ------
@@ -26,7 +28,11 @@ def read_predictor(stored: Any, problem: Problem) -> Any:
         It is damaged, or belongs to another problem.
     """
     predictor = (
-        _tree(stored, problem) if isinstance(problem.space, Trees) else problem.space.read(stored)
+        _rules(stored, problem)
+        if isinstance(problem.space, RuleLists)
+        else _tree(stored, problem)
+        if isinstance(problem.space, Trees)
+        else problem.space.read(stored)
     )
     if json_safe(predictor.to_json()) != stored:
         raise VerificationError(
@@ -139,14 +145,7 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
         raise VerificationError(
             "The predictor is damaged: a node is neither a leaf nor a test with two children."
         ) from None
-    strange = problem.task.unknown_actions(tree.actions, problem.dataset)
-    named = problem.task.actions(
-        problem.dataset
-    )  # none if decisions are not listed: then the task reads the labels itself
-    if not strange and named and json_safe(list(tree.actions)) != json_safe(list(named)):
-        strange = "its actions are of other types, such as text for numbers."
-    if strange:
-        raise VerificationError(f"The predictor is for another problem: {strange}")
+    _same_actions(tree.actions, problem)
     actions = tree.actions
 
     def walk(node: Mapping[str, Any]) -> None:
@@ -172,6 +171,38 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
             f"The predictor tests {unknown[0].name!r}, which is no test of the data."
         )
     return tree
+
+
+def _rules(stored: Mapping[str, Any], problem: Problem) -> RuleList:
+    """The stored rule list; its antecedents must be those of the problem."""
+    from milp_trees.models.rule_list import RuleList
+
+    try:
+        rules = RuleList.from_json(stored)
+    except (DataError, KeyError, TypeError, ValueError):
+        raise VerificationError(
+            "The predictor is damaged: a rule has no antecedent, or no action of the list."
+        ) from None
+    _same_actions(rules.actions, problem)
+    known = problem.lists.table(problem.dataset).index
+    unknown = [a for a in rules.splits if a not in known]
+    if unknown:
+        raise VerificationError(
+            f"The predictor asks for {unknown[0].name!r}, which is no antecedent of the problem."
+        )
+    return rules
+
+
+def _same_actions(actions: tuple[Any, ...], problem: Problem) -> None:
+    """Refuse a predictor whose actions are not those of the problem."""
+    strange = problem.task.unknown_actions(actions, problem.dataset)
+    named = problem.task.actions(
+        problem.dataset
+    )  # none if decisions are not listed: then the task reads the labels itself
+    if not strange and named and json_safe(list(actions)) != json_safe(list(named)):
+        strange = "its actions are of other types, such as text for numbers."
+    if strange:
+        raise VerificationError(f"The predictor is for another problem: {strange}")
 
 
 def near(stated: Any, value: float, share: float) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from milp_trees.by_name import registry
 from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.trees import space_classes
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import METAMORPHIC, default_problems, solve
@@ -103,7 +104,7 @@ def sensible(file: str, kind: str, condition: str) -> bool:
 
 def prunings(plan: Any) -> bool:
     """Whether a formulation is one of prunings."""
-    return issubclass(plan.space, PrunedEnsembles)
+    return PrunedEnsembles in space_classes(plan.space)
 
 
 @cache

@@ -14,13 +14,14 @@ state whose stop costs no more than two leaves without errors.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -83,16 +84,43 @@ class States:
         """States × columns: 1 where a column leaves a state, -1 where it enters one."""
         from scipy import sparse
 
-        splits = np.flatnonzero(self.kind == SPLIT)
-        rows = np.concatenate([self.state, self.child_left[splits], self.child_right[splits]])
-        columns = np.concatenate([np.arange(self.n_columns), splits, splits])
-        data = np.concatenate([np.ones(self.n_columns), -np.ones(2 * len(splits))])
+        left, right = np.flatnonzero(self.child_left >= 0), np.flatnonzero(self.child_right >= 0)
+        rows = np.concatenate([self.state, self.child_left[left], self.child_right[right]])
+        columns = np.concatenate([np.arange(self.n_columns), left, right])
+        data = np.concatenate([np.ones(self.n_columns), -np.ones(len(left) + len(right))])
         return sparse.csr_matrix((data, (rows, columns)), shape=(self.n_states, self.n_columns))
 
     def columns_of(self, state: int) -> slice:
         return slice(*np.searchsorted(self.state, [state, state + 1]).tolist())
 
-    def follow(self, tree: Tree, view: CostMatrix) -> list[int]:
+    def predictor(self, on: Iterable[int], view: CostMatrix) -> Any:
+        """The tree that columns describe, one for every state of its nodes."""
+        chosen = {int(self.state[c]): c for c in on}
+
+        def walk(s: int) -> Node:
+            c = chosen[s]
+            if self.kind[c] == STOP:
+                return Leaf(int(self.action_left[c]))
+            test = view.features[int(self.test[c])]
+            if self.kind[c] == LAST:
+                ends = Leaf(int(self.action_left[c])), Leaf(int(self.action_right[c]))
+                return Branch(test, *ends)
+            return Branch(test, walk(int(self.child_left[c])), walk(int(self.child_right[c])))
+
+        return Tree(walk(0), view.actions)
+
+    def words(self, c: int, view: CostMatrix) -> str:
+        """A column in words."""
+        here = f"state {self.state[c]}: "
+        if self.kind[c] == STOP:
+            return f"{here}stop with {view.actions[self.action_left[c]]}"
+        if self.kind[c] == LAST:
+            ends = f"{view.actions[self.action_left[c]]} if false, {view.actions[self.action_right[c]]} if true"
+        else:
+            ends = f"to state {self.child_left[c]} if false, {self.child_right[c]} if true"
+        return f"{here}test {view.features[self.test[c]].name}, {ends}"
+
+    def follow(self, tree: Any, view: CostMatrix) -> list[int]:
         """Columns of a tree, or of an equivalent one.
 
         The other tree costs no more, has no more leaves, and has the same side numbers. The given

@@ -66,8 +66,12 @@ def node_sums(h: States, view: CostMatrix, part: NodeRates) -> NodeSums:
                 allowed[lasts] &= part.hold(np.broadcast_to(size[s], (len(lasts), G)), hits[lasts])
         for c in here[kind == SPLIT].tolist():
             on = view.X[rows, h.test[c]] == 1
+            if h.child_right[c] < 0:  # the rows that a rule of a list captures are a leaf
+                own = np.rint(values[on].sum(axis=0)).astype(np.int64)
+                hits[c] = own[G:].reshape(K, G)[h.action_right[c]]
+                allowed[c] = part.hold(own[:G], hits[c])
             for child, side in ((h.child_left[c], ~on), (h.child_right[c], on)):
-                if not done[child]:
+                if child >= 0 and not done[child]:
                     waiting.append((int(child), rows[side]))
     return NodeSums(size, hits, allowed)
 
@@ -94,6 +98,7 @@ def below(h: States) -> dict[int, np.ndarray]:
         here = here[split[here]]
         if len(here):
             children = np.unique(np.concatenate([h.child_left[here], h.child_right[here]]))
+            children = children[children >= 0]
             deeper = [found[c] for c in children.tolist() if c in found]
             found[s] = np.unique(np.concatenate([children, *deeper]))
     return found

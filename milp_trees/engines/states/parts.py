@@ -22,7 +22,9 @@ def alive(h: States, keep: np.ndarray) -> States:
 
 def least_through(h: States, cost: np.ndarray) -> np.ndarray:
     """The least cost of a tree with each column, for any costs of the columns."""
-    value = np.full(h.n_states, _NONE, dtype=np.int64)
+    # The last entries stand for a child that there is not: a rule of a list has only one.
+    value = np.full(h.n_states + 1, _NONE, dtype=np.int64)
+    value[-1] = 0
     whole = cost.astype(np.int64)
     split = h.kind == SPLIT
     # A split enters states of later levels only, and states are numbered level by level.
@@ -32,7 +34,7 @@ def least_through(h: States, cost: np.ndarray) -> np.ndarray:
         at = np.flatnonzero(split[here]) + here.start
         whole[at] += value[h.child_left[at]] + value[h.child_right[at]]
         np.minimum.at(value, h.state[here], whole[here])
-    outside = np.full(h.n_states, _NONE, dtype=np.int64)
+    outside = np.full(h.n_states + 1, _NONE, dtype=np.int64)
     outside[0] = 0
     for begin, end in levels:
         here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
@@ -45,7 +47,7 @@ def least_through(h: States, cost: np.ndarray) -> np.ndarray:
 
 def kept(h: States, keep: np.ndarray) -> States:
     """The hypergraph of some of the columns, without the states that the root no longer reaches."""
-    reached = np.zeros(h.n_states, dtype=bool)
+    reached = np.zeros(h.n_states + 1, dtype=bool)  # the last is the child that there is not
     reached[0] = True
     split = h.kind == SPLIT
     for begin, end in _levels(h):
@@ -53,15 +55,14 @@ def kept(h: States, keep: np.ndarray) -> States:
         at = np.flatnonzero(split[here] & keep[here] & reached[h.state[here]]) + here.start
         reached[h.child_left[at]] = True
         reached[h.child_right[at]] = True
+    reached = reached[:-1]
     keep = keep & reached[h.state]
     if keep.all() and reached.all():
         return h
     number = np.cumsum(reached) - 1
     chosen = np.flatnonzero(keep)
-    below = {
-        name: np.where(split[chosen], number[getattr(h, name)[chosen]], -1)
-        for name in ("child_left", "child_right")
-    }
+    children = {name: getattr(h, name)[chosen] for name in ("child_left", "child_right")}
+    below = {name: np.where(child >= 0, number[child], -1) for name, child in children.items()}
     same = ("kind", "test", "action_left", "action_right", "cost", "side")
     return replace(
         h,

@@ -75,7 +75,13 @@ LONG = {
         mt.Trees(4),
     ),
     "enumerate-counts": lambda: mt.Problem(noise(48, 6), mt.tasks.AUC(), mt.Trees(3)),
+    "enumerate-lists": lambda: mt.Problem(
+        noise(500, 24),
+        mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=200),)),
+        mt.RuleLists(max_length=3),
+    ),
     "enumerate-prunings": few_prunings,
+    "greedy": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.RuleLists(max_length=40)),
     "greedy-spo": lambda: roads(20_000, 12),
     "lagrangian": lambda: mt.Problem(
         noise(1000, 80),

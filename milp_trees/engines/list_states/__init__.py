@@ -1,0 +1,1 @@
+"""The hypergraph of all sets of rows that a rule list can leave to its later rules."""

@@ -1,0 +1,85 @@
+"""The lists that state-flow needs: those that cost no more than a list that is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from milp_trees.engines.list_states.beam import Beam, Listed
+from milp_trees.engines.list_states.graph import Chains, enumerate_chains
+from milp_trees.engines.list_states.levels import Rules
+from milp_trees.engines.states.parts import alive
+from milp_trees.models.rule_list import Rule, RuleList
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.tasks.captured_share import DefaultOnly
+from milp_trees.tasks.views import CostMatrix
+
+
+def bounded_chains(
+    view: CostMatrix, space: RuleLists, max_states: int, max_columns: int
+) -> Chains:
+    """The hypergraph of the lists that cost no more than one that a beam search finds.
+
+    Where there is no limit on the length, the cost U of that list gives one: a list with L rules
+    costs at least the cheapest action of every row, L + 1 leaves and L times the lowest price of an
+    antecedent, so L is at most the quotient of what U leaves and the price of a rule.
+
+    Raises
+    ------
+    OverflowError
+        There are more states or columns than allowed.
+    """
+    rules = limits(view, space)
+    best = searched(view, rules).best
+    rules = shortened(rules, view, best)
+    most = None if best is None else best.cost
+    chains = enumerate_chains(
+        view, rules, most, None, max_states, max_columns, merges(view)
+    )
+    chains = replace(chains, known=None if best is None else as_rule_list(best, view))
+    found: Chains = alive(chains, np.ones(chains.n_columns, dtype=bool))  # type: ignore[assignment]
+    return found
+
+
+def limits(view: CostMatrix, space: RuleLists) -> Rules:
+    """The limits on lists of a space that hold whatever they cost."""
+    only = [part.action for part in view.structure if isinstance(part, DefaultOnly)]
+    return Rules(space.longest(view), space.min_samples_rule, *only[:1])
+
+
+def shortened(rules: Rules, view: CostMatrix, best: Listed | None) -> Rules:
+    """The same with the length of lists that cost no more than a known one."""
+    price = view.leaf_cost + int(view.split_costs.min(initial=0))
+    if best is None or price <= 0:
+        return rules
+    return rules._replace(length=min(rules.length, (best.cost - view.leaf_cost) // price))
+
+
+def searched(view: CostMatrix, rules: Rules) -> Beam:
+    """A beam search for lists that satisfy all constraints of a view, once per limits."""
+    if ("beam", rules) not in view.memo:
+        beam = Beam(view, rules, lambda found: _holds(found, view))
+        beam.search()
+        view.memo["beam", rules] = beam
+    found: Beam = view.memo["beam", rules]
+    return found
+
+
+def merges(view: CostMatrix) -> bool:
+    """Whether columns with the same rows, cost and side numbers are interchangeable."""
+    return all(isinstance(part, DefaultOnly) for part in view.structure)
+
+
+def as_rule_list(found: Listed, view: CostMatrix) -> RuleList:
+    """A list of the beam search as a predictor."""
+    rules = tuple(Rule(view.antecedents[j], k) for j, k in found.rules)
+    return RuleList(rules, found.default, view.actions)
+
+
+def _holds(found: Listed, view: CostMatrix) -> bool:
+    """Whether a list satisfies the constraints that are no side rows."""
+    if merges(view):
+        return True  # the search takes care of an action for the default rule alone
+    routes = as_rule_list(found, view).routes(view)
+    return all(part.holds(routes, view) for part in view.structure)
