@@ -19,6 +19,7 @@ from .data.dataset import Dataset as Dataset
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
 from .data.policy_files import load_policy as load_policy
+from .data.write_rules import write_rules as write_rules
 from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
@@ -27,6 +28,7 @@ from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensit
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier
 from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.pruner import EnsemblePruner as EnsemblePruner
+from .estimators.rule_list import OptimalRuleListClassifier as OptimalRuleListClassifier
 from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree

@@ -49,5 +49,9 @@ class PluginWarning(UserWarning):
     """A plug-in cannot be imported and is left out; the message names its package."""
 
 
+class DataWarning(UserWarning):
+    """A file contradicts another one, and is not used; the message says where, and what to do."""
+
+
 class DamagedRowWarning(UserWarning):
     """A row of a study's file cannot be read and is left out; the message says which and why."""

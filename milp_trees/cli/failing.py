@@ -18,6 +18,7 @@ from milp_trees.compiling import interruptible
 from milp_trees.errors import (
     DamagedRowWarning,
     DataError,
+    DataWarning,
     Infeasible,
     MilpTreesError,
     NothingFound,
@@ -85,7 +86,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def _warnings_said() -> Iterator[None]:
-    """Print a line on standard error for everything left out (a plug-in, a row of a study).
+    """Print a line on standard error for everything left out (a plug-in, a row of a study, a file).
 
     Other warnings are not changed.
     """
@@ -93,7 +94,7 @@ def _warnings_said() -> Iterator[None]:
         usual = warnings.showwarning
 
         def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, (PluginWarning, DamagedRowWarning)):
+            if issubclass(category, (PluginWarning, DamagedRowWarning, DataWarning)):
                 typer.echo(f"Warning: {message}", err=True)
             else:
                 usual(message, category, *where, **more)

@@ -28,6 +28,14 @@ OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
         ],
         None,
     ),
+    "node_limit": (
+        "node_limit",
+        Annotated[
+            int | None,
+            typer.Option("--node-limit", help="Nodes (of a search for lists: prefixes) of a run."),
+        ],
+        None,
+    ),
     "max_nonzeros": (
         "max_nonzeros",
         Annotated[

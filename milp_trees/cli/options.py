@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -12,6 +13,7 @@ import typer
 
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import pairs, read_feature_costs, split, whole
+from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,114 +30,106 @@ OF_TASKS = {
     "constraints": "side constraints (--constraint, --capacity)",
 }
 
-DATA, TASK, SPACE = "Data", "Task", "Space"
-
-
-def _option(text: str, panel: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, **more)
+DATA, TASK = "Data", "Task"
 
 
 @dataclass
-class ProblemOptions:
+class ProblemOptions(SpaceOptions):
     """A problem as the options of a command describe it; one attribute per option."""
 
     data: Annotated[
         str,
         typer.Argument(
-            help="A table (CSV, text, Parquet; plain or .gz) or a built-in name: breast-cancer, iris, wine, digits, planted:…"
+            help="A table (CSV, text, Parquet; plain or .gz), a rule file (.out) or a built-in name: breast-cancer, iris, wine, digits, planted:…"
         ),
     ]
-    depth: Annotated[
-        int | None,
-        _option(
-            "Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit.",
-            SPACE,
-        ),
+    label: Annotated[
+        Path | None,
+        option("File of labels of a rule file NAME.out, by default NAME.label.", DATA),
     ] = None
     target: Annotated[
         str | None,
-        _option("Target column; by default the last with a header, the first without.", DATA),
+        option("Target column; by default the last with a header, the first without.", DATA),
     ] = None
     features: Annotated[
-        str, _option("Columns to split on, comma-separated, * and ? allowed.", DATA)
+        str, option("Columns to split on, comma-separated, * and ? allowed.", DATA)
     ] = ""
-    drop: Annotated[str, _option("Columns not to split on.", DATA)] = ""
+    drop: Annotated[str, option("Columns not to split on.", DATA)] = ""
     binarize: Annotated[
-        str, _option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)
+        str, option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)
     ] = "auto"
     weights: Annotated[
-        str | None, _option("Column of row weights, for tasks that weigh rows.", DATA)
+        str | None, option("Column of row weights, for tasks that weigh rows.", DATA)
     ] = None
     group: Annotated[
         str | None,
-        _option("Column of the protected group; not split on unless --split-on-group.", DATA),
+        option("Column of the protected group; not split on unless --split-on-group.", DATA),
     ] = None
     factor: Annotated[
-        str | None, _option("Column of a legitimate factor (conditional-statistical-parity).", DATA)
+        str | None, option("Column of a legitimate factor (conditional-statistical-parity).", DATA)
     ] = None
     treatment: Annotated[
-        str | None, _option("Column of the observed treatment (policy tasks).", DATA)
+        str | None, option("Column of the observed treatment (policy tasks).", DATA)
     ] = None
-    outcome: Annotated[str | None, _option("Column of the observed outcome.", DATA)] = None
+    outcome: Annotated[str | None, option("Column of the observed outcome.", DATA)] = None
     propensity: Annotated[
-        str | None, _option("Column with the probability of the observed treatment.", DATA)
+        str | None, option("Column with the probability of the observed treatment.", DATA)
     ] = None
     values: Annotated[
         str,
-        _option(
+        option(
             "Columns with the value, predicted outcome or cost of every action, in order.", DATA
         ),
     ] = ""
-    test_size: Annotated[float | None, _option("Share of rows left out for test scores.", DATA)] = (
+    test_size: Annotated[float | None, option("Share of rows left out for test scores.", DATA)] = (
         None
     )
-    split_seed: Annotated[int, _option("Seed of that split.", DATA)] = 0
+    split_seed: Annotated[int, option("Seed of that split.", DATA)] = 0
     task: Annotated[
         str,
-        _option(
+        option(
             "A task, with its own parameters where it has some: accuracy, f1:positive=ill, e.g. f-beta:beta=2. `milp-trees tasks` lists them.",
             TASK,
         ),
     ] = "accuracy"
     leaf_penalty: Annotated[
-        str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)
+        str, option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)
     ] = "0"
-    split_penalty: Annotated[str, _option("Added to the rate per split.", TASK)] = "0"
+    split_penalty: Annotated[
+        str,
+        option(
+            "Added to the rate per split of a tree, or per rule of a list.",
+            TASK,
+            "--split-penalty",
+            "--length-penalty",
+        ),
+    ] = "0"
     feature_costs: Annotated[
         Path | None,
-        _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK),
+        option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK),
     ] = None
     costs: Annotated[
         Path | None,
-        _option(
+        option(
             "Cost file of a task with prices: a matrix of misclassification costs, a line of titles, and a line 'NAME PRICE DISCOUNTED GROUP FIRST LAST' per attribute.",
             TASK,
         ),
     ] = None
     constraint: Annotated[
         list[str] | None,
-        _option(
+        option(
             "A constraint by name, with its parameters where it has some, repeatable: statistical-parity, feature-budget:at_most=3. `milp-trees constraints` lists them.",
             TASK,
         ),
     ] = None
     max_disparity: Annotated[
         str | None,
-        _option("Largest difference of rates between groups, a fraction; default: 0.01.", TASK),
+        option("Largest difference of rates between groups, a fraction; default: 0.01.", TASK),
     ] = None
-    favourable: Annotated[str | None, _option("Favourable class; by default the last.", TASK)] = (
-        None
-    )
+    favourable: Annotated[str | None, option("Favourable class; by default the last.", TASK)] = None
     capacity: Annotated[
-        list[str] | None, _option("ACTION=N: at most N rows get the action; repeatable.", TASK)
+        list[str] | None, option("ACTION=N: at most N rows get the action; repeatable.", TASK)
     ] = None
-    min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", SPACE)] = 1
-    max_leaves: Annotated[int | None, _option("Most leaves.", SPACE)] = None
-    min_weight_leaf: Annotated[str, _option("Smallest row weight in a leaf.", SPACE)] = "0"
-    min_samples_treatment: Annotated[
-        int, _option("Fewest rows with each treatment in a leaf.", SPACE)
-    ] = 0
-    split_on_group: Annotated[bool, _option("Allow splits on the group column.", SPACE)] = False
 
     def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
         """The problem and the test rows.
@@ -144,9 +138,9 @@ class ProblemOptions:
         """
         from milp_trees.data.load import load_split
         from milp_trees.problem import Problem as TheProblem
-        from milp_trees.spaces.trees import Trees
         from milp_trees.tasks.constraints import check_groups_differ
 
+        space = self.space()
         train, test = load_split(
             self.data,
             binarizer=self.binarize,
@@ -162,19 +156,12 @@ class ProblemOptions:
             values=split(self.values),
             features=split(self.features),
             drop=split(self.drop),
-        )
-        space = Trees(
-            2 if self.depth is None else self.depth,
-            self.max_leaves,
-            self.min_samples_leaf,
-            self.split_on_group,
-            self.min_weight_leaf,
-            self.min_samples_treatment,
+            label=self.label,
         )
         task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
-        typer.echo(describe(train, test), err=quiet)
+        typer.echo("\n".join([describe(train, test), *self.described(space, train)]), err=quiet)
         return problem, test
 
     def free_of_depth(self, problem: Problem, method: str | None) -> Problem:
@@ -185,7 +172,11 @@ class ProblemOptions:
         from milp_trees.by_name import registry
         from milp_trees.study.attempt import first_that_takes
 
-        if self.depth is not None or not getattr(problem.task, "penalised", False):
+        if (
+            self.rule_lists
+            or self.depth is not None
+            or not getattr(problem.task, "penalised", False)
+        ):
             return problem
         free = replace(problem, space=replace(problem.trees, max_depth=None))
         if method is None:
@@ -275,13 +266,28 @@ def _tasks(having: str) -> str:
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `ProblemOptions`, which becomes its first argument."""
+    return _with_problem(command, ProblemOptions)
+
+
+def takes_lists(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a command whose problems are about rule lists: without options of trees."""
+    without = {"rule_lists", *(f.name for f in fields(TreeOptions))}
+    return _with_problem(command, partial(ProblemOptions, rule_lists=True), without)
+
+
+def _with_problem(
+    command: Callable[..., None],
+    make: Callable[..., ProblemOptions],
+    without: Collection[str] = (),
+) -> Callable[..., None]:
     hints = get_type_hints(ProblemOptions, include_extras=True)
     shared = {
         f.name: (hints[f.name], inspect.Parameter.empty if f.name == "data" else f.default)
         for f in fields(ProblemOptions)
+        if f.name not in without
     }
     first = next(iter(inspect.signature(command).parameters))
-    return with_options(command, first, shared, ProblemOptions)
+    return with_options(command, first, shared, make)
 
 
 def describe(train: Dataset, test: Dataset | None) -> str:

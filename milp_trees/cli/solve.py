@@ -29,6 +29,7 @@ from milp_trees.cli.readers import solver_options, whole_numbers
 from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
 
@@ -69,15 +70,41 @@ def solve(
     as_json: Json = False,
 ) -> None:
     """Solve one problem with one method and draw the tree."""
-    from milp_trees.study.attempt import default_method
-    from milp_trees.study.live import Live
-    from milp_trees.study.solving import answer
-
     writable(limits.log_file, out)
     problem, test_data = options.problem(quiet=as_json)
     if then:
         problem = _after_first_goals(problem, then, method, limits, quiet=as_json)
     problem = options.free_of_depth(problem, method)
+    solve_one(
+        problem,
+        method,
+        limits,
+        start=start,
+        reference=reference,
+        option=option,
+        test_data=test_data,
+        out=out,
+        as_json=as_json,
+    )
+
+
+def solve_one(
+    problem: Problem,
+    method: str | None,
+    limits: Limits,
+    *,
+    start: str | None,
+    reference: str,
+    option: list[str] | None,
+    test_data: Dataset | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Solve a problem with one method, print the answer, and stop with its exit code."""
+    from milp_trees.study.attempt import default_method
+    from milp_trees.study.live import Live
+    from milp_trees.study.solving import answer
+
     method = method or default_method(problem)
     with Live() as live:
         live.bar.update(live.task, method=method)
@@ -181,14 +208,47 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare formulations and solvers on one problem; an exact engine checks each answer."""
-    from milp_trees.study import StoreError
-    from milp_trees.study.compare import compare_problems, method_names
-    from milp_trees.study.live import Live
+    from milp_trees.study.compare import method_names
 
     writable(limits.log_file, out, plot)
     check_picture(plot)
     problem, test_data = options.problem(quiet=as_json)
-    names = method_names(methods, formulations, solvers, [problem])
+    compare_several(
+        problem,
+        method_names(methods, formulations, solvers, [problem]),
+        limits,
+        seeds,
+        store,
+        plot,
+        start=start,
+        reference=reference,
+        option=option,
+        test_data=test_data,
+        out=out,
+        as_json=as_json,
+    )
+
+
+def compare_several(
+    problem: Problem,
+    names: list[str],
+    limits: Limits,
+    seeds: str,
+    store: Path | None,
+    plot: Path | None,
+    *,
+    start: str | None,
+    reference: str,
+    option: list[str] | None,
+    test_data: Dataset | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare methods on a problem, print the rows, and stop with the exit code of them all."""
+    from milp_trees.study import StoreError
+    from milp_trees.study.compare import compare_problems
+    from milp_trees.study.live import Live
+
     broken: StoreError | None = None
     with Live() as live:
         try:

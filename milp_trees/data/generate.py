@@ -1,6 +1,6 @@
 r"""Generators of synthetic problems.
 
-They are planted trees, random cost matrices, data whose best root threshold is lost by
+They are planted trees and lists, random cost matrices, data whose best root threshold is lost by
 bucketization, and the policy designs of Athey and Imbens (2016).
 
 The policy designs, as the optimal policy tree literature uses them: covariates :math:`x\sim
@@ -87,11 +87,69 @@ def planted_tree(
             grow(here[X[here, j] == side], level + 1, (*used, j), 2 * label + side)
 
     grow(np.arange(rows), 0, (), 0)
-    wrong = rng.permutation(rows)[: round(noise * rows)]
-    y[wrong] = (y[wrong] + rng.integers(1, classes, len(wrong))) % classes
+    _mislabel(y, classes, noise, rng)
     return Dataset(
         X, [BinaryFeature(str(j)) for j in range(tests)], y=y, classes=tuple(range(classes))
     )
+
+
+def planted_list(
+    rows: int = 200,
+    tests: int = 12,
+    rules: int = 3,
+    literals: int = 1,
+    classes: int = 2,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Dataset:
+    """Rows whose labels are given by a random rule list over disjoint sets of features.
+
+    With `noise` = 0 the best list of that length makes no error.
+
+    Parameters
+    ----------
+    rows, tests : int, default=200, 12
+        Number of rows and of binary features.
+    rules, literals : int, default=3, 1
+        Number of rules, without the default rule, and of literals in the antecedent of each.
+    classes : int, default=2
+        Number of classes; rules next to each other have different ones.
+    noise : float, default=0
+        Share of rows whose label is replaced by another one, from 0 to 1.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        A number is out of its range, or there are too few features.
+    """
+    if min(rules, literals - 1) < 0 or rules * literals > tests or rows < 1 or classes < 2:
+        raise DataError(
+            "A planted list needs rows >= 1, rules >= 0, literals >= 1, classes >= 2 and at least rules times literals tests."
+        )
+    if not 0 <= noise <= 1:
+        raise DataError(f"noise is a share of the rows between 0 and 1; got {noise}.")
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
+    y = np.full(rows, rules % classes)
+    asked = rng.permutation(tests)[: rules * literals].reshape(rules, literals)
+    for k in reversed(range(rules)):
+        y[X[:, asked[k]].all(axis=1)] = k % classes
+    _mislabel(y, classes, noise, rng)
+    return Dataset(
+        X, [BinaryFeature(str(j)) for j in range(tests)], y=y, classes=tuple(range(classes))
+    )
+
+
+def _mislabel(y: np.ndarray, classes: int, noise: float, rng: np.random.Generator) -> None:
+    """Replace the labels of a share of the rows by other ones, in place."""
+    wrong = rng.permutation(len(y))[: round(noise * len(y))]
+    y[wrong] = (y[wrong] + rng.integers(1, classes, len(wrong))) % classes
 
 
 def random_costs(
@@ -261,6 +319,7 @@ def hidden_cut(
 #: Generated data by name; the command line accepts `planted:rows=200,depth=3,seed=1`.
 GENERATORS: dict[str, Callable[..., Dataset | tuple[Dataset, Any]]] = {
     "planted": planted_tree,
+    "planted-list": planted_list,
     "random-costs": random_costs,
     "athey-imbens": athey_imbens,
     "hidden-cut": hidden_cut,

@@ -7,16 +7,15 @@ which cells are labels.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.files import decoded
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class Lines:
 
     @classmethod
     def of(cls, raw: bytes, file: Path) -> Lines:
-        text = _decoded(raw, file)
+        text = decoded(raw, file)
         begin = len(text) - len(text.lstrip("\n"))
         text = text[begin:]
         if not text.split("\n", 1)[0].strip():
@@ -163,23 +162,6 @@ class Lines:
             cells = written[place].astype(object)
             if name in text or cells.str.match(r"[+-]?0\d").any():
                 frame[name] = cells
-
-
-def _decoded(raw: bytes, file: Path) -> str:
-    """The text of a file; its lines end with LF."""
-    try:
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(
-            f"{file} is not UTF-8 text; convert it first, for example with iconv."
-        ) from None
-    except (OSError, EOFError, zlib.error):
-        raise DataError(f"{file} is a damaged gzip file; fetch it again.") from None
-    if "\0" in text:
-        raise DataError(
-            f"{file} is not UTF-8 text: it holds zero bytes; convert it first, for example with iconv."
-        )
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _records(text: str, commas: bool) -> Any:

@@ -47,6 +47,8 @@ class Columns:
     features, drop : sequence of str
         Columns to split on and columns not to split on; `*` and `?` are wildcards. By default every
         column without another role.
+    label : str, optional
+        The file of labels of a file of rules (`NAME.out`), by default `NAME.label`.
     """
 
     target: str | None = None
@@ -59,6 +61,7 @@ class Columns:
     values: Sequence[str] = ()
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
+    label: str | None = None
 
 
 def load(
@@ -75,7 +78,8 @@ def load(
     ----------
     name : str or Path
         A file, a built-in name (`breast-cancer`, `iris`, `wine`, `digits`), or generated data
-        (`planted:rows=200,depth=2`).
+        (`planted:rows=200,depth=2`). Of the rule files of CORELS it is the one with the ending
+        `.out`; the labels are read from the one beside it.
     binarizer : str or Binarizer, default="auto"
         How columns become binary features: `auto`, `midpoints`, `quantiles:N`, `tree-guess`, or a
         Binarizer, which may be fitted already.
@@ -85,7 +89,7 @@ def load(
         Seed of the split.
     **columns
         `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
-        `values=`, `features=`, `drop=`: see `Columns`.
+        `values=`, `features=`, `drop=`, `label=`: see `Columns`.
 
     Returns
     -------
@@ -150,7 +154,7 @@ def load_split(
         train, test = _split(whole.n_rows, test_size, seed)
         return _parts(whole, train, test, whole.source, test_size, seed)
     roles: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, (list, tuple)) else v
+        k: tuple(v) if isinstance(v, (list, tuple)) else str(v) if k == "label" else v
         for k, v in columns.items()
         if v is not None
     }
@@ -160,6 +164,7 @@ def load_split(
         given.target,
         labels=[c for c in (given.group, given.factor, given.treatment) if c],
         numeric_target=not _has_target(given),
+        label=given.label,
     )
     frame = table.frame
     meaning, features = _meanings(table, given)
@@ -167,6 +172,9 @@ def load_split(
     if meaning.get("values"):
         fields["values"] = frame[list(meaning["values"])].to_numpy()
         fields["actions"] = _actions(meaning["values"], fields.get("treatments"), table.header)
+    if table.classes and "y" in fields:  # they keep the order of the file
+        fields["y"] = np.array([table.classes.index(v) for v in fields["y"]])
+        fields["classes"] = table.classes
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
@@ -221,6 +229,8 @@ def read_named(name: str | Path, target: str | None = None, **options: Any) -> T
     from milp_trees.data.generate import GENERATORS
 
     if str(name) in BUILTIN:
+        if options.get("label") is not None:
+            raise DataError(f"--label belongs to a file of rules (.out), and {name} is built in.")
         frame, own = builtin(str(name))
         digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
         return Table(

@@ -123,7 +123,11 @@ def load_numeric_split(
             f"{name} is made of binary features and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."
         )
     table = read_named(
-        name, given.target, labels=[given.group] if given.group else [], numeric_target=regression
+        name,
+        given.target,
+        labels=[given.group] if given.group else [],
+        numeric_target=regression,
+        label=given.label,
     )
     meaning, features = _meanings(table, given)
     frame = table.frame

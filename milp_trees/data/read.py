@@ -5,8 +5,9 @@ the fields; otherwise whitespace does. Fields may be quoted, also over several l
 such an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first
 line are numbers, there is no header, the target comes first, and columns are named by position (`0`
 is the first feature); otherwise the first line is the header and the target comes last. A `.gz`
-file is unpacked, and it is also found if only `PATH.gz` exists. A `.parquet` file has a header. The
-extension decides nothing else.
+file is unpacked, and it is also found if only `PATH.gz` exists. A `.parquet` file has a header. A
+`.out` file holds rules as columns, and the file of labels beside it the target
+(`milp_trees.data.rule_files`). The extension decides nothing else.
 
 If a cell of a column of labels is written with leading zeros (`01`), the whole column is text, so
 `01` and `1` are two labels.
@@ -22,8 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.files import contents, find
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
+from milp_trees.data.rule_files import RuleTable, is_rule_file, read_rules
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,12 +47,16 @@ class Table:
         Whether the file has a header; without one, columns are named by position.
     source : mapping
         `path` as it was given and `sha256` of the file's bytes.
+    classes : tuple of str
+        The classes of the target in the order of a file of labels; empty for other files, where
+        they are sorted.
     """
 
     frame: pd.DataFrame
     target: str
     header: bool
     source: Mapping[str, Any] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
 
     @property
     def features(self) -> list[str]:
@@ -64,6 +71,7 @@ def read_table(
     labels: Sequence[str] = (),
     text: Sequence[str] = (),
     numeric_target: bool = False,
+    label: str | Path | None = None,
 ) -> Table:
     """Read a text table (plain or gzipped) or a Parquet file by the one rule of this module.
 
@@ -82,6 +90,8 @@ def read_table(
         Columns whose cells are always text, even if they look like numbers.
     numeric_target : bool, default=False
         Whether the target is a number (or no column is a target), so that its cells are no labels.
+    label : str or Path, optional
+        The file of labels of a file of rules (`.out`), if it is not the one beside it.
 
     Returns
     -------
@@ -92,12 +102,15 @@ def read_table(
     DataError
         The file is absent, empty, not text or not a table; one sentence says what to do.
     """
-    file = _find(Path(path))
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file} cannot be read: {error.strerror}.") from None
+    file = find(Path(path))
+    raw = contents(file)
     source = {"path": str(path), "sha256": hashlib.sha256(raw).hexdigest()}
+    if is_rule_file(file):
+        return _rules(read_rules(raw, file, label, alone), target, source)
+    if label is not None:
+        raise DataError(
+            f"--label belongs to a file of rules (.out), and {file} has its target in a column; leave it out."
+        )
     lines = None if file.suffix in (".parquet", ".pq") else Lines.of(raw, file)
     frame, header = (_parquet(raw, file), True) if lines is None else (lines.frame(), lines.header)
     if frame.shape[0] == 0:
@@ -117,32 +130,13 @@ def read_table(
     return Table(frame, chosen, header, source)
 
 
-def _find(path: Path) -> Path:
-    try:
-        if path.is_file():
-            return path
-        if path.is_dir():
-            raise DataError(f"{path} is a folder; name a file in it.")
-        if path.exists():
-            raise DataError(
-                f"{path} is no regular file; write what it holds to a file, which can then be read again."
-            )
-        zipped = path.with_name(path.name + ".gz")
-        if zipped.is_file():
-            return zipped
-        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    except DataError:
-        raise
-    except (
-        OSError,
-        ValueError,
-    ) as error:  # a name that is too long, a folder that is closed, a zero byte
-        raise DataError(
-            f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}."
-        ) from None
-    close = difflib.get_close_matches(path.name, beside, n=1)
-    hint = f" Did you mean {path.parent / close[0]}?" if close else ""
-    raise DataError(f"There is no file {path}.{hint}")
+def _rules(rules: RuleTable, target: str | None, source: dict[str, str]) -> Table:
+    """The table of a file of rules; another column than the labels may be the target."""
+    frame = rules.frame()
+    chosen = TARGET if target is None else column(frame, target, "--target")
+    if rules.label_sha256:
+        source = {**source, "label_sha256": rules.label_sha256}
+    return Table(frame, chosen, True, source, rules.classes if chosen == TARGET else ())
 
 
 def _parquet(raw: bytes, file: Path) -> pd.DataFrame:

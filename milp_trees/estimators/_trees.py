@@ -1,9 +1,9 @@
-"""Base of the estimators of a tree or a forest: checked columns, a method, a fitted tree."""
+"""Bases of estimators of trees, forests and rule lists: checked columns, a method, a model."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.limits import Limits
-from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result, Status
@@ -27,30 +26,47 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.constraints import as_constraints, check_groups_differ
 
 if TYPE_CHECKING:
-    from milp_trees.data.dataset import Dataset
+    from milp_trees.data.dataset import BinaryFeature, Dataset
+    from milp_trees.models.tree import Routes
     from milp_trees.tasks.base import Task
 
 
-class OptimalTree(BaseEstimator):  # type: ignore[misc]
-    """Base class; a subclass stores the parameters and builds the task."""
+class OptimalModel(BaseEstimator):  # type: ignore[misc]
+    """Base class; a subclass stores the parameters, and names the space and the task."""
 
     #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps
     #: training rows has a parameter of this name.
     keep_data: bool = False
     #: Chooses the space of the problem that `fit` states (`OptimalTreeCV` sets it for its fits).
-    _choose_size: Callable[[Problem], Trees] | None = None
+    _choose_size: Callable[[Problem], Any] | None = None
+    #: The attribute that holds the fitted model.
+    _fitted_as: str
+
+    @property
+    def _fitted(self) -> Any:
+        """The fitted tree or rule list."""
+        return getattr(self, self._fitted_as)
+
+    def _tests(self) -> Iterable[BinaryFeature]:
+        """The binary features that the fitted model uses."""
+        tests: Iterable[BinaryFeature] = self._fitted.splits
+        return tests
+
+    def _space_of(self) -> Any:
+        """The space of all models that the parameters allow."""
+        raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickle and copies: the tree, its certificate and hashes of the data.
+        """State for pickle and copies: the model, its certificate and hashes of the data.
 
         The training rows are included only with `keep_data=True`.
         """
         state = dict(super().__getstate__())
         if self.keep_data:
             return state
-        if "binarizer_" in state and "tree_" in state:
-            # The midpoints of a column reveal its values, so only the thresholds of the tree stay.
-            state["binarizer_"] = state["binarizer_"].only(self.tree_.splits)
+        if "binarizer_" in state and self._fitted_as in state:
+            # The midpoints of a column reveal its values, so only the thresholds of the model stay.
+            state["binarizer_"] = state["binarizer_"].only(self._tests())
         return lean(state)
 
     # -- data ----------------------------------------------------------------------------------------
@@ -117,38 +133,28 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         A `ConvergenceWarning` says that an exact method stopped before its tree was proven optimal.
         """
         check_groups_differ(getattr(task, "constraints", ()), dataset)
-        problem = Problem(dataset, task, self._trees(self.max_leaf_nodes))
+        problem = Problem(dataset, task, self._space_of())
         if self._choose_size is not None:
             problem = replace(problem, space=self._choose_size(problem))
-        start = getattr(self.start, "tree_", self.start)
+        start = getattr(self.start, self._fitted_as, self.start)
         self._keep(self._run(problem, self._method(), start))
 
-    def _trees(self, max_leaf_nodes: int | None) -> Trees:
-        """The trees that are allowed, with at most so many leaves."""
-        return Trees(
-            self.max_depth,
-            max_leaf_nodes,
-            self.min_samples_leaf,
-            split_on_group=getattr(self, "split_on_group", False),
-            min_samples_treatment=getattr(self, "min_samples_treatment", 0),
-        )
-
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
-        """Run a method and return its result, which contains a tree.
+        """Run a method and return its result, which contains a model.
 
         Parameters
         ----------
         problem : Problem
         method : str or None
             Name of the method, as in the registry; None: the default method of the task.
-        start : Tree, name of a method, or None
+        start : Predictor, name of a method, or None
 
         Raises
         ------
         Infeasible
-            No tree satisfies the limits and constraints.
+            No model satisfies the limits and constraints.
         NothingFound
-            The method stopped without a tree.
+            The method stopped without a model.
         SolverFailure
             The method failed.
         """
@@ -159,11 +165,11 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
             if result.status is Status.INFEASIBLE:
                 raise Infeasible(
                     result.message
-                    or "No tree satisfies the limits; lower min_samples_leaf, loosen the constraints or allow a larger tree."
+                    or "No model satisfies the limits; ask for fewer rows per leaf, loosen the constraints or allow a larger model."
                 )
             why = (
                 result.message
-                or f"{result.method} found no tree ({result.status.value}); allow more time."
+                or f"{result.method} found no model ({result.status.value}); allow more time."
             )
             raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
         if result.limit is not None:
@@ -173,7 +179,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, result: Result) -> None:
         self.result_ = result
-        self.tree_: Any = result.predictor
+        setattr(self, self._fitted_as, result.predictor)
         self.status_, self.bound_, self.gap_ = result.status.value, result.bound, result.gap
 
     def _method(self) -> str | None:
@@ -191,24 +197,48 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         )
 
     def _penalties(self) -> dict[str, Any]:
-        return {"leaf_penalty": self.ccp_alpha, "constraints": tuple(self.constraints)}
+        """Penalties and constraints of the task, by the names of its parameters."""
+        raise NotImplementedError
 
-    # -- the fitted tree -----------------------------------------------------------------------------
+    # -- the fitted model ----------------------------------------------------------------------------
 
     def apply(self, X: Any) -> np.ndarray:
         """Leaf of each row, counted from the left; int array of shape (n,)."""
-        check_is_fitted(self)
-        leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_.splits, self._columns(X))).leaf
+        leaves: np.ndarray = self._routes(X).leaf
         return leaves
 
     def _chosen(self, X: Any) -> np.ndarray:
         """Index of the action of each row, shape (n,)."""
-        leaf = self.apply(X)
-        actions = np.array(
-            [n.action for n in self.tree_.nodes() if isinstance(n, Leaf)], dtype=np.int64
-        )
-        chosen: np.ndarray = actions[leaf]
+        chosen: np.ndarray = self._routes(X).action
         return chosen
+
+    def _routes(self, X: Any) -> Routes:
+        check_is_fitted(self)
+        routes: Routes = self._fitted.routes(RawRows(self._tests(), self._columns(X)))
+        return routes
+
+
+class OptimalTree(OptimalModel):
+    """Base class of the estimators of one tree."""
+
+    _fitted_as = "tree_"
+    tree_: Any
+
+    def _space_of(self) -> Trees:
+        return self._trees(self.max_leaf_nodes)
+
+    def _penalties(self) -> dict[str, Any]:
+        return {"leaf_penalty": self.ccp_alpha, "constraints": tuple(self.constraints)}
+
+    def _trees(self, max_leaf_nodes: int | None) -> Trees:
+        """The trees that are allowed, with at most so many leaves."""
+        return Trees(
+            self.max_depth,
+            max_leaf_nodes,
+            self.min_samples_leaf,
+            split_on_group=getattr(self, "split_on_group", False),
+            min_samples_treatment=getattr(self, "min_samples_treatment", 0),
+        )
 
     def get_depth(self) -> int:
         """Depth of the fitted tree: the number of levels of splits."""

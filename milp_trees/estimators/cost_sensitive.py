@@ -160,7 +160,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         report: dict[str, float] = task.extra_scores(self.tree_.routes(rows), rows)
         return report
 
-    def _stated_task(self, weighted: bool, ccp_alpha: Any = None) -> Task:
+    def _stated_task(self, weighted: bool, **instead: Any) -> Task:
         given = self.file
         if given is not None and not isinstance(given, CostFile):
             given = read_cost_file(given)
@@ -174,7 +174,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
             getattr(self, "feature_names_in_", [str(j) for j in range(self.n_features_in_)])
         )
         return CostSensitive(
-            leaf_penalty=self.ccp_alpha if ccp_alpha is None else ccp_alpha,
+            leaf_penalty=instead.get("leaf_penalty", self.ccp_alpha),
             matrix=matrix,
             attributes=[_named(a, names) for a in attributes],
         )

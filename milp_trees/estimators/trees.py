@@ -8,30 +8,19 @@ thresholds; `binarizer="midpoints"` allows every threshold.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.base import clone
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, UnknownName
-from milp_trees.estimators._trees import (
-    OptimalTree,
-    check_groups,
-    check_weights,
-    take,
-)
-from milp_trees.tasks.base import Task
+from milp_trees.estimators._classifier import OptimalClassifier
+from milp_trees.estimators._trees import OptimalTree
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.results.size_path import SizePath
 
 
-class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
+class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     """A classification tree that is optimal on the training rows among all trees of its size.
 
     All parameters are given by name.
@@ -229,132 +218,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         )
         problem = Problem(
             dataset,
-            self._stated_task(weighted, ccp_alpha=0),
+            self._stated_task(weighted, leaf_penalty=0),
             self._trees(most),
         )
         return path_of_sizes(problem, most, self._method(), self._limits())
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Dataset, np.ndarray]:
-        """Check the arguments of `fit`, and fit the binarizer.
-
-        Returns
-        -------
-        dataset : Dataset
-        codes : int array of shape (n,)
-            Index of the class of every row.
-        """
-        X, y = self._checked(X, y)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        weights = None if sample_weight is None else check_weights(sample_weight, len(y))
-        groups, column = check_groups(groups, X)
-        if weights is not None:
-            kept = np.flatnonzero(weights)
-            X, y, weights, groups = (
-                take(X, kept),
-                y[kept],
-                weights[kept],
-                None if groups is None else groups[kept],
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        labels = tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
-        if len(labels) < 2:
-            raise DataError(
-                f"y holds one class only ({labels[0]!r}); a classifier needs at least two. Check which column is the target."
-            )
-        again = _repeats(weights, len(y))
-        self._fit_binarizer(take(X, again), codes[again])
-        dataset = self.binarizer_.dataset(
-            X, codes, classes=labels, weights=weights, groups=groups, group_column=column
-        )
-        return dataset, codes
-
-    def _count(self, dataset: Dataset, codes: np.ndarray) -> None:
-        """Compute the shares of the classes in the leaves."""
-        labels = self.classes_
-        self._shares_ = np.zeros((self.tree_.n_leaves, len(labels)))
-        np.add.at(self._shares_, (self.tree_.routes(dataset).leaf, codes), dataset.row_weights)
-        totals = self._shares_.sum(axis=1, keepdims=True)
-        self._shares_ = np.divide(
-            self._shares_,
-            totals,
-            out=np.full_like(self._shares_, 1 / len(labels)),
-            where=totals > 0,
-        )
-
-    def _stated_task(self, weighted: bool, ccp_alpha: Any = None) -> Task:
-        """The task with its penalties and constraints.
-
-        Parameters
-        ----------
-        weighted : bool
-            Whether the rows have weights.
-        ccp_alpha : number, optional
-            Used instead of the parameter of the estimator.
-
-        Raises
-        ------
-        DataError
-            The parameter `task` is no classification task, or it does not take the penalties, the
-            constraints or the weights.
-        """
-        if isinstance(self.task, Task):
-            if self.ccp_alpha or self.constraints:
-                raise DataError(
-                    "task is a Task, which has penalties and constraints of its own; give them to the Task instead."
-                )
-            return self.task
-        name = self.task
-        if not isinstance(name, str):
-            raise DataError(
-                f'task must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {name!r}.'
-            )
-        try:
-            kind, given = registry.written_task(name)
-            if weighted and kind.weighted_by is not None:
-                kind = registry.task(kind.weighted_by)
-        except UnknownName as error:
-            raise DataError(f"task must be the name of a task or a Task. {error}") from None
-        if not kind.of_classes:
-            raise DataError(
-                f'task must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {name!r}.'
-            )
-        if weighted and not kind.weighs_rows:
-            raise DataError(
-                f'task="{name}" takes no row weights; leave out sample_weight, or use task="accuracy".'
-            )
-        penalties = self._penalties()
-        if ccp_alpha is not None:
-            penalties["leaf_penalty"] = ccp_alpha
-        known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
-        given |= {k: v for k, v in penalties.items() if k in known or v}
-        if not given.keys() <= known:
-            raise DataError(
-                f"The task {name} takes no {(given.keys() - known).pop()}; it takes {', '.join(sorted(known))}."
-            )
-        task: Task = kind(**given)
-        return task
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted label of every row, shape (n,)."""
-        chosen = self._chosen(X)
-        labels: np.ndarray = self.classes_[chosen]
-        return labels
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of each class among the weighted training rows in a row's leaf, shape (n, K)."""
-        leaf = self.apply(X)
-        shares: np.ndarray = self._shares_[leaf]
-        return shares
-
-
-def _repeats(weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Indices of the rows from which thresholds are chosen.
-
-    If the weights are whole numbers of modest size, each index is repeated as often as its weight.
-    """
-    if weights is None or (weights != np.floor(weights)).any() or weights.sum() > 100 * n:
-        return np.arange(n)
-    return np.repeat(np.arange(n), weights.astype(np.int64))

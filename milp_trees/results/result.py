@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
 from milp_trees.results.front import front_json, front_rows
+from milp_trees.results.history import history_frame
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
 from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
@@ -125,6 +126,9 @@ class Result:
     complete : bool or None
         For the question `front`: whether `solutions` is proven to be the whole front. None for
         other questions.
+    history : mapping or None
+        What the search held at moments of its run: equally long lists by name
+        (`milp_trees.results.history`). None for methods that keep none.
     """
 
     problem: Problem
@@ -149,6 +153,7 @@ class Result:
     trees: Any = None
     curve: Any = None
     complete: bool | None = None
+    history: Mapping[str, Any] | None = None
 
     @property
     def predictor(self) -> Any:
@@ -204,6 +209,18 @@ class Result:
 
         return pd.DataFrame(front_rows(self))
 
+    def history_frame(self) -> pd.DataFrame:
+        """The history of the search as a table; without rows if the method keeps none.
+
+        Returns
+        -------
+        DataFrame
+            A row per moment: `seconds`, `incumbent` and `bound` in natural units, `prefixes`,
+            `queue`, `map`, `longest` and `best_length`, log10 of the remaining search space, and
+            the prefixes in the queue by their length in columns `length 0`, `length 1`, ….
+        """
+        return history_frame(self.history)
+
     def without_rows(self) -> Result:
         """The same result without the rows of its problem.
 
@@ -249,6 +266,7 @@ class Result:
             "message": self.message,
             "predictor": None if self.predictor is None else self.predictor.to_json(),
             "trace": [list(point) for point in self.trace],
+            "history": None if self.history is None else dict(self.history),
             "options": dict(self.options),
             "versions": dict(self.versions),
             "problem": self.problem.spec(),

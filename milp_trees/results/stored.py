@@ -63,4 +63,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         data["versions"],
         data["scores"],
         complete=None if front is None else front["complete"],
+        history=data.get("history"),
     )

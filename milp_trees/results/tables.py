@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 # -- tables ----------------------------------------------------------------------------------------
 
 #: Columns of the two halves of a comparison: heading → cell from a row of `Result.to_json`.
-ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start accepted", "agrees")
+ANSWER_COLUMNS = (
+    "status",
+    "objective",
+    "bound",
+    "gap",
+    "gap to best",
+    "seconds",
+    "start accepted",
+    "agrees",
+)
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes")
 
@@ -37,6 +46,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "objective": _short(row["objective"]),
         "bound": _short(row["bound"]),
         "gap": _percent(row["gap"], row["objective"], row["bound"]),
+        "gap to best": _percent(row.get("gap_to_best"), None, None),
         "root bound": "–" if row["root_bound"] is None else f"{row['root_bound']:.4g}",
         "root gap": _percent(row["root_gap"], row["objective"], row["root_bound"]),
         "nodes": _whole(row["nodes"]),
@@ -69,15 +79,22 @@ def rich_tables(
     list of rich.table.Table
     """
     rows = list(rows)
+    answer = _answer(rows)
     if width >= 170:
-        parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
+        parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + answer]
     else:
         parts = (
-            [MODEL_COLUMNS, SEARCH_COLUMNS + ANSWER_COLUMNS]
+            [MODEL_COLUMNS, SEARCH_COLUMNS + answer]
             if width >= 115
-            else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
+            else [MODEL_COLUMNS, SEARCH_COLUMNS, answer]
         )
     return [_rich_table(rows, (*_who(rows), *columns), reference) for columns in parts]
+
+
+def _answer(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Columns about the answer; the gap to the best bound if a row has no bound of its own."""
+    told = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
+    return tuple(name for name in ANSWER_COLUMNS if told or name != "gap to best")
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -279,7 +296,7 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     """A comparison as an HTML table."""
     rows = list(rows)
-    columns = (*_who(rows), *MODEL_COLUMNS, *SEARCH_COLUMNS, *ANSWER_COLUMNS)
+    columns = (*_who(rows), *MODEL_COLUMNS, *SEARCH_COLUMNS, *_answer(rows))
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.json import SCHEMA
+from milp_trees.results.json import SCHEMA, relative_gap
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
 from milp_trees.results.tables import reasons, summary
@@ -158,3 +158,34 @@ def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
 
 def _leaves_below(node: Mapping[str, Any]) -> int:
     return 1 if "action" in node else _leaves_below(node["false"]) + _leaves_below(node["true"])
+
+
+def with_gaps_to_best(
+    rows: Iterable[Mapping[str, Any]], reference: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Rows of one problem with `gap_to_best`, the gap to the best bound of them all.
+
+    So a method that proves no bound, such as a heuristic, has a gap too.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        What `Result.to_json` gives, one mapping per run on the same problem.
+    reference : mapping, optional
+        The same for a run that judges them.
+
+    Returns
+    -------
+    list of dict
+        `gap_to_best` is |value − bound| / |value|, or None if there is no value or no bound (or
+        the value alone is 0).
+    """
+    own = [dict(row) for row in rows]
+    known = [row for row in [*own, *([reference] if reference else [])] if row["status"] != "error"]
+    bounds = [row["bound"] for row in known if row["bound"] is not None]
+    tight = max if all(row["sense"] == "min" for row in own) else min
+    bound = tight(bounds) if bounds else None
+    for row in own:
+        gap = relative_gap(row["objective"], bound)
+        row["gap_to_best"] = gap if gap is not None and math.isfinite(gap) else None
+    return own

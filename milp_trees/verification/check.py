@@ -20,7 +20,7 @@ from milp_trees.verification.claims import check_claims
 from milp_trees.verification.curve import verify_curve
 from milp_trees.verification.damage import refusing_damage, told
 from milp_trees.verification.derive import derive
-from milp_trees.verification.fields import FIELDS, check_fields, complete
+from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
 from milp_trees.verification.front import HISTORY as OF_FRONTS
 from milp_trees.verification.front import check_front, derive_front
 from milp_trees.verification.statement import statement_of
@@ -90,7 +90,7 @@ def verify(
                 result.problem, thresholds="of the data at hand", not_verified=("problem.data",)
             )
         else:
-            data = complete(result, FIELDS, "result")
+            data = complete(result, set(FIELDS) - LATER, "result")
             check = check_fields(data)
             asked = Front.name if "front" in data else Best.name
             restored = restore(data["problem"], dataset, path, question=asked)

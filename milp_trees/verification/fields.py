@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from milp_trees.errors import DataError, VerificationError
+from milp_trees.results.history import is_history
 from milp_trees.results.json import SCHEMA, number
 from milp_trees.results.result import Limit, Status
 from milp_trees.results.strict_json import refuse_newer
@@ -94,10 +95,13 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "message": (text, "text"),
     "predictor": (optional(objects), "an object or null"),
     "trace": (listed(_point), "a list of [seconds, incumbent, bound]"),
+    "history": (optional(is_history), "equally long lists of numbers by name, or null"),
     "options": (objects, "an object"),
     "versions": (each(text), "texts by name"),
     "problem": (objects, "an object"),
 }
+#: Fields that results of older versions do not have.
+LATER = frozenset({"history"})
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),
@@ -121,20 +125,21 @@ HISTORY = (
     "start",
     "message",
     "trace",
+    "history",
     "options",
     "versions",
 )
 
 
-def complete(data: Any, needed: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+def complete(data: Any, needed: Collection[str], what: str) -> Mapping[str, Any]:
     """The object, if it has all fields and a known layout.
 
     Parameters
     ----------
     data : object
         As read from JSON.
-    needed : mapping
-        The fields that it must have, as keys.
+    needed : collection of str
+        The fields that it must have.
     what : str
         What the object is, for the error.
 

@@ -27,6 +27,7 @@ ALLOWED = {
     ("estimators/spo_forest.py", "*"): "the default of the same parameter",
     ("estimators/spo_tree.py", "*"): "the default of the same parameter",
     ("estimators/fair_tree.py", "accuracy"): "the default of a public parameter",
+    ("estimators/rule_list.py", "accuracy"): "the default of a public parameter",
     ("estimators/trees.py", "accuracy"): "the default of a public parameter",
     ("estimators/trees_cv.py", "accuracy"): "the default of a public parameter",
     ("data/binarize.py", "precision"): "digits of a number",

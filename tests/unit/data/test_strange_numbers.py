@@ -105,6 +105,9 @@ def test_more_trees_than_anybody_reads_are_not_shown(option):
     [
         "planted:depth=-1",
         "planted:seed=-1",
+        "planted-list:rules=7,literals=2",
+        "planted-list:literals=0",
+        "planted-list:noise=2",
         "random-costs:rows=-1",
         "random-costs:low=5,high=2",
         "athey-imbens:rows=-1",

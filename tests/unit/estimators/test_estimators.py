@@ -39,7 +39,7 @@ def test_all_parameters_of_all_estimators_are_given_by_name():
         for p in inspect.signature(cls).parameters.values()
     }
     assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}, kinds
-    assert len(ESTIMATORS) == 11
+    assert len(ESTIMATORS) == 12
 
 
 def test_an_idea_has_the_same_name_in_all_estimators():
@@ -84,6 +84,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
         mt.OptimalTreeClassifier,
         mt.OptimalPolicyTree,
         mt.CostSensitiveTreeClassifier,
+        mt.OptimalRuleListClassifier,
         lambda: mt.OptimalTreeCV(max_leaf_nodes=3, cv=2),
     ],
 )

@@ -189,6 +189,7 @@ HISTORY = [
     "start",
     "message",
     "trace",
+    "history",
     "options",
     "versions",
 ]

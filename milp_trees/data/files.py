@@ -1,0 +1,64 @@
+"""Files: found by their path, with or without `.gz`, and read as bytes or as text."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import zlib
+from pathlib import Path
+
+from milp_trees.errors import DataError
+
+
+def find(path: Path) -> Path:
+    """The file of a path, or the file to whose path `.gz` was not added."""
+    try:
+        if path.is_file():
+            return path
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; name a file in it.")
+        if path.exists():
+            raise DataError(
+                f"{path} is no regular file; write what it holds to a file, which can then be read again."
+            )
+        zipped = path.with_name(path.name + ".gz")
+        if zipped.is_file():
+            return zipped
+        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    except DataError:
+        raise
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # a name that is too long, a folder that is closed, a zero byte
+        raise DataError(
+            f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from None
+    close = difflib.get_close_matches(path.name, beside, n=1)
+    hint = f" Did you mean {path.parent / close[0]}?" if close else ""
+    raise DataError(f"There is no file {path}.{hint}")
+
+
+def contents(file: Path) -> bytes:
+    """The bytes of a file, as they are stored."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise DataError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def decoded(raw: bytes, file: Path) -> str:
+    """The text of a file; its lines end with LF."""
+    try:
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{file} is not UTF-8 text; convert it first, for example with iconv."
+        ) from None
+    except (OSError, EOFError, zlib.error):
+        raise DataError(f"{file} is a damaged gzip file; fetch it again.") from None
+    if "\0" in text:
+        raise DataError(
+            f"{file} is not UTF-8 text: it holds zero bytes; convert it first, for example with iconv."
+        )
+    return text.replace("\r\n", "\n").replace("\r", "\n")
