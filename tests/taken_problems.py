@@ -18,8 +18,8 @@ def _takers() -> dict[tuple[str, str], set[str]]:
 
 
 def taken_problems(kind: str, label: str) -> list[str]:
-    """Names of the problems of a kind (`trees`, `decisions`, `prunings`) that a method takes; an
-    option in its label (`ip3:option=value`) does not matter.
+    """Names of the problems of a kind (`trees`, `decisions`, `prunings`, `lists`) that a method takes;
+    an option in its label (`ip3:option=value`) does not matter.
     """
     method = label.partition(":")[0]
     return [name for (of, name), methods in _takers().items() if of == kind and method in methods]

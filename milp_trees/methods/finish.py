@@ -111,20 +111,21 @@ def finish(
         value = problem.value(tree)
         wrong = problem.violations(tree)
         more.setdefault("scores", problem.extra_scores(tree))
-        checked.append("value recomputed from the tree")
-        checked.append("limits and side constraints checked on the tree")
+        noun = getattr(tree, "noun", "tree")
+        checked.append(f"value recomputed from the {noun}")
+        checked.append(f"limits and side constraints checked on the {noun}")
         solutions = (Solution(tree, value),)
         if wrong:
             status, message = (
                 Status.ERROR,
-                f"{method} returned an infeasible tree: {' '.join(wrong)}",
+                f"{method} returned an infeasible {noun}: {' '.join(wrong)}",
             )
         elif bound is not None and _crosses(
             scale, value.exact if value.exact is not None else Fraction(value.number), bound
         ):
             status, message = (
                 Status.ERROR,
-                f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}.",
+                f"{method} claims the bound {float(bound):.12g}, but its own {noun} has {value.number:.12g}.",
             )
         else:
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE

@@ -1,11 +1,23 @@
-"""Rule lists as HTML: a table "if …, else if …, else …" with numbers of rows."""
+"""Rule lists as a table of their rules, as HTML and as SVG."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
+from xml.sax.saxutils import quoteattr
 
-from milp_trees.models.draw import Counted, leaf_counts
+from milp_trees.models.draw import (
+    _FONT,
+    _GAP,
+    _LINE,
+    _PAD,
+    Counted,
+    _clean,
+    _shorten,
+    _text_width,
+    action_colour,
+    leaf_counts,
+)
 
 if TYPE_CHECKING:
     from milp_trees.data.antecedents import Antecedent
@@ -23,8 +35,8 @@ class Listed(Counted, Protocol):
     def leaf_actions(self) -> tuple[int, ...]: ...
 
 
-def list_html(rules: Listed, dataset: Dataset | None = None) -> str:
-    """The list as an HTML table without scripts.
+def list_rows(rules: Listed, dataset: Dataset | None = None) -> list[dict[str, Any]]:
+    """One mapping per rule, the default rule last.
 
     Parameters
     ----------
@@ -34,30 +46,90 @@ def list_html(rules: Listed, dataset: Dataset | None = None) -> str:
 
     Returns
     -------
-    str
+    list of dict
+        `position` (from 1), `word` ("if", "else if" or "else"), `condition` (empty for the default
+        rule) and `action`. With a dataset also `rows`, the number of rows that the rule captures;
+        and, if the actions are its classes, `correct`, the number of those of the rule's class, and
+        `share`, that number divided by `rows` (None if there are none).
     """
-    heads = ["", "condition", "then"]
     counts = None if dataset is None else leaf_counts(rules, dataset)
-    if counts is not None:
-        heads.append("rows")
-        if counts.ndim == 2:
-            heads.append("of this class")
-    words = ["if", *["else if"] * rules.length][: rules.length]
-    conditions = [a.name for a in rules.splits]
-    lines = []
+    out = []
     for k, action in enumerate(rules.leaf_actions):
-        word, condition = (words[k], conditions[k]) if k < rules.length else ("else", "")
-        cells: list[Any] = [word, condition, rules.actions[action]]
+        last = k == rules.length
+        row: dict[str, Any] = {
+            "position": k + 1,
+            "word": "else" if last else "else if" if k else "if",
+            "condition": "" if last else rules.splits[k].name,
+            "action": rules.actions[action],
+        }
         if counts is not None:
             size = int(counts[k].sum())
-            cells.append(size)
+            row["rows"] = size
             if counts.ndim == 2:
-                right = int(counts[k, action])
-                cells.append(f"{right} ({100 * right / size:.1f} %)" if size else right)
+                row["correct"] = int(counts[k, action])
+                row["share"] = row["correct"] / size if size else None
+        out.append(row)
+    return out
+
+
+def list_html(rules: Listed, dataset: Dataset | None = None) -> str:
+    """The list as an HTML table without scripts; see `list_rows` for its numbers."""
+    heads = {"word": "", "condition": "condition", "action": "then", "rows": "rows"}
+    lines = []
+    for row in list_rows(rules, dataset):
+        cells = [row[name] for name in heads if name in row]
+        if "correct" in row:
+            share = f" ({100 * row['share']:.1f} %)" if row["rows"] else ""
+            cells.append(f"{row['correct']}{share}")
         lines.append(_row("td", cells))
-    return f"<table>{_row('th', heads)}{''.join(lines)}</table>"
+    titles = [*heads.values(), "of this class"][: len(cells)]
+    return f"<table>{_row('th', titles)}{''.join(lines)}</table>"
 
 
 def _row(tag: str, cells: list[Any]) -> str:
     inside = "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells)
     return f"<tr>{inside}</tr>"
+
+
+def list_svg(rules: Listed, dataset: Dataset | None = None) -> str:
+    """The list as one `<svg>` element that can be part of any HTML page or file.
+
+    Each rule is a line: its condition, and a box with its action and (with a dataset) the number
+    of rows that it captures, or how many of them are of its class.
+    """
+    rows = list_rows(rules, dataset)
+    texts = [f"{row['word']} {_clean(row['condition'])}" for row in rows[:-1]] + ["else"]
+    names = [_clean(row["action"]) + _note(row) for row in rows]
+    labels = [_shorten(_clean(row["action"])) + _note(row) for row in rows]
+    at = _GAP + max(map(_text_width, texts)) + 2 * _GAP
+    wide = max(map(_text_width, labels)) + 2 * _PAD
+    step = _LINE + 2 * _PAD
+    width, height = at + wide + _GAP, step * len(rows) + 2 * _GAP
+    body = []
+    for k, (text, name, label) in enumerate(zip(texts, names, labels, strict=True)):
+        top = _GAP + step * k
+        middle = top + step / 2
+        begin = _GAP + _text_width(text) + _PAD
+        colour = action_colour(rules.leaf_actions[k])
+        body.append(
+            f"<g><title>{escape(f'{text}: {name}')}</title>"
+            f'<text x="{_GAP:g}" y="{middle + 4:.1f}" fill="#1a1a1a">{escape(text)}</text>'
+            f'<path d="M{begin:.1f} {middle:.1f}L{at:.1f} {middle:.1f}" stroke="#888888" fill="none"/>'
+            f'<rect x="{at:.1f}" y="{top + _PAD / 2:.1f}" width="{wide:.1f}" height="{step - _PAD:.1f}" rx="9" fill="{colour}" stroke="#555555"/>'
+            f'<text x="{at + _PAD:.1f}" y="{middle + 4:.1f}" fill="#1a1a1a">{escape(label)}</text></g>'
+        )
+    title = (
+        f"Rule list with {rules.length} rule{'s' if rules.length != 1 else ''} and a default rule"
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
+        f'role="img" aria-label={quoteattr(title)} font-family="Helvetica,Arial,sans-serif" font-size="{_FONT:g}">'
+        f'<rect width="{width:.1f}" height="{height:.1f}" rx="6" fill="#ffffff"/>{"".join(body)}</svg>'
+    )
+
+
+def _note(row: dict[str, Any]) -> str:
+    """What a box says beside the action: `(34 rows)`, or `(31 of 34)` if classes are counted."""
+    if "correct" in row:
+        return f"  ({row['correct']} of {row['rows']})"
+    return f"  ({row['rows']} row{'s' if row['rows'] != 1 else ''})" if "rows" in row else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from milp_trees.errors import DataError, NoView
 from milp_trees.models.tree import RawRows, Routes, Rows, _dtype, _plain
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from milp_trees.models.nodes import Node
+    from milp_trees.models.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,9 @@ class RuleList:
     else if old: stay
     else: see a doctor
     """
+
+    #: What it is called in sentences.
+    noun: ClassVar[str] = "rule list"
 
     rules: tuple[Rule, ...]
     default: int
@@ -285,9 +291,58 @@ class RuleList:
 
         return list_html(self, dataset)
 
+    def to_frame(self, dataset: Any = None) -> pd.DataFrame:
+        """The list as a table, a row per rule.
+
+        Parameters
+        ----------
+        dataset : Dataset, optional
+            Rows to count.
+
+        Returns
+        -------
+        DataFrame
+            `position` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With a
+            dataset also `rows`, the number of rows that the rule captures; and, if the actions are
+            its classes, `correct`, the number of those of the rule's class, and `share`, that
+            number divided by `rows`.
+        """
+        import pandas as pd
+
+        from milp_trees.models.draw_list import list_rows
+
+        return pd.DataFrame(list_rows(self, dataset))
+
+    def to_tree(self) -> Tree:
+        """The tree of binary features that predicts what the list predicts, on every row.
+
+        Conjunctions become nested tests, so the tree may be much larger than the list. Tools for
+        trees take it, for example `milp_trees.models.export.to_sklearn`.
+
+        Returns
+        -------
+        Tree
+
+        Raises
+        ------
+        DataError
+            The tree has more than 2^14 leaves.
+        """
+        from milp_trees.models.list_tree import tree_of
+
+        return tree_of(self)
+
+    def to_svg(self) -> str:
+        """The list as a self-contained SVG picture."""
+        from milp_trees.models.draw_list import list_svg
+
+        return list_svg(self)
+
     def picture(self, dataset: Any) -> str:
-        """The list as a table with numbers of rows, if there are rows."""
-        return self.to_html(None if getattr(dataset, "left_out", False) else dataset)
+        """The list as an SVG picture with numbers of rows, if there are rows."""
+        from milp_trees.models.draw_list import list_svg
+
+        return list_svg(self, None if getattr(dataset, "left_out", False) else dataset)
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -1,4 +1,4 @@
-"""Predicting new rows with the tree (or pruned ensemble) of a stored result."""
+"""Predicting new rows with the tree, rule list or pruned ensemble of a stored result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.read import TARGET, Table, read_table
 from milp_trees.errors import DataError
+from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import Status
@@ -25,14 +26,17 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     stored = read_result(result)
     if isinstance(stored["predictor"], dict) and stored["predictor"].get("kind") == "ensemble":
         return _with_ensemble(stored, table)
+    listed = isinstance(stored["predictor"], dict) and "rules" in stored["predictor"]
     try:
-        tree, source = Tree.from_json(stored["predictor"]), dict(stored["problem"]["data"])
+        tree: Any = (RuleList if listed else Tree).from_json(stored["predictor"])
+        source = dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
-    except (KeyError, TypeError, ValueError) as error:
+    except (DataError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"The tree in {result} is damaged ({type(error).__name__}: {error}); solve again."
+            f"The {'rule list' if listed else 'tree'} in {result} is damaged ({type(error).__name__}: {error}); solve again."
         ) from error
-    categories = {t.column for t in tree.splits if t.kind == "=="}
+    features = tree.features if listed else tree.splits
+    categories = {t.column for t in features if t.kind == "=="}
     frame = _frame(_read(table, source, target, sorted(categories - {target})), source)
     labels = tree.predict(frame).tolist()
     if target is None or target not in frame.columns:

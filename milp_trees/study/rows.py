@@ -153,6 +153,8 @@ def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
         return None
     if predictor.get("kind") == "ensemble":
         return int(predictor["trees"]) + len(predictor["kept"])
+    if "rules" in predictor:
+        return len(predictor["rules"]) + 1
     return _leaves_below(predictor["root"]) if "root" in predictor else None
 
 

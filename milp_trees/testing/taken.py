@@ -19,6 +19,7 @@ FILE = "taken.json"
 def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
     """Functions that make the suite's problems, by the kind of predictor."""
     from milp_trees.testing.decision_problems import decision_problems
+    from milp_trees.testing.list_problems import list_problems
     from milp_trees.testing.pruning_checks import default_pruning_problems
     from milp_trees.testing.sets import default_problems
 
@@ -26,6 +27,7 @@ def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
         "trees": default_problems,
         "decisions": decision_problems,
         "prunings": default_pruning_problems,
+        "lists": list_problems,
     }
 
 
@@ -44,7 +46,7 @@ def takers(problem: Problem) -> list[str]:
     return sorted(found)
 
 
-def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings")) -> str:
+def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings", "lists")) -> str:
     """The content of the golden file: groups of problems (of some kinds) with their methods."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for kind, problems in ((kind, suites()[kind]()) for kind in kinds):

@@ -1,5 +1,6 @@
 """`enumerate-lists` and `greedy` against brute force over all lists and all labellings."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.questions import BySize
+from milp_trees.testing.list_problems import LISTS, list_problems
 
 
 def drawn(rng: np.random.Generator) -> mt.Problem:
@@ -108,11 +110,48 @@ def test_a_greedy_list_is_feasible_and_no_better_than_the_optimum():
         )
 
 
+def any_task(problem: mt.Problem, longest: int):
+    """The best value of all lists and whether any is feasible, by the task's own scorer."""
+    best, actions = None, problem.task.actions(problem.dataset)
+    for length in range(longest + 1):
+        for chosen in permutations(problem.space.table(problem.dataset).antecedents, length):
+            for *given, default in product(range(len(actions)), repeat=length + 1):
+                found = mt.RuleList(tuple(map(mt.Rule, chosen, given)), default, actions)
+                if not problem.violations(found):
+                    value = problem.value(found)
+                    best = value if best is None or value.better_than(best) else best
+    return best
+
+
+@pytest.mark.parametrize("name", list(LISTS))
+def test_named_problems_have_the_optimum_of_all_lists(name):
+    problem = list_problems()[name]
+    expected = any_task(problem, min(3, problem.space.most_leaves or 9))
+    found = mt.registry.method("enumerate-lists").run(problem)
+    assert (found.value, found.optimal) == (expected, expected is not None)
+
+
+@pytest.mark.parametrize(
+    "name", ["capacity", "parity", "opportunity", "precision_at_recall", "cannot_hold"]
+)
+def test_side_constraints_of_named_problems_bind(name):
+    problem = list_problems()[name]
+    free = (
+        mt.tasks.Precision()
+        if name == "precision_at_recall"
+        else replace(problem.task, constraints=())
+    )
+    method = mt.registry.method("enumerate-lists")
+    bound, found = (method.run(replace(problem, task=t)) for t in (problem.task, free))
+    assert found.predictor is not None
+    assert bound.predictor is None or found.value.better_than(bound.value)
+
+
 def test_large_problems_are_refused_with_a_sentence():
     data = mt.load("planted:rows=300,tests=40,depth=3")
     problem = mt.Problem(data, mt.Accuracy(split_penalty="0.001"), mt.RuleLists(max_length=9))
-    with pytest.raises(mt.errors.Unsupported, match="tiny problems of at most 500,000 lists"):
-        mt.solve(problem, "enumerate-lists")
+    said = mt.registry.method("enumerate-lists").unsupported(problem)
+    assert "tiny problems of at most 500,000 lists" in said
 
 
 def test_rules_that_cost_nothing_need_a_limit_on_the_length():

@@ -187,7 +187,7 @@ def test_only_runs_call_searches():
     """`search` is called by a run, by a step of a ratio, and by an engine or fallback for a part of
     its own answer.
     """
-    allowed = {"methods/method.py", "methods/greedy_tree.py", "mip/method.py"}
+    allowed = {"methods/method.py", "methods/greedy.py", "mip/method.py"}
     wrong = []
     for path in (ROOT / "milp_trees").rglob("*.py"):
         name = str(path.relative_to(ROOT / "milp_trees"))
