@@ -55,7 +55,7 @@ def limits(view: CostMatrix, space: RuleLists) -> Rules:
 
 def shortened(rules: Rules, view: CostMatrix, best: Listed | None) -> Rules:
     """The same with the length of lists that cost no more than a known one."""
-    price = view.leaf_cost + int(view.split_costs.min(initial=0))
+    price = view.leaf_cost + (int(view.split_costs.min()) if view.n_features else 0)
     if best is None or price <= 0:
         return rules
     return rules._replace(length=min(rules.length, (best.cost - view.leaf_cost) // price))
