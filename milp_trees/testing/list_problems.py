@@ -16,13 +16,13 @@ from milp_trees.data.antecedents import Antecedent, Antecedents, Literal
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.problem import Problem
 from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.classification import (
     Accuracy,
     BalancedAccuracy,
     MisclassificationCosts,
     WeightedError,
 )
-from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.constraints import Capacity, EqualOpportunity, StatisticalParity
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
@@ -318,17 +318,30 @@ def make_no_rule_is_the_black_box() -> Problem:
 
 @named
 def make_two_columns_at_most() -> Problem:
-    """Conjunctions use two columns at once, of which the whole list may use two."""
+    """Three columns would be right everywhere, of which the whole list may use two."""
     task = Accuracy(constraints=(FeatureBudget(2),), **PAID)
-    y = [0, 1, 1, 1, 0, 1, 1, 0]
-    return _accuracy(CUBE, y, _space(3, max_literals=2), task)
+    return _accuracy(CUBE, [0, 0, 0, 0, 1, 0, 0, 0], _space(3), task)
 
 
 @named
-def make_not_both_and_required() -> Problem:
-    """One column excludes another, and requires a third."""
-    task = Accuracy(constraints=(NotTogether("0", "1"), Requires("2", "0")))
-    return _accuracy(CUBE, [0, 0, 1, 0, 1, 0, 1, 1], _space(2, negations=True), task)
+def make_not_both() -> Problem:
+    """Two columns say all, and exclude each other."""
+    task = Accuracy(constraints=(NotTogether("0", "1"),))
+    return _accuracy(CUBE, [0, 0, 0, 0, 0, 0, 1, 1], _space(2, negations=True), task)
+
+
+@named
+def make_one_requires_another() -> Problem:
+    """A conjunction of two columns says all; one of them requires a third one, at a price."""
+    task = Accuracy(constraints=(Requires("2", "0"),), **PAID)
+    return _accuracy(CUBE, [0, 0, 0, 0, 0, 0, 1, 1], _space(2, max_literals=2), task)
+
+
+@named
+def make_two_rules_in_one() -> Problem:
+    """Two disjoint antecedents would be right everywhere; the list may have one rule."""
+    X = [[1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
+    return _accuracy(X, [1, 1, 0, 0, 0], _space(1))
 
 
 @named

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.list_states.beam import Beam, Listed
-from milp_trees.engines.list_states.graph import Chains, enumerate_chains
+from milp_trees.engines.list_states.graph import Chains, enumerate_chains, merges
 from milp_trees.engines.list_states.levels import Rules
 from milp_trees.engines.states.parts import alive
 from milp_trees.models.rule_list import Rule, RuleList
@@ -80,11 +80,6 @@ def searched(view: CostMatrix, rules: Rules) -> Beam:
             view.memo["met"] = Met(tree, int(view.unavoidable), "the data")
     found: Beam = view.memo["beam", rules]
     return found
-
-
-def merges(view: CostMatrix) -> bool:
-    """Whether columns with the same rows, cost and side numbers are interchangeable."""
-    return all(isinstance(part, DefaultOnly) for part in view.structure)
 
 
 def as_rule_list(found: Listed, view: CostMatrix) -> RuleList:
