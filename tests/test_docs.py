@@ -184,6 +184,7 @@ def test_every_convention_of_penalties_is_described():
                 "near_best",
                 "policies",
                 "pruning",
+                "rule_lists",
                 "separable",
                 "spo",
             )
