@@ -139,7 +139,9 @@ class _Run:
                 self.note(search)
             return self.watch.over()
 
-        ended, stopped = self.watch.until(lambda: search.run(between, self.limits.nodes))
+        ended, stopped = self.watch.until(
+            lambda: search.run(between, self.limits.nodes, self.watch.deadline)
+        )
         self.limit = ended or stopped
         found = search.found
         if found is not None:
