@@ -20,8 +20,8 @@ from milp_trees.limits import NEVER, Deadline, Limit
 from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.tasks.views import CostMatrix
 
-#: Work between two looks at the clock (about 0.01 s).
-QUOTA = 5_000_000
+#: Work between two looks at the clock (a few milliseconds).
+QUOTA = 2_000_000
 #: Most layers of a table besides that of no rules: lists with more rules left share the last one.
 MOST_LAYERS = 8
 #: Steps from which on a table gets no more rows.
