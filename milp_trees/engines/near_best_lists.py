@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.compiling import compiling
-from milp_trees.engines.list_search.switches import LARGEST
+from milp_trees.engines.list_search.switches import LARGEST, Switches
 from milp_trees.engines.near_lists.list_set import RuleListSet
 from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
@@ -69,9 +69,9 @@ class NearBestLists(Method):
         with compiling(self.name):
             from milp_trees.engines.list_search.search import _tiny
             from milp_trees.engines.near_lists.graph import Budget, Search
-            from milp_trees.engines.near_lists.instance import data_of, whole_search
+            from milp_trees.engines.near_lists.instance import WholeSearch, data_of
 
-            best = whole_search(_tiny(), 2, 1, 2**20)
+            best = WholeSearch(_tiny(), 2, 1, Switches(), 2**20)
             best.run(lambda: None)
             Search(best, data_of(best, 1, 2, True), Budget(lambda: None, 2**30)).lists(9, False)
 
@@ -135,7 +135,7 @@ class _Run:
         self, problem: Problem, view: CostMatrix, limits: Limits, began: float, start: Any
     ) -> None:
         from milp_trees.engines.near_lists.graph import Budget, Search
-        from milp_trees.engines.near_lists.instance import data_of, whole_search
+        from milp_trees.engines.near_lists.instance import WholeSearch, data_of
 
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
@@ -145,7 +145,7 @@ class _Run:
         one, least = self.question.equal_tests == "one", self.space.min_samples_rule
         #: The search for the best list; its constant is what every list costs besides the prices of
         #: its rules and its regret.
-        self.best = whole_search(view, self.space.max_length, least, memory // 2)
+        self.best = WholeSearch(view, self.space.max_length, least, Switches(), memory // 2)
         data = data_of(self.best, least, self.space.longest(view), one)
         self.search: Search = Search(self.best, data, Budget(self.watch.check, memory))
         self.optimum: int | None = None

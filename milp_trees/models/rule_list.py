@@ -284,6 +284,10 @@ class RuleList:
         antecedents : sequence of Antecedent, optional
             Where a condition has the name of one of these, it is this one.
 
+        Returns
+        -------
+        RuleList
+
         Raises
         ------
         DataError
@@ -291,12 +295,8 @@ class RuleList:
         """
         from milp_trees.models.read_list import read_rules
 
-        if actions is None:
-            if dataset.classes is None:
-                raise DataError("The dataset has no classes; give the names of the actions.")
-            actions = dataset.classes
-        rules, default = read_rules(text, dataset, actions, antecedents)
-        return cls(tuple(Rule(*rule) for rule in rules), default, tuple(actions))
+        rules, default, names = read_rules(text, dataset, actions, antecedents)
+        return cls(tuple(Rule(*rule) for rule in rules), default, names)
 
     # -- pictures ----------------------------------------------------------------------------------
 

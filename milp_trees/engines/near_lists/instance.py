@@ -8,8 +8,6 @@ import numpy as np
 
 from milp_trees.engines.list_search.bits import all_rows
 from milp_trees.engines.list_search.search import ListSearch
-from milp_trees.engines.list_search.switches import Switches
-from milp_trees.tasks.views import CostMatrix
 
 
 class Data(NamedTuple):
@@ -82,6 +80,10 @@ def data_of(best: WholeSearch, least: int, most: int, one: bool) -> Data:
         Largest number of rules.
     one : bool
         Whether one antecedent stands for all that capture the same rows of a set.
+
+    Returns
+    -------
+    Data
     """
     view, problem = best.view, best.problem
     price = view.split_costs.astype(np.int64) + view.leaf_cost
@@ -97,17 +99,6 @@ def data_of(best: WholeSearch, least: int, most: int, one: bool) -> Data:
         most,
         one,
     )
-
-
-def whole_search(view: CostMatrix, longest: int | None, least: int, memory: int) -> WholeSearch:
-    """The search for the best list; `memory` is the largest number of bytes.
-
-    Raises
-    ------
-    Unsupported
-        The costs are too large for sums of 64 bits.
-    """
-    return WholeSearch(view, longest, least, Switches(), memory)
 
 
 def work_of(data: Data) -> Work:
