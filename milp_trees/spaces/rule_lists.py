@@ -168,7 +168,7 @@ class RuleLists(Space):
                 )
         routes = predictor.routes(dataset)
         sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)[:-1]
-        if sizes.min(initial=dataset.n_rows) < self.min_samples_rule:
+        if len(sizes) and sizes.min() < self.min_samples_rule:
             out.append(
                 f"Rule {int(sizes.argmin()) + 1} captures {sizes.min()} rows; at least {self.min_samples_rule} are asked for."
             )

@@ -106,6 +106,9 @@ LONG = {
     "min-cut": lambda: forest(4000, 60),
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),
+    "near-best-lists": lambda: mt.Problem(
+        noise(1000, 60), mt.Accuracy(), mt.RuleLists(max_length=5), NearBest(slack=5)
+    ),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
     "side-fronts": lambda: mt.Problem(
         noise(2000, 90),
