@@ -40,10 +40,9 @@ classes of size 1 these are the published quantities.
   antecedent that one of the two excludes after d is excluded after every longer prefix.
 - `similar_support`: for prefixes d, D let :math:`\omega=w(U(d)\setminus U(D))`. The same rules after
   d cost at most :math:`\omega+b(d)-b(D)` more than after D; so D is dropped if
-  :math:`b(D)>b(d)+\omega`. It is tried for all pairs of extensions of one prefix, and for each
-  prefix and itself without one of its rules. With `min_samples_rule` only such d are taken that
-  capture no row which D does not, so that later rules capture no fewer rows. (`correct_support` is
-  the case in which d is D without its last rule.)
+  :math:`b(D)>b(d)+\omega`. Here d is D without one of its rules, so all later rules capture at
+  least as many rows after d. (`correct_support` is the case without the last rule. Pairs of
+  extensions of one prefix were tried too; they excluded nothing on the measured data.)
 - `map`: two prefixes with equal :math:`U` have equal completions (equivalent support); the one with
   the larger b is dropped, and if it has been extended already, all its extensions with it.
   `captured` finds all of them, `permutations` only those with the same antecedents. With
@@ -156,6 +155,7 @@ class Corels(Options, Method):
         with clock("prepare"):
             view, prepared = self._prepare(problem)
         trace, watch = Trace(progress), Watch(limits, clock.begin, problem)
+        watch.has_answer()  # from the first moment on there is at least the list without rules
 
         def value(objective: int) -> float:
             return float(view.to_value(objective))

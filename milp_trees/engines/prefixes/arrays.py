@@ -72,7 +72,8 @@ def _power(n: int) -> int:
 def more_nodes(arrays: Arrays) -> Arrays:
     """Room for twice as many prefixes."""
     room = min(MOST, 2 * len(arrays.trie.parent))
-    trie = r.Trie(*(_longer(a, room) for a in arrays.trie[:-1]), arrays.trie.masks)
+    masks = arrays.trie.masks
+    trie = r.Trie._make([*(_longer(a, room) for a in arrays.trie[:-1]), masks])
     return Arrays(trie, r.Queue(*(_longer(a, room) for a in arrays.queue)), arrays.places)
 
 

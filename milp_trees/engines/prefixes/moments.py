@@ -36,7 +36,7 @@ def survey(instance, settings, trie, queue, counters, counts):
         if settings.limited:
             most = min(most, settings.max_length - length)
         if price > 0:
-            most = min(most, max(0, (best - bound) // price))
+            most = min(most, max(np.int64(0), (best - bound) // price))
         counts[length, min(most, counts.shape[1] - 1)] += 1
     return lowest
 

@@ -80,6 +80,7 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
             columns.append(column)
     values = np.stack(columns, axis=1).astype(np.int64)
     narrow = bool((values.astype(object).sum(axis=0) < _HALF).all()) if len(values) else True
+    words = _packed(values) if narrow else values
     bits = _bits(view.X[classes])
     # Without antecedents, the price of a rule is more than any incumbent.
     cheapest = np.cumsum([0, *sorted(prices.tolist())] if len(prices) else [0, LARGEST])
@@ -88,7 +89,7 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
     instance = r.Instance(
         columns=bits[1:],
         full=bits[0],
-        tables=_tables(values, bits.shape[1], narrow),
+        tables=_tables(words, bits.shape[1]),
         amounts=amounts,
         prices=prices,
         cheapest=cheapest,
@@ -98,6 +99,7 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
     start = int(regret.sum(axis=0).min(initial=0)) if len(classes) else 0
     settings = r.Settings(
         n_actions=view.n_actions,
+        n_rows=view.total_rows,
         packed=int(narrow),
         min_rows=min_rows,
         max_length=most,
@@ -128,14 +130,16 @@ def _bits(X: np.ndarray) -> np.ndarray:
     return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
-def _tables(values: np.ndarray, words: int, narrow: bool) -> np.ndarray:
+def _packed(values: np.ndarray) -> np.ndarray:
+    """Two columns in each word."""
+    even = np.zeros((len(values), values.shape[1] + values.shape[1] % 2), dtype=np.int64)
+    even[:, : values.shape[1]] = values
+    return even[:, 0::2] + (even[:, 1::2] << 32)
+
+
+def _tables(values: np.ndarray, words: int) -> np.ndarray:
     """Sums of the columns of `values` for every byte of a set and each of its 256 values."""
-    n, n_columns = values.shape
-    if narrow:
-        even = np.zeros((n, n_columns + n_columns % 2), dtype=np.int64)
-        even[:, :n_columns] = values
-        values = even[:, 0::2] + (even[:, 1::2] << 32)
-    width = values.shape[1]
+    n, width = values.shape
     if width * words * 8 * 256 * 8 > MOST_BYTES:
         raise Unsupported(
             f"corels keeps tables of sums over {n} classes of equal rows, which would take more than {MOST_BYTES >> 20} MB here; mine fewer antecedents."
@@ -146,4 +150,4 @@ def _tables(values: np.ndarray, words: int, narrow: bool) -> np.ndarray:
     for bit in range(8):
         here = wide[bit::8].T[:, :, None]
         out[:, :, 1 << bit : 2 << bit] = out[:, :, : 1 << bit] + here
-    return out
+    return out.reshape(width, -1)

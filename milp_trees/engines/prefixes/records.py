@@ -21,7 +21,7 @@ class Instance(NamedTuple):
         The rows in which each antecedent is true, one bit per row.
     full : uint64 array of shape (W,)
         All rows.
-    tables : int64 array of shape (words, 8 W, 256)
+    tables : int64 array of shape (words, 8 W 256)
         For every byte of a set of rows and every value of it, the sums over its rows of the regret
         of each action, and of the amounts that `amounts` places; two sums in a word if `packed`.
     amounts : int64 array of shape (3,)
@@ -52,6 +52,7 @@ class Settings(NamedTuple):
     """Numbers of a run: sizes, limits of the space, and the switches as 0 or 1."""
 
     n_actions: int
+    n_rows: int
     packed: int
     min_rows: int
     max_length: int
@@ -123,7 +124,7 @@ class Work(NamedTuple):
         What was found about each of them (`search.judge`).
     ends : int64 array of shape (2,)
         Objective of the incumbent, and the bound from which on no extension is extended.
-    children : int64 array of shape (M, 6)
+    children : int64 array of shape (M + 1, 5)
         Extensions that may be extended: their columns are named below.
     path, best : int32 arrays of shape (M + 1,)
         Antecedents of a prefix, and those of the incumbent; the counters hold its length.
@@ -144,8 +145,8 @@ class Work(NamedTuple):
 
 
 #: Columns of `Work.children`: antecedent; bound with and without the switch for equivalent points;
-#: objective of the list that ends here; largest regrets and rows of what the last rule captures.
-ANTECEDENT, PLAIN, LOWER, OBJECTIVE_OF, WORST_OF, ROWS_OF = range(6)
+#: objective of the list that ends here; number of original rows that its rules capture.
+ANTECEDENT, PLAIN, LOWER, OBJECTIVE_OF, ROWS_OF = range(5)
 
 
 #: Places in the array of counters, which compiled code and Python share.
@@ -165,14 +166,13 @@ ANTECEDENT, PLAIN, LOWER, OBJECTIVE_OF, WORST_OF, ROWS_OF = range(6)
     NO_CORRECT,
     BOUNDED,
     LOOKED,
-    TOO_LONG,
     SIMILAR,
     EQUIVALENT,
     REPLACED,
     DROPPED,
     IMPROVED,
     COUNTERS,
-) = range(22)
+) = range(21)
 
 #: Why the compiled search returns.
 FINISHED, PAUSED, BETTER, MORE_NODES, MORE_MAP, MORE_MASKS = range(6)

@@ -78,18 +78,19 @@ class Run:
     def _work(self) -> r.Work:
         n, words = self.instance.columns.shape
         sums = max(2, self.instance.tables.shape[0] * (2 if self.settings.packed else 1))
-        sets = [np.zeros(words, dtype=np.uint64) for _ in range(3)]
         return r.Work(
-            *sets,
-            np.zeros(sums, dtype=np.int64),
-            np.zeros(sums, dtype=np.int64),
-            np.zeros(n, dtype=np.int64),
-            np.zeros((n, sums), dtype=np.int64),
-            np.zeros(n, dtype=np.uint8),
-            np.zeros(2, dtype=np.int64),
-            np.zeros((n + 1, 6), dtype=np.int64),
-            np.zeros(n + 1, dtype=np.int32),
-            np.zeros(n + 1, dtype=np.int32),
+            rest=np.zeros(words, dtype=np.uint64),
+            found=np.zeros(words, dtype=np.uint64),
+            other=np.zeros(words, dtype=np.uint64),
+            total=np.zeros(sums, dtype=np.int64),
+            sums=np.zeros(sums, dtype=np.int64),
+            candidates=np.zeros(n, dtype=np.int64),
+            each=np.zeros((n, sums), dtype=np.int64),
+            kinds=np.zeros(n, dtype=np.uint8),
+            ends=np.zeros(2, dtype=np.int64),
+            children=np.zeros((n + 1, 5), dtype=np.int64),
+            path=np.zeros(n + 1, dtype=np.int32),
+            best=np.zeros(n + 1, dtype=np.int32),
         )
 
     def _default(self) -> int:

@@ -12,7 +12,14 @@ from milp_trees.compiling.kernels import kernel
 from milp_trees.compiling.ones import ones
 from milp_trees.engines.prefixes import records as r
 from milp_trees.engines.prefixes.meeting import meet
-from milp_trees.engines.prefixes.sets import add_up, add_up_each, mixed, pop, push, rest_of
+from milp_trees.engines.prefixes.sets import (
+    add_up,
+    add_up_each,
+    mixed,
+    pop,
+    push,
+    rest_of,
+)
 
 _ONE = np.uint64(1)
 #: More than every bound.
@@ -133,8 +140,7 @@ def fill(instance, settings, sums, total, price, plain, child):
     if excess >= 0:
         child[r.LOWER] -= total[excess] - sums[excess]
     child[r.OBJECTIVE_OF] = plain + default
-    child[r.WORST_OF] = worst_of(instance, sums)
-    child[r.ROWS_OF] = sums[rows] if rows >= 0 else 0
+    child[r.ROWS_OF] = settings.n_rows - total[rows] + sums[rows] if rows >= 0 else 0
 
 
 @kernel(allocates=False)
@@ -153,31 +159,6 @@ def priority(settings, trie, node, child, counters):
         return np.int64(settings.curiosity * child[r.PLAIN] / max(child[r.ROWS_OF], 1))
     word = np.uint64(settings.seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(counters[r.PUSHED])
     return np.int64(mixed(word) >> _ONE)
-
-
-@kernel(allocates=False)
-def is_similar(instance, settings, x, n_children, work):
-    """Whether another extension is better than extension x, however both are extended.
-
-    After the other one, rows that only x captures cost at most their largest regrets more.
-    """
-    children, sums = work.children, work.sums
-    for y in range(n_children):
-        slack = children[x, r.PLAIN] - children[y, r.PLAIN]
-        if slack <= max(0, children[x, r.WORST_OF] - children[y, r.WORST_OF]):
-            continue
-        mine = instance.columns[children[x, r.ANTECEDENT]]
-        other = instance.columns[children[y, r.ANTECEDENT]]
-        more = np.uint64(0)
-        for q in range(len(work.rest)):
-            work.found[q] = work.rest[q] & mine[q] & ~other[q]
-            more |= work.rest[q] & other[q] & ~mine[q]
-        if more and settings.min_rows > 1:
-            continue  # later rules might capture too few rows after the other extension
-        add_up(instance.tables, work.found, settings.packed, sums)
-        if slack > worst_of(instance, sums):
-            return True
-    return False
 
 
 @kernel(allocates=False)
@@ -308,8 +289,6 @@ def expand(instance, settings, trie, queue, places, node, work, counters):
         child = work.children[x]
         if hopeless(instance, settings, child[r.LOWER], length, counters):
             counters[r.LOOKED] += 1
-        elif settings.similar_support and is_similar(instance, settings, x, n_children, work):
-            counters[r.SIMILAR] += 1
         else:
             insert(instance, settings, trie, queue, places, node, child, work, counters)
     if counters[r.NODES] > before:

@@ -11,19 +11,22 @@ _LOW = np.int64(2**32 - 1)
 
 
 @kernel(allocates=False)
+def _sum_of(table, begin, x):
+    """Sum over the rows of one word of a set; its first byte has its sums from `begin` on."""
+    total, byte = np.int64(0), np.uint64(255)
+    for b in range(8):
+        total += table[begin + np.uint64(256 * b) + ((x >> np.uint64(8 * b)) & byte)]
+    return total
+
+
+@kernel(allocates=False)
 def add_up(tables, rows, packed, sums):
     """Sums of all amounts over a set of rows."""
     for w in range(tables.shape[0]):
-        total, at = np.int64(0), np.uint64(0)
+        table, total = tables[w], np.int64(0)
         for q in range(len(rows)):
-            x = rows[q]
-            if x:
-                for _ in range(8):
-                    total += tables[w, at, x & np.uint64(255)]
-                    x >>= np.uint64(8)
-                    at += np.uint64(1)
-            else:
-                at += np.uint64(8)
+            if rows[q]:
+                total += _sum_of(table, np.uint64(2048 * q), rows[q])
         if packed:
             sums[2 * w] = total & _LOW
             sums[2 * w + 1] = total >> 32
@@ -37,22 +40,17 @@ def add_up_each(columns, tables, rows, candidates, packed, sums):
 
     This is where a search spends its time, so it takes arrays alone, and those it needs.
     """
-    low, n = np.int64(2**32 - 1), len(rows)
+    n = len(rows)
     for c in range(len(candidates)):
         column = columns[candidates[c]]
         for w in range(tables.shape[0]):
-            total, at = np.int64(0), np.uint64(0)
+            table, total = tables[w], np.int64(0)
             for q in range(n):
                 x = rows[q] & column[q]
                 if x:
-                    for _ in range(8):
-                        total += tables[w, at, x & np.uint64(255)]
-                        x >>= np.uint64(8)
-                        at += np.uint64(1)
-                else:
-                    at += np.uint64(8)
+                    total += _sum_of(table, np.uint64(2048 * q), x)
             if packed:
-                sums[c, 2 * w] = total & low
+                sums[c, 2 * w] = total & _LOW
                 sums[c, 2 * w + 1] = total >> 32
             else:
                 sums[c, w] = total
