@@ -152,6 +152,7 @@ class Run:
             self.limit = Limit.MEMORY
         except KeyboardInterrupt:
             self.limit = Limit.INTERRUPTED
+        self._moment(report)
 
     def _search(self, report: Callable[[int], Any]) -> None:
         step, next_moment = 16, 0.0
@@ -165,7 +166,6 @@ class Run:
                 until = min(until, self.limits.nodes)
             code = self._slice(until)
             if code == r.FINISHED:
-                self._moment(report)
                 return
             if code == r.PAUSED:
                 if self.limits.nodes is not None and until == self.limits.nodes:
