@@ -158,9 +158,7 @@ def _expand(problem, tables, prefixes, x, bound):
             _improve(prefixes, value, x, a)
         if last or not left or priced + problem.cheapest >= prefixes.best:
             continue
-        after = priced + max(
-            problem.cheapest, bound_after(tables, a, priced, layer, prefixes.best)
-        )
+        after = priced + max(problem.cheapest, bound_after(tables, a, priced, layer, prefixes.best))
         if after >= prefixes.best:
             continue
         number = _insert(problem, prefixes, x, a, priced, max(after, bound))
@@ -224,10 +222,7 @@ def search(problem_address, tables_address, prefixes_address, share, most_steps,
     while prefixes.work + tables.work < until:
         if prefixes.waiting == 0 or prefixes.key[0] >= prefixes.best:
             return DONE
-        if (
-            prefixes.used + M > len(prefixes.cost)
-            or prefixes.waiting + M + 1 > len(prefixes.key)
-        ):
+        if prefixes.used + M > len(prefixes.cost) or prefixes.waiting + M + 1 > len(prefixes.key):
             return FULL
         x, bound = prefixes.next, np.int64(-1)
         if x < 0:

@@ -16,9 +16,7 @@ from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
 
 
-def bounded_chains(
-    view: CostMatrix, space: RuleLists, max_states: int, max_columns: int
-) -> Chains:
+def bounded_chains(view: CostMatrix, space: RuleLists, max_states: int, max_columns: int) -> Chains:
     """The hypergraph of the lists that cost no more than one that a beam search finds.
 
     Where there is no limit on the length, the cost U of that list gives one: a list with L rules
@@ -34,9 +32,7 @@ def bounded_chains(
     best = searched(view, rules).best
     rules = shortened(rules, view, best)
     most = None if best is None else best.cost
-    chains = enumerate_chains(
-        view, rules, most, None, max_states, max_columns, merges(view)
-    )
+    chains = enumerate_chains(view, rules, most, None, max_states, max_columns, merges(view))
     chains = replace(chains, known=None if best is None else as_rule_list(best, view))
     found: Chains = alive(chains, np.ones(chains.n_columns, dtype=bool))  # type: ignore[assignment]
     return found

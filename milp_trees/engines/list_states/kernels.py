@@ -128,9 +128,7 @@ def _last_rules(
                 number[j] = by_test[base + right, f] + total[base + left] - by_test[base + left, f]
             if terms[MERGE] and _needless(cost, number, info, side, start, stops):
                 continue
-            n = _keep(
-                s, LAST, f, left, right, cost, -1, number, terms[MERGE], info, side, n, table
-            )
+            n = _keep(s, LAST, f, left, right, cost, -1, number, terms[MERGE], info, side, n, table)
     return n
 
 

@@ -1,4 +1,7 @@
-"""One run of the search over prefixes: limits, memory, incumbent, bound and history. Loads numba."""
+"""One run of the search over prefixes: limits, memory, incumbent, bound and history.
+
+Loads numba.
+"""
 
 from __future__ import annotations
 
