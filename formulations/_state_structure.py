@@ -41,6 +41,8 @@ def unsupported_lists(name: str, view: CostMatrix) -> str | None:
         return f"{name} takes penalties and prices of at least 0 for rule lists; some are negative."
     if any(isinstance(part, LeafOrder) for part in view.structure):
         return "A monotone list has no definition here: what a rule captures after others is no box of the columns. Ask for a monotone tree (--depth)."
+    if len({part.action for part in view.structure if isinstance(part, DefaultOnly)}) > 1:
+        return f"{name} takes one black box; the constraints captured-share name several."
     return None
 
 

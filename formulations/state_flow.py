@@ -117,7 +117,9 @@ class StateFlow(TreeFormulation):
         try:
             self._states(view, space)
         except OverflowError as too_many:
-            less = "length or the number of antecedents" if lists else "depth or the number of tests"
+            less = (
+                "length or the number of antecedents" if lists else "depth or the number of tests"
+            )
             return f"{self.name}: {too_many}; lower the {less}, or raise max_states."
         return None
 

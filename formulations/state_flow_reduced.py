@@ -29,9 +29,10 @@ from typing import Any
 from milp_trees.errors import Unsupported
 from milp_trees.problem import Problem
 from milp_trees.registering import register
-from milp_trees.spaces.trees import Trees
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.tasks.views import CostMatrix
 
+from ._state_structure import unsupported_lists
 from .state_flow import StateFlow
 
 #: With no more columns, the whole model is made first, and the stages are parts of it.
@@ -62,7 +63,6 @@ class StateFlowReduced(StateFlow):
     dp_derived = True
     derived_by = "lagrangian and dp"
     quick_size = False
-    space = Trees
 
     max_columns: int = 1_000_000
 
@@ -70,10 +70,13 @@ class StateFlowReduced(StateFlow):
         from milp_trees.engines.lagrangian.warm import compile_kernels
         from milp_trees.engines.reduction.grow import warm_up
 
+        super().warm_up()
         warm_up()
         compile_kernels()
 
-    def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
+    def unsupported_view(self, view: CostMatrix, space: Any) -> str | None:
+        if isinstance(space, RuleLists):
+            return self._unsupported_lists(view, space)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return f"{self.name} takes penalties and test costs of at least 0; some are negative."
         from milp_trees.engines.dynamic.arrays import prepare, surely_fits
@@ -87,8 +90,20 @@ class StateFlowReduced(StateFlow):
             return f"{self.name}: {why}"
         return None
 
+    def _unsupported_lists(self, view: CostMatrix, space: RuleLists) -> str | None:
+        why = unsupported_lists(self.name, view)
+        if why:
+            return why
+        try:
+            self._bounding(view, space)
+        except OverflowError as too_many:
+            return f"{self.name}: {too_many}; lower the length or the number of antecedents."
+        except Unsupported as too_large:
+            return f"{self.name}: {too_large}"
+        return None
+
     def stages(self, problem: Problem) -> Iterator[Any]:
-        view, space = self.presolved_view(problem), problem.trees
+        view, space = self.presolved_view(problem), problem.space
         known = self._bounding(view, space)
         last = self._whole(view, space)
         if known.bound is not None:
@@ -104,16 +119,21 @@ class StateFlowReduced(StateFlow):
         view.memo["extent"] = upper
         return self.assemble(problem)
 
-    def _states(self, view: CostMatrix, space: Trees) -> Any:
+    def _states(self, view: CostMatrix, space: Any) -> Any:
         try:
             return super()._states(view, space)
         except OverflowError as too_many:
             upper = float(view.to_value(self._extent(view, space)))
+            less = (
+                "length or the number of antecedents"
+                if isinstance(space, RuleLists)
+                else "depth or the number of tests"
+            )
             raise Unsupported(
-                f"{self.name} up to the value {upper:g}: {too_many}; lower the depth or the number of tests, or raise max_columns."
+                f"{self.name} up to the value {upper:g}: {too_many}; lower the {less}, or raise max_columns."
             ) from None
 
-    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+    def declare(self, m: Any, view: CostMatrix, space: Any) -> None:
         super().declare(m, view, space)
         known = self._bounding(view, space)
         if known.bound is not None:
@@ -124,31 +144,41 @@ class StateFlowReduced(StateFlow):
 
     # -- how much of the hypergraph ----------------------------------------------------------------
 
-    def _bounding(self, view: CostMatrix, space: Trees) -> Any:
+    def _bounding(self, view: CostMatrix, space: Any) -> Any:
         """Multipliers, bound and a feasible tree, once per view and space."""
+        from milp_trees.engines.list_states.reduced import bounded_lists
         from milp_trees.engines.reduction.bounding import bounding
 
         key = ("bounding", space)
-        if key not in view.memo:
+        if key not in view.memo and isinstance(space, RuleLists):
+            view.memo[key], view.memo["lists", space] = bounded_lists(view, space)
+        elif key not in view.memo:
             view.memo[key] = bounding(view, space)
         return view.memo[key]
 
-    def _whole(self, view: CostMatrix, space: Trees) -> int:
+    def _whole(self, view: CostMatrix, space: Any) -> int:
         """The largest value of a tree in the whole model."""
         known = self._bounding(view, space)
         if known.bound is None:  # no tree satisfies the side rows
             return int(view.base.sum()) - 1
         return int(known.most if known.value is None else known.value)
 
-    def _extent(self, view: CostMatrix, space: Trees) -> int:
+    def _extent(self, view: CostMatrix, space: Any) -> int:
         return int(view.memo.get("extent", self._whole(view, space)))
 
-    def _hypergraph(self, view: CostMatrix, space: Trees) -> Any:
+    def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
         from milp_trees.engines.reduction.grow import Reduction
         from milp_trees.engines.reduction.shrink import shrink
 
         known, key = self._bounding(view, space), ("reduction", space, self.label)
         upper, last = self._extent(view, space), self._whole(view, space)
+        if isinstance(space, RuleLists):
+            h = shrink(view.memo["lists", space], view, [known.multipliers], upper)
+            if h.n_columns > self.max_columns:
+                raise OverflowError(
+                    f"it has {h.n_columns:,} columns, where at most {self.max_columns:,} are allowed"
+                )
+            return h
         if key not in view.memo:
             merge = not view.structure
             grown = Reduction(

@@ -54,7 +54,9 @@ class ListEnumerator(Method):
     default_rank: ClassVar[int | None] = 90
     judge_rank: ClassVar[int | None] = 30
     takes_side_rows = True
-    takes_structure: ClassVar[frozenset[str]] = frozenset({"feature use", "node rates"})
+    takes_structure: ClassVar[frozenset[str]] = frozenset(
+        {"feature use", "node rates", "default rule only"}
+    )
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)

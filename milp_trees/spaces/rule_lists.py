@@ -49,6 +49,7 @@ class RuleLists(Space):
     """
 
     name: ClassVar[str] = "rule-lists"
+    noun: ClassVar[str] = "rule list"
 
     antecedents: Antecedents = field(default_factory=Antecedents)
     max_length: int | None = None
@@ -168,7 +169,7 @@ class RuleLists(Space):
                 )
         routes = predictor.routes(dataset)
         sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)[:-1]
-        if sizes.min(initial=dataset.n_rows) < self.min_samples_rule:
+        if len(sizes) and sizes.min() < self.min_samples_rule:
             out.append(
                 f"Rule {int(sizes.argmin()) + 1} captures {sizes.min()} rows; at least {self.min_samples_rule} are asked for."
             )

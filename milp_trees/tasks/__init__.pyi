@@ -5,6 +5,7 @@ from .attribute_costs import CostFile as CostFile
 from .attribute_costs import class_costs as class_costs
 from .attribute_costs import read_cost_file as read_cost_file
 from .attribute_costs import standard_cost as standard_cost
+from .captured_share import CapturedShare as CapturedShare
 from .classification import Accuracy as Accuracy
 from .classification import BalancedAccuracy as BalancedAccuracy
 from .classification import MisclassificationCosts as MisclassificationCosts

@@ -142,11 +142,9 @@ class ActionCosts(Task):
         return "min"
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
-        task, written = _valued.get(dataset, (None, None))
-        if task is not self:
-            written = self._written(dataset)
-            _valued[dataset] = self, written
-        costs, row, whole, scale, is_exact = written
+        if (known := _valued.get(dataset)) is None or known[0] is not self:
+            known = _valued[dataset] = self, self._written(dataset)
+        costs, row, whole, scale, is_exact = known[1]
         if is_exact:
             total = scale * int(whole[row, routes.action].sum())
         else:  # sum the measured floats themselves, and not their rounded form

@@ -157,6 +157,14 @@ def _answer(test: Any, point: dict[str, Any]) -> bool:
     return bool(value == (test.value if test.kind == "==" else 1))
 
 
+def _captured_share(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
+    black_box = str(constraint.get("black_box", "black box"))
+    rules = [str(seen.actions[k]) for k in seen.said_in[:-1]]
+    decided = sum(str(seen.actions[k]) != black_box for k in seen.said)
+    least = Fraction(str(constraint.get("at_least", "1/2")))
+    return black_box not in rules and decided >= least * len(rows)
+
+
 #: Constraints on the tree itself.
 ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
     "feature-budget": lambda c, rows, seen: len(set(seen.columns)) <= int(c["at_most"]),
@@ -169,4 +177,5 @@ ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
     "monotone": _monotone,
     "parity-in-subtrees": _in_subtrees,
     "parity-in-leaves": _in_leaves,
+    "captured-share": _captured_share,
 }

@@ -1,8 +1,8 @@
 """Golden files, so that a review shows changes of models and of what is supported.
 
-They are the text of one tiny model per formulation, and the list of methods that take each problem.
-`python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation,
-and `taken.json`; without `--refresh` it prints what differs.
+They are the text of one tiny model per formulation and space, and the list of methods that take
+each problem. `python -m milp_trees.testing.golden FOLDER --refresh` writes the files of every
+registered formulation, and `taken.json`; without `--refresh` it prints what differs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,35 @@ from milp_trees.testing.model_text import model_text
 from milp_trees.testing.taken import FILE, taken_text
 
 
-def golden_problem(formulation: Formulation) -> Problem:
-    """A very small but readable problem that a formulation takes.
+def golden_problems(formulation: Formulation) -> dict[str, Problem]:
+    """Very small but readable problems that a formulation takes, by the names of their files.
 
-    It has three rows and two thresholds of one numeric column, and depth 1; for prunings it has two
-    trees.
+    There is one per space. Trees have three rows, two thresholds of one numeric column, and depth
+    1. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
     """
+    from milp_trees.spaces.rule_lists import RuleLists
+    from milp_trees.spaces.trees import space_classes
+
+    spaces, found = space_classes(formulation.space), {}
+    if RuleLists in spaces:
+        more = "-lists" if len(spaces) > 1 else ""
+        found[f"{formulation.name}{more}.lp.txt"] = _of_lists()
+    if spaces != (RuleLists,):
+        found[f"{formulation.name}.lp.txt"] = _of_others(formulation)
+    return found
+
+
+def _of_lists() -> Problem:
+    from milp_trees.spaces.rule_lists import RuleLists
+    from milp_trees.tasks.classification import Accuracy
+    from milp_trees.tasks.constraints import Capacity
+    from milp_trees.testing._named import SQUARE, dataset
+
+    task = Accuracy(leaf_penalty="1/30", constraints=(Capacity(1, at_most=1),))
+    return Problem(dataset(SQUARE, y=[0, 1, 1, 0]), task, RuleLists(max_length=2))
+
+
+def _of_others(formulation: Formulation) -> Problem:
     from milp_trees.decisions.listed import UnitSimplex
     from milp_trees.spaces.pruned import PrunedEnsembles
     from milp_trees.spaces.trees import Trees, space_classes
@@ -54,9 +77,12 @@ def golden_problem(formulation: Formulation) -> Problem:
     )
 
 
-def golden_text(formulation: Formulation) -> str:
-    """The content of the golden file of a formulation."""
-    return model_text(compile_model(formulation.build(golden_problem(formulation))))
+def golden_texts(formulation: Formulation) -> dict[str, str]:
+    """The content of the golden files of a formulation, by name."""
+    return {
+        file: model_text(compile_model(formulation.build(problem)))
+        for file, problem in golden_problems(formulation).items()
+    }
 
 
 def differences(folder: Path, refresh: bool = False) -> list[str]:
@@ -67,11 +93,12 @@ def differences(folder: Path, refresh: bool = False) -> list[str]:
     from milp_trees.by_name import registry
 
     changed = []
-    texts = {
-        name: (f"{name}.lp.txt", golden_text(cls()))
+    texts = [
+        (name, file, text)
         for name, cls in registry.classes("formulations").items()
-    }
-    for name, (file, text) in {**texts, FILE: (FILE, taken_text())}.items():
+        for file, text in golden_texts(cls()).items()
+    ]
+    for name, file, text in [*texts, (FILE, FILE, taken_text())]:
         path = folder / file
         if not path.exists() or path.read_text() != text:
             changed.append(name)

@@ -16,6 +16,7 @@ from milp_trees.data.antecedents import Antecedent, Antecedents, Literal
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.problem import Problem
 from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -23,6 +24,8 @@ from milp_trees.tasks.classification import (
     WeightedError,
 )
 from milp_trees.tasks.constraints import Capacity, EqualOpportunity, StatisticalParity
+from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
+from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
 from milp_trees.tasks.policy import ActionCostMatrix, DoublyRobust
 from milp_trees.tasks.ratio import F1, Precision
 from milp_trees.testing._named import CUBE, SQUARE, dataset, numeric_dataset
@@ -293,3 +296,65 @@ def make_cannot_hold() -> Problem:
     return _accuracy(
         [[0, 0, 1], [0, 0, 1], [0, 0, 1]], [0, 1, 1], _space(given=[BinaryFeature("2")]), task
     )
+
+
+@named
+def make_before_a_black_box() -> Problem:
+    """Three of eight rows may be left to a black box, which is right everywhere."""
+    y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
+    values = np.column_stack([y, 1 - y, np.zeros(8, dtype=int)])
+    task = ActionCostMatrix(constraints=(CapturedShare("5/8", "forest"),), split_penalty="1/20")
+    data = dataset(CUBE, values=values, actions=["no", "yes", "forest"])
+    return Problem(data, task, _space(3))
+
+
+@named
+def make_no_rule_is_the_black_box() -> Problem:
+    """The first rule would leave its rows to the cheapest action, which only the default may take."""
+    costs = [[9, 0, 5], [9, 0, 5], [0, 9, 5], [4, 4, 3]]
+    task = ActionCostMatrix(constraints=(CapturedShare(0, 1),))
+    return Problem(dataset(SQUARE, values=costs), task, _space())
+
+
+@named
+def make_two_columns_at_most() -> Problem:
+    """Three columns would be right everywhere, of which the whole list may use two."""
+    task = Accuracy(constraints=(FeatureBudget(2),), **PAID)
+    return _accuracy(CUBE, [0, 0, 0, 0, 1, 0, 0, 0], _space(3), task)
+
+
+@named
+def make_not_both() -> Problem:
+    """Two columns say all, and exclude each other."""
+    task = Accuracy(constraints=(NotTogether("0", "1"),))
+    return _accuracy(CUBE, [0, 0, 0, 0, 0, 0, 1, 1], _space(2, negations=True), task)
+
+
+@named
+def make_one_requires_another() -> Problem:
+    """A conjunction of two columns says all; one of them requires a third one, at a price."""
+    task = Accuracy(constraints=(Requires("2", "0"),), **PAID)
+    return _accuracy(CUBE, [0, 0, 0, 0, 0, 0, 1, 1], _space(2, max_literals=2), task)
+
+
+@named
+def make_two_rules_in_one() -> Problem:
+    """Two disjoint antecedents would be right everywhere; the list may have one rule."""
+    X = [[1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
+    return _accuracy(X, [1, 1, 0, 0, 0], _space(1))
+
+
+@named
+def make_parity_of_every_rest() -> Problem:
+    """Parity among the rows that are left after every rule."""
+    task = Accuracy(constraints=(ParityInSubtrees("1/3", 1),))
+    groups = [0, 1, 0, 1, 1, 0, 1, 0]
+    return _accuracy(CUBE, [0, 1, 1, 1, 0, 1, 0, 0], _space(3), task, groups=groups)
+
+
+@named
+def make_fair_rules() -> Problem:
+    """The shares of errors of two groups are close in every rule."""
+    task = Accuracy(constraints=(ParityInLeaves("1/3"),), **PAID)
+    groups = [0, 1, 1, 0, 0, 1, 0, 1]
+    return _accuracy(CUBE, [0, 1, 0, 1, 1, 1, 0, 0], _space(3), task, groups=groups)

@@ -11,7 +11,7 @@ import pytest
 from milp_trees.by_name import registry
 from milp_trees.testing import generate
 from milp_trees.testing import golden as golden_module
-from milp_trees.testing.golden import golden_text, main
+from milp_trees.testing.golden import golden_problems, golden_texts, main
 from milp_trees.testing.sets import get
 from milp_trees.testing.taken import FILE, changes, taken_text, takers_by_problem
 
@@ -24,18 +24,17 @@ def test_the_model_is_the_one_that_was_reviewed(name):
     """A change of a model shows as a change of its golden file: `python -m
     milp_trees.testing.golden tests/golden --refresh`.
     """
-    path = HERE / f"{name}.lp.txt"
-    assert path.exists(), (
-        f"{path.name} is missing; write it with `python -m milp_trees.testing.golden tests/golden --refresh` and read it"
-    )
-    assert golden_text(registry.formulation(name)) == path.read_text()
+    for file, text in golden_texts(registry.formulation(name)).items():
+        assert (HERE / file).exists(), (
+            f"{file} is missing; write it with `python -m milp_trees.testing.golden tests/golden --refresh` and read it"
+        )
+        assert text == (HERE / file).read_text()
 
 
 def test_no_golden_file_is_left_over():
     """Every file belongs to a formulation."""
-    assert {p.name.removesuffix(".lp.txt") for p in HERE.glob("*.lp.txt")} <= set(
-        registry.classes("formulations")
-    )
+    made = [golden_problems(cls()) for cls in registry.classes("formulations").values()]
+    assert {p.name for p in HERE.glob("*.lp.txt")} == {file for files in made for file in files}
 
 
 def test_every_method_takes_the_problems_that_it_took():

@@ -200,7 +200,7 @@ def _visit(problem, tables, prefixes, x, bound, share, most_steps):
 
 
 @kernel(allocates=False)
-def search(problem_address, tables_address, prefixes_address, share, most_steps, dive, quota):
+def search(problem_address, tables_address, prefixes_address, share, most_steps, dive, most, quota):
     """Search until nothing better can be found, until the work is done, or until there is no room.
 
     Parameters
@@ -213,13 +213,15 @@ def search(problem_address, tables_address, prefixes_address, share, most_steps,
         From so many steps on, a table gets no more rows.
     dive : int
         Of so many prefixes one is followed down to the end.
+    most : int
+        Prefixes that are expanded at most, with those of calls before.
     quota : int
         Work until the call pauses.
     """
     problem, tables = problem_at(problem_address), tables_at(tables_address)
     prefixes = prefixes_at(prefixes_address)
     until, M = prefixes.work + tables.work + quota, len(problem.price)
-    while prefixes.work + tables.work < until:
+    while prefixes.work + tables.work < until and prefixes.expanded < most:
         if prefixes.waiting == 0 or prefixes.key[0] >= prefixes.best:
             return DONE
         if prefixes.used + M > len(prefixes.cost) or prefixes.waiting + M + 1 > len(prefixes.key):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
+from milp_trees.compiling import compiling
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.list_search import kernels
 from milp_trees.engines.list_search.bits import all_rows, byte_sums, pack_columns, rehash
 from milp_trees.engines.list_search.records import PREFIXES, PROBLEM, TABLES
-from milp_trees.engines.list_search.switches import Switches
+from milp_trees.engines.list_search.switches import LARGEST, TOO_LARGE, Switches
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Limit
 from milp_trees.models.rule_list import Rule, RuleList
@@ -25,8 +27,6 @@ MOST_LAYERS = 8
 MOST_STEPS = 20_000_000
 #: Prefixes for which there is room at first.
 _ROOM = 2**12
-#: Sums of costs stay below this.
-_LARGEST = 2**60
 
 
 class ListSearch:
@@ -62,10 +62,8 @@ class ListSearch:
         #: What every list pays: the cheapest action of every row, and the default rule.
         self.constant = int(view.base.sum()) + view.leaf_cost
         total = sum(map(int, view.regret.max(axis=1, initial=0)))
-        if total >= _LARGEST:
-            raise Unsupported(
-                "dp-lists sums costs in 64 bits, and those of this problem are too large; take larger units."
-            )
+        if total >= LARGEST:
+            raise Unsupported(TOO_LARGE)
         self.rows, self.chosen = self._useful(least_rows)
         prices = (view.split_costs[self.chosen].astype(object) + view.leaf_cost).tolist()
         # A rule that costs more than all rows never pays.
@@ -127,8 +125,9 @@ class ListSearch:
 
     def _tables(self) -> Context:
         n, M = self.problem.X.shape
-        T, h = self.switches.tables, min(self.switches.rows, n)
-        L, K = len(self.problem.below), self.view.n_actions
+        T, L, K = self.switches.tables, len(self.problem.below), self.view.n_actions
+        fewer = (L - 1).bit_length() - (L > 1)  # more layers, fewer rows, about the same memory
+        h = max(0, min(self.switches.rows - fewer, n))
         shapes = {
             "values": (T, L, 2**h),
             **dict.fromkeys(("size", "order", "hits", "index"), (T,)),
@@ -208,7 +207,7 @@ class ListSearch:
         ----------
         between : callable
         nodes : int, optional
-            Largest number of prefixes that are expanded, with the accuracy of the calls.
+            Largest number of prefixes that are expanded.
         """
         while True:
             answer = kernels.search(
@@ -218,6 +217,7 @@ class ListSearch:
                 self.switches.share,
                 MOST_STEPS,
                 self.switches.dive,
+                2**62 if nodes is None else nodes,
                 QUOTA,
             )
             limit = between()
@@ -272,17 +272,32 @@ class ListSearch:
         }
 
 
-_warm = False
-
-
-def warm_up(view: CostMatrix) -> float:
-    """Compile the search, once per process; returns the seconds it took."""
-    global _warm
-    began = time.perf_counter()
+def warm_up() -> None:
+    """Compile the search, once per process."""
     if not _warm:
-        from milp_trees.compiling import compiling
-
         with compiling("the search for rule lists"):
-            ListSearch(view, 1, 1, Switches(), 2**20).run(lambda: None)
-    _warm = True
-    return time.perf_counter() - began
+            ListSearch(_tiny(), None, 1, Switches(), 2**20).run(lambda: None)
+        _warm.add(True)
+
+
+_warm: set[bool] = set()
+
+
+def _tiny() -> CostMatrix:
+    """Two rows that one antecedent tells apart."""
+    once = np.ones(2, dtype=np.int64)
+    return CostMatrix(
+        X=np.eye(2, 1, dtype=np.uint8),
+        features=(BinaryFeature("tiny"),),
+        costs=np.eye(2, dtype=np.int64),
+        actions=(0, 1),
+        counts=once,
+        leaf_cost=0,
+        split_costs=once[:1],
+        side=(),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
+        rows=np.arange(2),
+        complements=False,
+    )

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 
 from milp_trees.errors import DataError
 
+#: Sums of costs stay below this.
+LARGEST = 2**60
+TOO_LARGE = (
+    "dp-lists sums costs in 64 bits, and those of this problem are too large; take larger units."
+)
+
 
 @dataclass(frozen=True)
 class Switches:
@@ -16,8 +22,9 @@ class Switches:
     tables : int, default=64
         Number of tables of lower bounds that are kept; 0 leaves the price of one rule as the only
         bound.
-    rows : int, default=14
-        Rows of a table, at most 20; each one more doubles its size.
+    rows : int, default=16
+        Rows of a table, at most 20; each one more doubles its size. Where tables have layers for
+        the number of rules that are left, they have up to three rows less.
     share : int, default=100
         Work on new tables, in percent of the work on prefixes.
     dive : int, default=32
@@ -25,7 +32,7 @@ class Switches:
     """
 
     tables: int = 64
-    rows: int = 14
+    rows: int = 16
     share: int = 100
     dive: int = 32
 

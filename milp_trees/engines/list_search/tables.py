@@ -19,7 +19,7 @@ relaxation misses most. So the value on S grows fast (rows in the order of their
 far less). Each new row doubles the table, and its upper half is computed from the lower one.
 """
 
-# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
 
 import numpy as np

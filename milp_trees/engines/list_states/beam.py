@@ -18,6 +18,7 @@ import numpy as np
 
 from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.engines.list_states.levels import Rules
+from milp_trees.engines.list_states.prices import best_prices
 from milp_trees.tasks.views import CostMatrix
 
 #: Sequences kept per level, numbers that one level may hold, and searches at most.
@@ -26,8 +27,6 @@ WIDTH, MOST_NUMBERS, ROUNDS = 256, 4_000_000, 6
 SAME_ROWS, PLANES, ASKED = 4, 300, 50
 #: Choices of actions that are tried for a sequence.
 MOST_CHOICES = 1024
-#: Numerators of multipliers have about so many bits.
-BITS = 20
 
 
 class Listed(NamedTuple):
@@ -98,7 +97,9 @@ class Beam:
             seen.add(self.multipliers)
             self._search()
             if self.S:
-                self.multipliers = self._better_prices()
+                self.planes = [np.unique(np.concatenate(self.planes), axis=0)]
+                found = best_prices(self.planes[0], self.view)
+                self.multipliers = self.multipliers if found is None else found
 
     # -- one search --------------------------------------------------------------------------------
 
@@ -243,47 +244,3 @@ class Beam:
             np.concatenate([now.sums[at[chosen]], caught[chosen, None]], axis=1),
             np.column_stack([now.tests[at[chosen]], test[chosen]]),
         )
-
-    # -- prices ------------------------------------------------------------------------------------
-
-    def _better_prices(self) -> Multipliers:
-        """The multipliers with the largest minimum over all lists that were met, rounded."""
-        from scipy.optimize import linprog
-
-        planes = np.unique(np.concatenate(self.planes), axis=0).astype(float)
-        self.planes = [planes.astype(np.int64)]
-        acts = [
-            (j, sign, at)
-            for j, row in enumerate(self.view.side)
-            for sign, at in ((1.0, row.upper), (-1.0, row.lower))
-            if at is not None
-        ]
-        if not acts:
-            return self.multipliers
-        excess = np.column_stack([sign * (planes[:, 1 + j] - at) for j, sign, at in acts])
-        size = np.maximum(1.0, np.abs(excess).max(axis=0))
-        worth = max(1.0, float(np.ptp(planes[:, 0])))
-        found = linprog(
-            [-1.0, *[0.0] * len(acts)],
-            A_ub=np.column_stack([np.ones(len(planes)), -excess / size]),
-            b_ub=(planes[:, 0] - planes[:, 0].min()) / worth,
-            bounds=[(None, None), *[(0.0, 16.0)] * len(acts)],
-            method="highs",
-        )
-        if not found.success:
-            return self.multipliers
-        values = np.zeros(self.S)
-        for (j, sign, _), value, s in zip(acts, found.x[1:], size, strict=True):
-            values[j] += sign * value * worth / s
-        return rounded(values, self.view)
-
-
-def rounded(values: np.ndarray, view: CostMatrix) -> Multipliers:
-    """Multipliers over a power of two whose costs fit into 64 bits; zero if none do."""
-    largest = float(np.abs(values).max(initial=0))
-    most = 0 if not largest else min(50, max(0, BITS - int(np.floor(np.log2(largest)))))
-    for bits in range(most, -1, -1):
-        found = Multipliers(2**bits, tuple(round(v * 2**bits) for v in values.tolist()))
-        if any(found.numerators) and found.act_on(view.side) and found.fits(view):
-            return found
-    return Multipliers.none(len(values))

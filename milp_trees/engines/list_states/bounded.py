@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from milp_trees.engines.list_states.beam import Beam, Listed
-from milp_trees.engines.list_states.graph import Chains, enumerate_chains
+from milp_trees.engines.list_states.graph import Chains, enumerate_chains, merges
 from milp_trees.engines.list_states.levels import Rules
 from milp_trees.engines.states.parts import alive
 from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
+
+
+class Met(NamedTuple):
+    """A list and a bound that are known before the states are enumerated."""
+
+    tree: RuleList
+    bound: int
+    prover: str
 
 
 def bounded_chains(view: CostMatrix, space: RuleLists, max_states: int, max_columns: int) -> Chains:
@@ -46,10 +55,18 @@ def limits(view: CostMatrix, space: RuleLists) -> Rules:
 
 def shortened(rules: Rules, view: CostMatrix, best: Listed | None) -> Rules:
     """The same with the length of lists that cost no more than a known one."""
-    price = view.leaf_cost + int(view.split_costs.min(initial=0))
+    price = view.leaf_cost + (int(view.split_costs.min()) if view.n_features else 0)
     if best is None or price <= 0:
         return rules
     return rules._replace(length=min(rules.length, (best.cost - view.leaf_cost) // price))
+
+
+def longest(view: CostMatrix, space: RuleLists) -> int:
+    """The limit on the length, or the one that follows from the cost of a list that is known."""
+    rules = limits(view, space)
+    if space.max_length is not None:
+        return rules.length
+    return shortened(rules, view, searched(view, rules).best).length
 
 
 def searched(view: CostMatrix, rules: Rules) -> Beam:
@@ -58,13 +75,11 @@ def searched(view: CostMatrix, rules: Rules) -> Beam:
         beam = Beam(view, rules, lambda found: _holds(found, view))
         beam.search()
         view.memo["beam", rules] = beam
+        if beam.best is not None:
+            tree = as_rule_list(beam.best, view)
+            view.memo["met"] = Met(tree, int(view.unavoidable), "the data")
     found: Beam = view.memo["beam", rules]
     return found
-
-
-def merges(view: CostMatrix) -> bool:
-    """Whether columns with the same rows, cost and side numbers are interchangeable."""
-    return all(isinstance(part, DefaultOnly) for part in view.structure)
 
 
 def as_rule_list(found: Listed, view: CostMatrix) -> RuleList:

@@ -259,10 +259,10 @@ def _exchanged(graph, tests, n_actions, s, first, second):
         return False
     if one == other:
         return True
-    for w in range(tests.shape[1]):
-        if graph.table[s, w] & tests[a, w] & tests[b, w]:
-            return False
-    return True
+    w = 0
+    while w < tests.shape[1] and not graph.table[s, w] & tests[a, w] & tests[b, w]:
+        w += 1
+    return w == tests.shape[1]
 
 
 @kernel(allocates=False)

@@ -115,7 +115,7 @@ def _can_do(rules, n, left_out, data, work, actions, chosen, placed):
 
 @kernel(allocates=False)
 def _inside(bits, other):
-    for w in range(len(bits)):
-        if bits[w] & ~other[w]:
-            return False
-    return True
+    w = 0
+    while w < len(bits) and not bits[w] & ~other[w]:
+        w += 1
+    return w == len(bits)

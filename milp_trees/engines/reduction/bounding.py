@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,13 +32,13 @@ class Bounding(NamedTuple):
     """The result of the Lagrangian bound of a view.
 
     `bound` is a lower bound on the objective, None if no tree satisfies the side rows; `tree` is
-    the best feasible tree that was met, with its objective `value`. No tree costs more than `most`;
-    objectives differ by multiples of `unit`.
+    the best feasible tree (or rule list) that was met, with its objective `value`. No tree costs
+    more than `most`; objectives differ by multiples of `unit`.
     """
 
     multipliers: Multipliers
     bound: int | None
-    tree: Tree | None
+    tree: Any
     value: int | None
     most: int
     unit: int
