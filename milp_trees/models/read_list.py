@@ -145,7 +145,7 @@ def _default(i: int, line: str, has_rules: bool, words: Words) -> int:
     given = line if found is None else found[1]
     if found is not None and given not in words.actions:
         given = re.sub("^then ", "", given, flags=re.IGNORECASE)
-    if RULE.fullmatch(line) and given not in words.actions or found is None and has_rules:
+    if (RULE.fullmatch(line) and given not in words.actions) or (found is None and has_rules):
         raise DataError(
             f"The last line of the rule list is {line!r}; it must be the default rule, as in 'else: ACTION'."
         )

@@ -16,13 +16,13 @@ from milp_trees.data.antecedents import Antecedent, Antecedents, Literal
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.problem import Problem
 from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.classification import (
     Accuracy,
     BalancedAccuracy,
     MisclassificationCosts,
     WeightedError,
 )
-from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.constraints import Capacity, EqualOpportunity, StatisticalParity
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.results.model_set import ModelSet
 from milp_trees.models.tree import Tree
+from milp_trees.results.model_set import ModelSet
 from milp_trees.results.result import Limit, Solution
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from milp_trees.engines.list_search.bits import find, hash_of, occupy, rehash
 from milp_trees.engines.near_lists.instance import Data, work_of
-from milp_trees.engines.near_lists.kernels import NONE, grow, settle, walk
+from milp_trees.engines.near_lists.kernels import grow, settle, walk
 from milp_trees.engines.near_lists.same import mark_first, mark_needed
 from milp_trees.limits import Limit, Stopped
 
