@@ -353,7 +353,7 @@ def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Any]:
         ]
         found += [t for _ in range(n) if (t := random_tree(problem, rng)) is not None]
     if best is not None and not problem.space.is_bounded:
-        # A model without a limit need not hold predictors that are too dear to be optimal.
+        # A model without a limit need not hold predictors that cost too much to be optimal.
         found = [t for t in found if t.n_leaves <= best[0].n_leaves]
     return [t for t in dict.fromkeys(found) if not problem.violations(t)]
 

@@ -1,4 +1,7 @@
-"""Trees and rule lists that violate a limit by very little; none of them may be a feasible point of the model."""
+"""Trees and rule lists that violate a limit by very little.
+
+None of them may be a feasible point of the model.
+"""
 
 from __future__ import annotations
 
