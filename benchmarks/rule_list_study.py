@@ -1,7 +1,7 @@
 """The search for rule lists on COMPAS: its history, what each bound and map is worth, policies.
 
     MILP_TREES_DATA=… python benchmarks/rule_list_study.py [--time-limit 60]
-    [--penalties 0.015,0.01] [--methods corels,corels:map=none]
+    [--penalties 0.01,0.005] [--methods corels,corels:map=none]
 
 These are the measurements of the draft of Angelino et al. (2018): objective over time with CART and
 a greedy list beside it, sizes of queue and map, the queue by length, the longest prefix and the
@@ -52,7 +52,12 @@ WITHOUT = tuple(
     )
 )
 MAPS = ("corels:map=permutations", "corels:map=none")
-METHODS = (BASE, *POLICIES, *MAPS, *WITHOUT)
+#: Bounds that imply each other to a part: what both of a pair are worth.
+PAIRS = (
+    "corels:hierarchical=off,look_ahead=off",
+    "corels:support=off,correct_support=off",
+)
+METHODS = (BASE, *POLICIES, *MAPS, *WITHOUT, *PAIRS)
 #: Quantities of a result's sizes that are columns of the table.
 SIZES = ("prefixes", "evaluated", "inserted", "longest", "queue", "map", "bytes")
 
@@ -74,10 +79,14 @@ def competitors(problem: mt.Problem) -> dict[str, float]:
 
 
 def measured(problem: mt.Problem, method: str, limit: float) -> tuple[dict[str, Any], mt.Result]:
-    """One run: a row of the table, and the result with its history."""
-    began = time.process_time()
-    result = registry.method(method).run(problem, mt.Limits(time=limit))
-    spent = time.process_time() - began
+    """A row of the table (the CPU time is the least of three, if short), and the last result."""
+    spent = np.inf
+    for _ in range(3):
+        began = time.process_time()
+        result = registry.method(method).run(problem, mt.Limits(time=limit))
+        spent = min(spent, time.process_time() - began)
+        if result.seconds > 2:
+            break
     best = [p.seconds for p in result.trace if p.incumbent == result.objective]
     history = result.history or {}
     row = {
@@ -152,7 +161,7 @@ def draw_policies(penalty: str) -> None:
 
 def draw_ablation(table: pd.DataFrame, penalty: str) -> None:
     """Prefixes, time and memory of every run with something switched off, over the full search."""
-    rows = table[(table.penalty == penalty) & table.method.isin([BASE, *MAPS, *WITHOUT])]
+    rows = table[(table.penalty == penalty) & table.method.isin([BASE, *MAPS, *WITHOUT, *PAIRS])]
     full = rows[rows.method == BASE].iloc[0]
     others = rows[rows.method != BASE]
     figure, axes = _plots.figure(1, 3, 12.0, 0.28 * len(others) + 1.2)
@@ -165,12 +174,13 @@ def draw_ablation(table: pd.DataFrame, penalty: str) -> None:
         ratio = others[column] / full[column]
         proven = others.status == "optimal"
         at = np.arange(len(others))
-        axis.barh(at[proven], ratio[proven], color=_plots.COLOURS[0], label="proven")
-        axis.barh(at[~proven], ratio[~proven], color=_plots.COLOURS[1], label="time limit")
+        for colour, which, label in ((0, proven, "proven"), (1, ~proven, "time limit")):
+            shown = ratio[which]
+            axis.barh(at[which], shown - 1, left=1, color=_plots.COLOURS[colour], label=label)
         axis.axvline(1, color="black", linewidth=0.8)
         names = others.method.str.removeprefix("corels:")
         axis.set_yticks(at, names if axis is axes[0, 0] else [""] * len(at))
-        axis.set(xscale="log", title=f"{title} / all bounds on")
+        axis.set(xscale="log", xlim=(0.5, None), title=f"{title} / all bounds on")
         axis.invert_yaxis()
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower right", ncols=2)
     _plots.save(figure, f"rule_list_ablation_{penalty}")
@@ -191,7 +201,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--penalties", default="0.015,0.01")
+    parser.add_argument("--penalties", default="0.01,0.005")
     parser.add_argument("--methods", default=",".join(METHODS))
     args = parser.parse_args()
     penalties = args.penalties.split(",")

@@ -17,6 +17,7 @@ from milp_trees.questions import NearBest
 from milp_trees.results.result import Result, Status
 from milp_trees.study import Study
 from milp_trees.study.compare import Watcher, compare_problems, method_names
+from milp_trees.study.gap import Gap, gap_between
 from milp_trees.study.solving import answer, path_of_sizes
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from milp_trees.data.dataset import Dataset
     from milp_trees.engines.near.tree_set import TreeSet
+    from milp_trees.engines.near_lists.list_set import RuleListSet
     from milp_trees.models.ensemble import Ensemble
+    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
     from milp_trees.results.size_path import SizePath
 
@@ -256,16 +259,16 @@ def near_best(
     equal_tests: str = "all",
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
-) -> TreeSet:
-    """All trees within a slack of the optimum, counted exactly: the Rashomon set.
+) -> TreeSet | RuleListSet:
+    """All models within a slack of the optimum, counted exactly: the Rashomon set.
 
     Parameters
     ----------
     problem : Problem
-        Any task that is a sum of exact action costs, without side constraints. The question of the
-        problem is ignored.
+        Trees or rule lists, and any task that is a sum of exact action costs, without side
+        constraints. The question of the problem is ignored.
     slack, relative, trivial, equal_tests
-        See `NearBest`, which also defines which trees count as different.
+        See `NearBest`, which also defines which trees and which rule lists count as different.
     time_limit : float or None, default=60
         Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a
         smaller slack and says so.
@@ -274,14 +277,14 @@ def near_best(
 
     Returns
     -------
-    TreeSet
+    TreeSet or RuleListSet
 
     Raises
     ------
     Unsupported, DataError
         The problem cannot be taken as it is.
     Infeasible
-        No tree is feasible (a DataError).
+        No model is feasible (a DataError).
     NothingFound
         Not even the optimum was found within the limits (a SolverFailure).
 
@@ -306,6 +309,72 @@ def near_best(
             raise NothingFound(f"{result.message} Raise time_limit or memory_mb.")
         raise SolverFailure(result.message)
     return result.trees
+
+
+def gap_of(
+    model: Tree | RuleList | Ensemble | str,
+    problem: Problem,
+    *,
+    method: str | Method | None = None,
+    time_limit: float | None = 60.0,
+    memory_mb: int | None = None,
+    node_limit: int | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Gap:
+    """How far a given predictor is from the best one, with a proof.
+
+    The value of the predictor is recomputed on the data, and a method proves how good a predictor
+    of the problem can be. It begins with the given one.
+
+    Parameters
+    ----------
+    model : Tree, RuleList, Ensemble or str
+        Any predictor: of a heuristic, of another package, or typed in. A text is a rule list in the
+        form of `RuleList.to_text`. It may violate the limits of the problem; `Gap.violations` says
+        so.
+    problem : Problem
+        The question of the problem is ignored.
+    method : str or Method, optional
+        What proves the bound; by default the first method that takes the problem.
+    time_limit : float or None, default=60
+        Seconds. When they are over, the gap to the bound that is proven by then is given.
+    memory_mb, node_limit, threads, seed
+        As for `solve`.
+    progress : callable, optional
+        Called with every `TracePoint`.
+
+    Returns
+    -------
+    Gap
+
+    Raises
+    ------
+    DataError
+        The predictor is of another kind than those of the problem, or names features or actions
+        that the data do not have.
+    Unsupported
+        The method cannot take the problem.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [mt.BinaryFeature("a"), mt.BinaryFeature("b")], y=["no", "yes", "no", "no"])
+    >>> problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=2))
+    >>> gap = mt.gap_of("if a: no\\nelse: yes", problem)
+    >>> gap.value.number, gap.bound, gap.absolute
+    (1.0, 0.0, 1.0)
+    """
+    _check(problem)
+    limits = Limits.asked(
+        time_limit=time_limit,
+        memory_mb=memory_mb,
+        node_limit=node_limit,
+        threads=threads,
+        seed=seed,
+    )
+    return gap_between(model, problem, method, limits, progress)
 
 
 def size_path(
@@ -373,4 +442,4 @@ def _check(problem: Any) -> None:
         )
 
 
-__all__ = ["compare", "estimate", "near_best", "size_path", "solve"]
+__all__ = ["compare", "estimate", "gap_of", "near_best", "size_path", "solve"]

@@ -1,6 +1,7 @@
 """Names for those who write plug-ins, and for those who read the parts of a result."""
 
 from milp_trees.engines.near.tree_set import TreeSet
+from milp_trees.engines.near_lists.list_set import RuleListSet
 from milp_trees.engines.pruning.curve import PruningCurve
 from milp_trees.methods.method import Method
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
@@ -12,6 +13,7 @@ from milp_trees.registering import register
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
 from milp_trees.spaces.trees import Space
+from milp_trees.study.gap import Gap
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
@@ -34,6 +36,7 @@ __all__ = [
     "Event",
     "Formulation",
     "Front",
+    "Gap",
     "Job",
     "Leaf",
     "LeafCounts",
@@ -47,6 +50,7 @@ __all__ = [
     "PruningCurve",
     "Ratio",
     "Routes",
+    "RuleListSet",
     "SeparableTask",
     "SideRow",
     "SizePath",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import DataError, NoView
+from milp_trees.errors import DataError, NoView, Unsupported
 from milp_trees.questions import Best, BySize, Front
 from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Space, Trees, one_hot_treatments, space_names
+from milp_trees.spaces.trees import Space, Trees, space_names
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, constraint
 from milp_trees.tasks.ratio_view import Ratio
@@ -58,8 +58,14 @@ def unsupported_structure(taker: Any, problem: Problem) -> str | None:
     """
     for part in getattr(problem.first_view(taker.needs), "structure", ()):
         if part.kind not in taker.takes_structure:
-            return f"{taker.name} cannot express the constraint {part.name}, which is about the tree itself{who_can(problem, 'takes_structure')}."
+            others = who_can(problem, partial(_takes_kind, part.kind))
+            return f"{taker.name} cannot express the constraint {part.name}, which is about the tree itself{others}."
     return None
+
+
+def _takes_kind(kind: str, taker: Any) -> bool:
+    """Whether a method or formulation takes a kind of constraint on the tree itself."""
+    return kind in getattr(taker, "takes_structure", ())
 
 
 def offers_what(taker: Any, task: Task) -> bool:
@@ -71,7 +77,9 @@ def offers_what(taker: Any, task: Task) -> bool:
 
 
 def able(
-    problem: Problem, flag: str = "", groups: tuple[str, ...] = ("methods", "formulations")
+    problem: Problem,
+    flag: str | Callable[[Any], bool] = "",
+    groups: tuple[str, ...] = ("methods", "formulations"),
 ) -> list[str]:
     """Names of the methods and formulations for a problem, those that run by default first.
 
@@ -79,8 +87,8 @@ def able(
     ----------
     problem : Problem
         Its space, question and task must be supported.
-    flag : str, optional
-        An attribute that must be true for their class.
+    flag : str or callable, optional
+        An attribute, or a function, that must be true for their class.
     groups : tuple of str
         Groups of plug-ins to search.
 
@@ -99,12 +107,12 @@ def able(
             if isinstance(problem.space, cls.space)
             and (problem.question.name in cls.questions or problem.by_steps(cls))
             and (offers_what(cls, problem.task) or problem.by_steps(cls))
-            and (not flag or getattr(cls, flag, False))
+            and (not flag or (flag(cls) if callable(flag) else getattr(cls, flag, False)))
         ]
     return [name for _, name in sorted(found)]
 
 
-def who_can(problem: Problem, flag: str) -> str:
+def who_can(problem: Problem, flag: str | Callable[[Any], bool]) -> str:
     """The end of a sentence, such as `; a, b and c can`, that names methods with an ability.
 
     It follows a statement that another method lacks this ability (`flag`); empty if all do.
@@ -243,14 +251,14 @@ class Problem:
         Methods are only called with a space that they declare.
         """
         if not isinstance(self.space, Trees):
-            raise TypeError(f"This problem's space is {self.space.name}, not trees.")
+            raise Unsupported(f"This is for trees; the problem's space is {self.space.name}.")
         return self.space
 
     @property
     def lists(self) -> RuleLists:
         """The space, for methods that search rule lists; see `trees`."""
         if not isinstance(self.space, RuleLists):
-            raise TypeError(f"This problem's space is {self.space.name}, not rule lists.")
+            raise Unsupported(f"This is for rule lists; the problem's space is {self.space.name}.")
         return self.space
 
     def value(self, predictor: Any) -> Value:
@@ -352,15 +360,7 @@ class Problem:
     @property
     def all_rows_too_few(self) -> bool:
         """Whether all rows together are too few, or have too little weight, for a single leaf."""
-        data, space = self.dataset, self.space
-        if data.n_rows < getattr(space, "min_samples_leaf", 0):
-            return True
-        fewest = getattr(space, "min_samples_treatment", 0)
-        if fewest and int(one_hot_treatments(data).sum(axis=0).min(initial=data.n_rows)) < fewest:
-            return True
-        least = Fraction(getattr(space, "min_weight_leaf", 0))
-        # An exact sum over many rows takes a moment, and most spaces have no such minimum.
-        return least > 0 and sum(map(Fraction, data.row_weights.tolist())) < least
+        return self.space.too_few_rows(self.dataset)
 
     @property
     def group(self) -> dict[str, Any] | None:

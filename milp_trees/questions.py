@@ -104,26 +104,33 @@ class Front:
 
 @dataclass(frozen=True)
 class NearBest:
-    """The question "which trees are nearly as good as the best?" (the Rashomon set).
+    """The question "which models are nearly as good as the best?" (the Rashomon set).
 
     The answer is all of them, counted exactly. Two trees are different if their drawings differ: in
     shape, in the test of a node, or in which child is on the left. A leaf chooses the cheapest
     action for its rows (the first of ties), and no split has an empty side.
 
+    Two rule lists count as one if one is a permutation of the other that predicts alike: they have
+    the same rules (antecedents with their actions) and the same default, and give every row the
+    same action. Then they have the same value, too. A rule and the default choose the cheapest
+    action for the rows that they capture (the first of ties), and each captures at least one row.
+
     Parameters
     ----------
     slack : number, optional
-        How much worse than the best a tree may be, in the task's unit. Numbers are read as written:
-        0.1 is 1/10.
+        How much worse than the best a model may be, in the task's unit. Numbers are read as
+        written: 0.1 is 1/10.
     relative : number, optional
         The same as a share of the best value; give one of the two.
     trivial : bool, default=True
-        Whether trees are counted in which two sibling leaves choose the same action.
+        Whether trees are counted in which two sibling leaves choose the same action, and rule lists
+        with a rule too many: without it the others, in some order, give every row the same action.
     equal_tests : {"all", "one"}, default="all"
-        For features that divide the rows of a node in the same way: "all" makes a tree for every
-        one of them, "one" only for the cheapest (then the first).
+        For features that divide the rows of a node in the same way, and for antecedents that
+        capture the same of the rows that are left: "all" makes a model for every one of them, "one"
+        only for the cheapest (then the first).
     most : int, default=10
-        Number of trees to list in `Result.solutions`; all are in `Result.trees`.
+        Number of models to list in `Result.solutions`; all are in `Result.trees`.
     """
 
     name = "near-best"

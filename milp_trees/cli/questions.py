@@ -1,4 +1,4 @@
-"""Commands with other questions than the best tree: the best of every size, and near-best trees."""
+"""Commands with other questions than the best model: the best of every size, and all near it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.limits import Limit, Limits
 
 if TYPE_CHECKING:
-    from milp_trees.engines.near.tree_set import TreeSet
+    from milp_trees.results.model_set import ModelSet
+    from milp_trees.results.size_path import SizePath
 
 #: Largest number of near-optimal trees that a command writes, since more would fill the memory.
 MOST_SHOWN = 1_000_000
@@ -29,7 +30,14 @@ MOST_SHOWN = 1_000_000
 def by_size(
     options: ProblemOptions,
     *,
-    leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
+    leaves: Annotated[
+        int | None,
+        typer.Option(
+            "--leaves",
+            min=1,
+            help="Largest number of leaves (of a list: rules with the default rule). Default: 8, or that of --max-length.",
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -45,9 +53,9 @@ def by_size(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """The best tree of every number of leaves, each with its proof.
+    """The best tree of every number of leaves, or list of every length, each with its proof.
 
-    The penalties per leaf for which each is the best are printed too.
+    The penalties per leaf (or rule) for which each is the best are printed too.
     """
     from milp_trees.study.live import Live
     from milp_trees.study.solving import path_of_sizes
@@ -57,29 +65,10 @@ def by_size(
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
         live.bar.update(live.task, method=method or "")
-        found = path_of_sizes(problem, leaves, method, limits, live.point)
+        most = leaves or (8 if options.max_length is None else options.max_length + 1)
+        found = path_of_sizes(problem, most, method, limits, live.point)
     if not as_json:
-        print_table(
-            [
-                "leaves",
-                found.points[0].value.unit,
-                "bound",
-                "proven",
-                "depth",
-                "best for penalties per leaf",
-            ],
-            [
-                [
-                    r["leaves"],
-                    f"{r['value']:.10g}",
-                    "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
-                    "yes" if r["proven"] else "no",
-                    r["depth"],
-                    _between(r),
-                ]
-                for r in found.rows()
-            ],
-        )
+        _show_sizes(found, options.rule_lists)
         typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
     if plot is not None:
         found.plot().figure.savefig(plot, bbox_inches="tight")
@@ -87,6 +76,24 @@ def by_size(
     if found.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; these are the best so far.", err=True)
         raise typer.Exit(INTERRUPTED)
+
+
+def _show_sizes(found: SizePath, lists: bool) -> None:
+    """Print a line per size; of rule lists it is the number of rules."""
+    rows = [
+        [
+            r["leaves"] - lists,
+            f"{r['value']:.10g}",
+            "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
+            "yes" if r["proven"] else "no",
+            *([] if lists else [r["depth"]]),
+            _between(r),
+        ]
+        for r in found.rows()
+    ]
+    heads = ["rules" if lists else "leaves", found.points[0].value.unit, "bound", "proven"]
+    heads += [] if lists else ["depth"]
+    print_table([*heads, f"best for penalties per {'rule' if lists else 'leaf'}"], rows)
 
 
 def _between(row: dict[str, Any]) -> str:
@@ -110,7 +117,7 @@ def near_best(
     slack: Annotated[
         str | None,
         typer.Option(
-            "--slack", help="How much worse than the best a tree may be, in the task's unit."
+            "--slack", help="How much worse than the best a model may be, in the task's unit."
         ),
     ] = None,
     relative: Annotated[
@@ -120,21 +127,24 @@ def near_best(
         ),
     ] = None,
     trivial: Annotated[
-        bool, typer.Option(help="Count trees in which two sibling leaves choose the same action.")
+        bool,
+        typer.Option(
+            help="Count trees in which two sibling leaves choose the same action, and rule lists with a rule too many."
+        ),
     ] = True,
     equal_tests: Annotated[
         str,
         typer.Option(
             "--equal-tests",
-            help="all or one: tests that divide a node's rows alike make a tree each, or one.",
+            help="all or one: tests (antecedents) that divide a node's rows (capture) alike make a model each, or one.",
         ),
     ] = "all",
     listed: Annotated[
-        int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")
+        int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Models to show, best first.")
     ] = 3,
     sample: Annotated[
         int,
-        typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show."),
+        typer.Option("--sample", min=0, max=MOST_SHOWN, help="Models to draw uniformly and show."),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
     plot: Annotated[
@@ -145,9 +155,10 @@ def near_best(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Count all trees within a slack of the optimum (the Rashomon set).
+    """Count all trees or rule lists within a slack of the optimum (the Rashomon set).
 
-    The first are listed, some are drawn, and the use of tests is shown.
+    The first are listed, some are drawn, and the use of tests or antecedents is shown. Of rule
+    lists, permutations that predict alike count once.
     """
     from milp_trees.questions import NearBest
     from milp_trees.study.solving import answer
@@ -168,53 +179,55 @@ def near_best(
             fail("Interrupted before there was an answer.", INTERRUPTED)
         finish(result)
         raise typer.Exit(NO_MODEL)
-    drawn = {"trees": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
+    kind = trees.noun.split()[-1]
+    drawn = {f"{kind}s": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
     used = trees.importance().astype(object)
-    tests = used.where(used.notna(), None).to_dict("records")
+    questions = used.where(used.notna(), None).to_dict("records")
     if plot is not None:
         trees.plot().savefig(plot)
     if not as_json:
-        show_trees(trees, tests, drawn)
+        show_models(trees, questions, drawn)
     shown = {
         name: [
-            {"value": s.value.number, "exact": str(s.value.exact), "tree": s.predictor.to_json()}
+            {"value": s.value.number, "exact": str(s.value.exact), kind: s.predictor.to_json()}
             for s in of
         ]
         for name, of in drawn.items()
     }
-    write({**trees.to_json(), "tests": tests, **shown}, out, as_json)
+    write({**trees.to_json(), f"{trees.question}s": questions, **shown}, out, as_json)
     if trees.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
-def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
-    """Print the counts, the use of tests and some trees.
+def show_models(models: ModelSet, questions: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
+    """Print the counts, the use of questions and some models.
 
     Parameters
     ----------
-    trees : TreeSet
-    tests : list of dict
-        How many trees use each test.
+    models : ModelSet
+    questions : list of dict
+        How many models ask each question.
     drawn : dict
-        The trees that are drawn.
+        The models that are drawn.
     """
-    typer.echo(f"\n{trees!r}\n".replace("<", "", 1).replace(">\n", "\n"))
+    nouns, question = f"{models.noun.split()[-1]}s", models.question
+    typer.echo(f"\n{models!r}\n".replace("<", "", 1).replace(">\n", "\n"))
     print_table(
-        [trees.optimum.unit, "trees"],
-        [[f"{float(v):.10g}", spaced(c)] for v, c in trees.values().items()],
+        [models.optimum.unit, nouns],
+        [[f"{float(v):.10g}", spaced(c)] for v, c in models.values().items()],
     )
     typer.echo()
     print_table(
-        ["test", "trees", "share", "best without"],
+        [question, nouns, "share", "best without"],
         [
             [
-                t["test"],
-                spaced(t["trees"]),
-                f"{t['share']:.1%}",
-                "–" if t["best_without"] is None else f"{t['best_without']:.10g}",
+                q[question],
+                spaced(q[nouns]),
+                f"{q['share']:.1%}",
+                "–" if q["best_without"] is None else f"{q['best_without']:.10g}",
             ]
-            for t in tests
+            for q in questions
         ],
     )
     for name, of in drawn.items():

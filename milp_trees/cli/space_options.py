@@ -60,7 +60,7 @@ class ListOptions:
     max_support: Annotated[str, option("Largest such share.", LISTS)] = "1"
     max_antecedents: Annotated[
         int | None,
-        option("Keep only so many antecedents, those that divide the rows most evenly.", LISTS),
+        option("Keep only so many antecedents, those that tell the classes apart best.", LISTS),
     ] = None
 
 

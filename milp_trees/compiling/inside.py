@@ -15,7 +15,7 @@ from numba.core import cgutils, config, dispatcher, imputils, sigutils, typing
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.datamodel import models, register_default
@@ -45,6 +45,7 @@ __all__ = [
     "CompileResult",
     "CompilerBase",
     "DefaultPassBuilder",
+    "Flags",
     "FunctionCompiler",
     "IRLegalization",
     "JITCodeLibrary",

@@ -18,8 +18,8 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
-#: Most entries (rows × antecedents) of the matrix of a table: two gigabytes.
-MOST_ENTRIES = 2**31
+#: Most antecedents of a table, and most entries (rows × antecedents) of its matrix: a gigabyte.
+MOST_ANTECEDENTS, MOST_ENTRIES = 200_000, 2**30
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,9 @@ class Antecedents:
         Smallest and largest share of the rows on which an antecedent may hold, an exact rational
         (a text such as "1/200" too); every row counts once.
     most : int, optional
-        Number of antecedents to keep: those that divide the rows most evenly, that is, whose
-        support is nearest to 1/2; of equal ones the shorter and then the earlier. An optimal list
-        is then optimal among the lists of these antecedents.
+        Number of antecedents to keep: those that tell the classes of the target apart best, that
+        is, after which the Gini impurity of the rows is smallest; of equal ones the shorter and
+        then the earlier. An optimal list is then optimal among the lists of these antecedents.
     fixed : sequence of Antecedent, optional
         The antecedents themselves, which are not mined then (`Antecedents.given`).
 
@@ -257,16 +257,16 @@ class Antecedents:
         )
         chosen = np.flatnonzero(count <= math.floor(self.max_support * n))
         if self.most is not None and len(chosen) > self.most:
-            even = np.abs(2 * count[chosen] - n)
-            chosen = np.sort(chosen[np.argsort(even, kind="stable")[: self.most]])
+            purity = _purity(bits[chosen], count[chosen], dataset)
+            chosen = np.sort(chosen[np.argsort(-purity, kind="stable")[: self.most]])
         if not len(chosen):
             raise DataError(
                 f"No antecedent is left: of {len(literals)} literals, no conjunction of at most {self.max_literals} holds on a share of the {n} rows between "
                 f"{self.min_support} and {self.max_support} and not on all of them; lower min_support, or use other features."
             )
-        if len(chosen) * n > MOST_ENTRIES:
+        if len(chosen) > (limit := min(MOST_ANTECEDENTS, MOST_ENTRIES // n)):
             raise DataError(
-                f"There are {len(chosen)} antecedents on {n} rows, too many for a table; raise min_support, or keep {MOST_ENTRIES // n} of them with most."
+                f"There are {len(chosen)} antecedents on {n} rows, of which at most {limit} are taken; raise min_support, lower max_literals, or keep the best with most."
             )
         X = np.empty((n, len(chosen)), dtype=np.uint8)
         for k in range(0, len(chosen), 256):
@@ -308,6 +308,17 @@ class Antecedents:
         if data.get("fixed") is not None:
             return cls.given(Antecedent.from_json(a) for a in data["fixed"])
         return cls(**data)
+
+
+def _purity(bits: np.ndarray, count: np.ndarray, dataset: Dataset) -> np.ndarray:
+    """Rows minus Gini impurity, if the rows are divided once by each antecedent; float, (M,)."""
+    y = dataset.require("y", "The limit most")
+    purity = np.zeros(len(count))
+    for k, total in enumerate(np.bincount(y)):
+        of_class = packed((y == k).astype(np.uint8)[:, None])
+        held = np.bitwise_count(bits & of_class).sum(axis=1, dtype=np.int64)
+        purity += held**2 / count + (total - held) ** 2 / (dataset.n_rows - count)
+    return purity
 
 
 def _values(literals: list[Literal], dataset: Dataset) -> np.ndarray:

@@ -78,6 +78,11 @@ class BinaryFeature:
         )
 
     @property
+    def features(self) -> tuple[BinaryFeature, ...]:
+        """The binary features that are asked for: this one."""
+        return (self,)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that are asked for: one."""
         return (self.column,)

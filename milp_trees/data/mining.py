@@ -12,8 +12,8 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Most bits (rows × conjunctions) that are kept while mining: one gigabyte.
-MOST_BITS = 2**33
+#: Most bytes of conjunctions that are kept while mining, each with its rows and about 300 bytes more.
+MOST_BYTES = 2**30
 
 
 def packed(X: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ def conjunctions(
         for i in np.flatnonzero((held >= least) & (held < rows)).tolist():
             if found.setdefault(candidates[i].tobytes(), members[i]) is members[i]:
                 count.append(int(held[i]))
-        if len(found) * rows > MOST_BITS:
+        if len(found) * (8 * literals.shape[1] + 300) > MOST_BYTES:
             raise DataError(
                 f"There are more than {len(found)} conjunctions of at most {size} literals on {rows} rows, too many to keep; raise min_support or lower max_literals."
             )

@@ -219,7 +219,7 @@ def _compare_minor(X: np.ndarray, y: np.ndarray, file: Path) -> None:
     names, marks = _lines(contents(file), file)
     if len(names) != 1 or len(marks) != len(y):
         raise DataError(
-            f"{file} has {len(names)} lines of {len(marks)} values; one line with a value for each of the {len(y)} rows is needed. Remove it, as it is computed from the other files."
+            f"{file} must have one line with a value for each of the {len(y)} rows, and it has {len(names)} with {len(marks)}; remove it, as it is computed from the other files."
         )
     marked = marks[:, 0].astype(bool)
     group, count = _counts(X, y)

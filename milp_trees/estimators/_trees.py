@@ -217,6 +217,11 @@ class OptimalModel(BaseEstimator):  # type: ignore[misc]
         routes: Routes = self._fitted.routes(RawRows(self._tests(), self._columns(X)))
         return routes
 
+    def get_n_leaves(self) -> int:
+        """Number of leaves; those of a rule list are its rules and its default rule."""
+        check_is_fitted(self)
+        return int(self._fitted.n_leaves)
+
 
 class OptimalTree(OptimalModel):
     """Base class of the estimators of one tree."""
@@ -244,11 +249,6 @@ class OptimalTree(OptimalModel):
         """Depth of the fitted tree: the number of levels of splits."""
         check_is_fitted(self)
         return int(self.tree_.depth)
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves of the fitted tree."""
-        check_is_fitted(self)
-        return int(self.tree_.n_leaves)
 
     def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
         """Convert the tree to a `DecisionTreeClassifier`, for scikit-learn's plotting tools.

@@ -1,7 +1,7 @@
-"""`OptimalTreeCV`: cross-validation chooses the number of leaves of any optimal tree.
+"""`OptimalTreeCV`: cross-validation chooses the number of leaves of any optimal tree or rule list.
 
 It works for every estimator of one tree and so for every task: a policy, a fair or a cost-sensitive
-tree. The score of a size is the task's own value on the rows that were left out
+tree; and for a rule list, whose rules and default rule are its leaves. The score of a size is the task's own value on the rows that were left out
 (`milp_trees.choose_size`).
 """
 
@@ -10,7 +10,6 @@ tree. The score of a size is the task's own value on the rows that were left out
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.errors import DataError
-from milp_trees.estimators._trees import OptimalTree
+from milp_trees.estimators._trees import OptimalModel
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
-from milp_trees.study.choose_size import SizeChoice, choose_size
+from milp_trees.spaces.trees import Space
+from milp_trees.study.choose_size import SizeChoice, choose_size, limited
+
+#: Attributes of the fitted estimator that are its own.
+_COPIED = ("classes_", "tree_", "rule_list_", "result_")
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -33,7 +35,7 @@ def _has(name: str) -> Callable[[Any], bool]:
 
 
 class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """An optimal tree whose number of leaves is chosen by cross-validation, for any task.
+    """An optimal tree or rule list whose size is chosen by cross-validation, for any task.
 
     The thresholds of numeric columns are chosen once, on all rows; the trees are learned on the
     training rows of each fold alone. All parameters are given by name.
@@ -42,12 +44,14 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimator : estimator of one tree, default=OptimalTreeClassifier(max_depth=4)
         `OptimalTreeClassifier`, `CostSensitiveTreeClassifier`, `FairTreeClassifier`,
-        `OptimalPolicyTree`, …. Its task is the score; its `max_leaf_nodes` is ignored, its
-        `time_limit` holds for every fold.
+        `OptimalPolicyTree`, `OptimalRuleListClassifier`, …. Its task is the score, with its
+        penalties; its `max_leaf_nodes` or `max_length` is ignored, its `time_limit` holds for every
+        fold.
     max_leaf_nodes : int, default=8
-        Largest number of leaves that is tried.
+        Largest number of leaves that is tried; those of a rule list are its rules and its default
+        rule.
     max_depths : sequence of int, optional
-        Depth limits that are tried; by default that of the estimator alone.
+        Depth limits of trees that are tried; by default that of the estimator alone.
     cv : int or splitter, default=5
         As everywhere in scikit-learn; a whole number is the number of folds, stratified by class
         or observed treatment.
@@ -63,7 +67,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         the task's values, negative where smaller is better.
     best_score_ : float
         The best mean score.
-    result_, tree_, classes_, n_features_in_, feature_names_in_
+    result_, tree_, rule_list_, classes_, n_features_in_, feature_names_in_
         Those of `estimator_`.
 
     Examples
@@ -114,7 +118,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             No size has a feasible tree on every fold.
         """
         model = clone(self._model())
-        if not isinstance(model, OptimalTree):
+        if not isinstance(model, OptimalModel):
             raise DataError(
                 f"estimator must be an optimal tree, for example OptimalTreeClassifier(); got {model!r}."
             )
@@ -123,13 +127,9 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"max_leaf_nodes must be a whole number of at least 1; got {most!r}.")
         found: list[SizeChoice] = []
 
-        def choose(problem: Problem) -> Trees:
+        def choose(problem: Problem) -> Space:
             found.append(self._choose(problem, model, sample_weight))
-            return replace(
-                problem.trees,
-                max_depth=found[0].max_depth,
-                max_leaf_nodes=found[0].max_leaf_nodes,
-            )
+            return limited(problem.space, found[0].max_depth, found[0].max_leaf_nodes)
 
         if sample_weight is not None:
             given["sample_weight"] = sample_weight
@@ -138,7 +138,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.estimator_ = model.fit(X, y, **given)
         finally:
             del model._choose_size
-        for name in ("n_features_in_", "feature_names_in_", "classes_", "tree_", "result_"):
+        for name in (*_COPIED, "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -149,7 +149,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self) -> Any:
         return OptimalTreeClassifier(max_depth=4) if self.estimator is None else self.estimator
 
-    def _choose(self, problem: Problem, model: OptimalTree, sample_weight: Any) -> SizeChoice:
+    def _choose(self, problem: Problem, model: OptimalModel, sample_weight: Any) -> SizeChoice:
         """The size for the problem that the estimator states."""
         rows = problem.dataset
         classes = rows.y if rows.classes is not None else rows.treatments
@@ -181,10 +181,10 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             **{f"split{i}_test_score": row for i, row in enumerate(scores)},
         }
 
-    # -- the fitted tree -----------------------------------------------------------------------------
+    # -- the fitted model ----------------------------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions of the fitted tree, shape (n,)."""
+        """Predictions of the fitted model, shape (n,)."""
         check_is_fitted(self)
         predicted: np.ndarray = self.estimator_.predict(X)
         return predicted
@@ -221,13 +221,14 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         leaves: np.ndarray = self.estimator_.apply(X)
         return leaves
 
+    @available_if(_has("get_depth"))
     def get_depth(self) -> int:
         """Depth of the fitted tree."""
         check_is_fitted(self)
         return int(self.estimator_.get_depth())
 
     def get_n_leaves(self) -> int:
-        """Number of leaves of the fitted tree."""
+        """Number of leaves of the fitted model."""
         check_is_fitted(self)
         return int(self.estimator_.get_n_leaves())
 

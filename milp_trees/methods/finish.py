@@ -111,7 +111,7 @@ def finish(
         value = problem.value(tree)
         wrong = problem.violations(tree)
         more.setdefault("scores", problem.extra_scores(tree))
-        noun = getattr(tree, "noun", "tree")
+        noun = problem.space.noun
         checked.append(f"value recomputed from the {noun}")
         checked.append(f"limits and side constraints checked on the {noun}")
         solutions = (Solution(tree, value),)

@@ -57,6 +57,11 @@ def refusal(problem: Problem, tree: Any) -> str | None:
     """
     if tree is None:
         return None
+    noun = getattr(tree, "noun", "pruned ensemble")
+    if noun != problem.space.noun:
+        raise DataError(
+            f"The start is a {noun}; the models of the space {problem.space.name} are others, so it cannot begin with it."
+        )
     strange = problem.task.unknown_actions(tree.actions, problem.dataset)
     if strange:
         raise DataError(f"The start is for another problem: {strange}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +17,7 @@ from milp_trees.models.tree import RawRows, Routes, Rows, _dtype, _plain
 if TYPE_CHECKING:
     import pandas as pd
 
+    from milp_trees.data.dataset import Dataset
     from milp_trees.models.nodes import Node
     from milp_trees.models.tree import Tree
 
@@ -259,6 +260,56 @@ class RuleList:
             Rule(Antecedent.from_json(one["antecedent"]), _action(one)) for one in data["rules"]
         )
         return cls(rules, _action(data["default"]), tuple(data["actions"]))
+
+    @classmethod
+    def from_text(
+        cls,
+        text: str,
+        dataset: Dataset,
+        actions: Sequence[Any] | None = None,
+        antecedents: Sequence[Antecedent] = (),
+    ) -> RuleList:
+        """The list of a text like that of `to_text`.
+
+        A line per rule, `if CONDITION: ACTION` and then `else if CONDITION: ACTION`, and a last
+        line `else: ACTION`; the word `then` may stand for the colon. A condition is a name of a
+        binary feature or of its opposite, or several that are joined by `and`.
+
+        Parameters
+        ----------
+        text : str
+        dataset : Dataset
+            Its binary features may be asked for.
+        actions : sequence, optional
+            Names of the actions, in the order of the task; the dataset's classes by default.
+        antecedents : sequence of Antecedent, optional
+            Where a condition has the name of one of these, it is this one.
+
+        Returns
+        -------
+        RuleList
+
+        Raises
+        ------
+        DataError
+            The text is no rule list, or names a feature or an action that there is not; the
+            sentence proposes names that are like it.
+
+        Examples
+        --------
+        >>> import milp_trees as mt
+        >>> data = mt.Dataset([[0, 1], [1, 0]], [mt.BinaryFeature("old"), mt.BinaryFeature("ill")], y=["stay", "go"])
+        >>> RuleList.from_text("if ill and not old then go\\nelse: stay", data).length
+        1
+        """
+        from milp_trees.models.read_list import read_rules
+
+        if actions is None:
+            if dataset.classes is None:
+                raise DataError("The dataset has no classes; give the names of the actions.")
+            actions = dataset.classes
+        rules, default = read_rules(text, dataset, actions, antecedents)
+        return cls(tuple(Rule(*rule) for rule in rules), default, tuple(actions))
 
     # -- pictures ----------------------------------------------------------------------------------
 

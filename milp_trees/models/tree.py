@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -94,6 +94,9 @@ class Tree:
     actions : tuple
         Original names of the actions: `actions[leaf.action]` is predicted.
     """
+
+    #: What it is called in sentences.
+    noun: ClassVar[str] = "tree"
 
     root: Node
     actions: tuple[Any, ...]

@@ -117,8 +117,8 @@ class Result:
         if a bound contradicts the other's value.
     message : str
         A sentence for the user: why there is no answer, or a warning.
-    trees : TreeSet or None
-        All trees near the best, for the question `near-best`; `solutions` holds the first of them.
+    trees : TreeSet, RuleListSet or None
+        All models near the best, for the question `near-best`; `solutions` holds the first of them.
     curve : SizePath, PruningCurve or None
         For the question `by-size` the best trees of all sizes; `solutions` then holds those that
         improve the value, the largest first. For the question `by-price` the best prunings for

@@ -92,9 +92,12 @@ def rich_tables(
 
 
 def _answer(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Columns about the answer; the gap to the best bound if a row has no bound of its own."""
+    """Columns about the answer; where a row has no bound of its own, gaps are to the best one."""
     told = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
-    return tuple(name for name in ANSWER_COLUMNS if told or name != "gap to best")
+    without = {"gap" if told else "gap to best"}
+    if len(rows) > 1 and not any(row["start"] for row in rows):
+        without.add("start accepted")
+    return tuple(name for name in ANSWER_COLUMNS if name not in without)
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:

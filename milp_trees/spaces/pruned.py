@@ -27,6 +27,7 @@ class PrunedEnsembles(Space):
     """
 
     name: ClassVar[str] = "pruned-ensembles"
+    noun: ClassVar[str] = "pruned ensemble"
 
     ensemble: Ensemble
 

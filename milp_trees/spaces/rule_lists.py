@@ -49,6 +49,7 @@ class RuleLists(Space):
     """
 
     name: ClassVar[str] = "rule-lists"
+    noun: ClassVar[str] = "rule list"
 
     antecedents: Antecedents = field(default_factory=Antecedents)
     max_length: int | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard
 
 import numpy as np
@@ -60,6 +61,8 @@ class Space(ABC):
     """The set of predictors that are searched."""
 
     name: ClassVar[str]
+    #: What a model is called in sentences.
+    noun: ClassVar[str] = "tree"
     #: Largest number of leaves of a model, and whether the space itself limits their size.
     most_leaves: int | None = None
     is_bounded: bool = False
@@ -110,6 +113,10 @@ class Space(ABC):
         """A part of the space whose models are small, on which a support is tried out."""
         return self
 
+    def too_few_rows(self, dataset: Dataset) -> bool:
+        """Whether all rows together are too few, or weigh too little, for the smallest model."""
+        return False
+
     @abstractmethod
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
         """A sentence for each limit of the space that a predictor violates on the data."""
@@ -157,6 +164,7 @@ class Trees(Space):
     """
 
     name: ClassVar[str] = "trees"
+    noun: ClassVar[str] = "tree"
 
     max_depth: int | None
     max_leaf_nodes: int | None = None
@@ -246,6 +254,17 @@ class Trees(Space):
         from milp_trees.models.tree import Tree
 
         return [Tree(Leaf(k), actions) for k in range(len(actions))]
+
+    def too_few_rows(self, dataset: Dataset) -> bool:
+        if dataset.n_rows < self.min_samples_leaf:
+            return True
+        if self.min_samples_treatment:
+            of_each = one_hot_treatments(dataset).sum(axis=0)
+            if int(of_each.min(initial=dataset.n_rows)) < self.min_samples_treatment:
+                return True
+        # An exact sum over many rows takes a moment, and most spaces have no such minimum.
+        least: Fraction = self.min_weight_leaf
+        return least > 0 and sum(map(Fraction, dataset.row_weights.tolist())) < least
 
     def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
         out = []

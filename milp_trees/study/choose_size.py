@@ -1,6 +1,6 @@
-"""The number of leaves and the depth of a tree by cross-validation, for any task.
+"""The number of leaves of a tree or a rule list by cross-validation, for any task.
 
-On every fold the best trees of all sizes are found on the training rows, in one run where an engine
+On every fold the best models of all sizes are found on the training rows, in one run where an engine
 can, and scored on the other rows by the task's own value (van der Linden, de Weerdt, Demirović 2023,
 *STreeD*, tune their trees in this way).
 """
@@ -16,6 +16,7 @@ import numpy as np
 from milp_trees.errors import DataError, Infeasible
 from milp_trees.limits import Limits
 from milp_trees.problem import Problem
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.study.solving import path_of_sizes
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def choose_size(
     folds : int, or iterable of (rows for training, rows for the score), default=5
         A number of random folds, stratified by the class (or treatment) if there is one.
     max_depths : sequence of int, optional
-        Depth limits that are tried; by default that of the problem alone.
+        Depth limits of trees that are tried; by default that of the problem alone.
     method : str, Method or None
         None: the default method for sizes.
     limits : Limits, optional
@@ -116,9 +117,10 @@ def choose_size(
         raise DataError(
             f"max_depths must be a list of at least one depth, such as [1, 2, 3]; got {max_depths!r}."
         )
-    given = [problem.trees.max_depth] if max_depths is None else list(max_depths)
+    own = getattr(problem.space, "max_depth", None)
+    given = [own] if max_depths is None else list(max_depths)
     for depth in given:
-        replace(problem.trees, max_depth=depth, max_leaf_nodes=max_leaf_nodes)
+        limited(problem.space, depth, max_leaf_nodes)
     depths = given if max_depths is None else sorted({int(d) for d in max_depths})
     sizes = [(d, k) for d in depths for k in range(1, _most(d, max_leaf_nodes) + 1)]
     scores = np.array(
@@ -153,6 +155,23 @@ def choose_size(
     )
 
 
+def limited(space: Space, depth: int | None, most: int) -> Space:
+    """The models of a space with at most so many leaves, and trees with this limit on the depth.
+
+    Raises
+    ------
+    DataError
+        A limit is out of its range, or a depth is given for models that are no trees.
+    """
+    if isinstance(space, Trees):
+        return replace(space, max_depth=depth).with_leaves(most)
+    if depth is not None:
+        raise DataError(
+            f"max_depths belongs to trees, and the models here are {space.name}; leave it out."
+        )
+    return space.with_leaves(most)
+
+
 def _most(depth: int | None, leaves: int) -> int:
     return leaves if depth is None else min(leaves, 2 ** min(depth, 40))
 
@@ -165,22 +184,21 @@ def _scores(
     method: str | Method | None,
     limits: Limits,
 ) -> list[float]:
-    """Values of the best trees of 1, 2, … leaves on the rows left out; NaN without a tree."""
+    """Values of the best models of 1, 2, … leaves on the rows left out; NaN without one."""
     train, test = problem.dataset.subset(part[0]), problem.dataset.subset(part[1])
-    space = replace(problem.trees, max_depth=depth, max_leaf_nodes=None)
-    stated = replace(problem, dataset=train, space=replace(space, max_leaf_nodes=most))
+    stated = replace(problem, dataset=train, space=limited(problem.space, depth, most))
     path = path_of_sizes(stated, most, method, limits)
     known: dict[int, float] = {}
     by_leaves = {p.leaves: p.predictor for p in path.points}
     out = []
     for k in range(1, most + 1):
-        tree = by_leaves.get(k)
-        if tree is None:
+        model = by_leaves.get(k)
+        if model is None:
             out.append(float("nan"))
             continue
-        if id(tree) not in known:
-            known[id(tree)] = problem.task.value(tree.routes(test), test).number
-        out.append(known[id(tree)])
+        if id(model) not in known:
+            known[id(model)] = problem.task.value(model.routes(test), test).number
+        out.append(known[id(model)])
     return out
 
 

@@ -28,7 +28,7 @@ def plot_list_search(result: Result, *, competitors: Mapping[str, float] | None 
     The pictures are: the incumbent and the bound, with values of other models as lines; the numbers
     of prefixes in the queue and in the map; the longest prefix so far and the length of the
     incumbent; the remaining search space; the prefixes in the queue by their length; and the
-    number of prefixes so far. A picture is left out if the history has nothing for it. All have the
+    number of expanded prefixes so far. A picture is left out if the history has nothing for it. All have the
     same axis of time.
 
     Parameters
@@ -136,9 +136,9 @@ def plot_queue_by_length(history: History, ax: Any) -> None:
 
 
 def plot_prefixes(history: History, ax: Any) -> None:
-    """Number of prefixes that were evaluated, over time."""
-    _steps(history, "prefixes", ax, INCUMBENT, "evaluated prefixes")
-    _finish(ax, "prefixes", "evaluated prefixes", log=True)
+    """Number of prefixes whose extensions were evaluated, over time."""
+    _steps(history, "prefixes", ax, INCUMBENT, "expanded prefixes")
+    _finish(ax, "prefixes", "expanded prefixes", log=True)
 
 
 #: The pictures, and the columns of a history of which each needs at least one.

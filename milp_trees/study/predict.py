@@ -24,19 +24,19 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     A table without a header has the columns of the training file, with or without its target.
     """
     stored = read_result(result)
-    if isinstance(stored["predictor"], dict) and stored["predictor"].get("kind") == "ensemble":
+    kind = stored["predictor"].get("kind") if isinstance(stored["predictor"], dict) else None
+    if kind == "ensemble":
         return _with_ensemble(stored, table)
-    listed = isinstance(stored["predictor"], dict) and "rules" in stored["predictor"]
+    read: Any = RuleList.from_json if kind == "rule-list" else Tree.from_json
     try:
-        tree: Any = (RuleList if listed else Tree).from_json(stored["predictor"])
-        source = dict(stored["problem"]["data"])
+        tree, source = read(stored["predictor"]), dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
     except (DataError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"The {'rule list' if listed else 'tree'} in {result} is damaged ({type(error).__name__}: {error}); solve again."
+            f"The {'rule list' if kind == 'rule-list' else 'tree'} in {result} is damaged ({type(error).__name__}: {error}); solve again."
         ) from error
-    features = tree.features if listed else tree.splits
-    categories = {t.column for t in features if t.kind == "=="}
+    tests = [t for split in tree.splits for t in split.features]
+    categories = {t.column for t in tests if t.kind == "=="}
     frame = _frame(_read(table, source, target, sorted(categories - {target})), source)
     labels = tree.predict(frame).tolist()
     if target is None or target not in frame.columns:
@@ -132,7 +132,7 @@ def _read(path: str | Path, source: dict[str, Any], target: str | None, text: li
     if str(path) == source.get("path"):
         from milp_trees.data.load import read_named
 
-        return read_named(path, **options)
+        return read_named(path, alone=True, **options)
     return read_table(path, alone=True, **options)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Routes
     from milp_trees.spaces.trees import Space
     from milp_trees.tasks.structure import Structure
+
+
+#: For each dataset the last task that valued models on it, and the costs in the form of `_written`.
+#: Who values thousands of models asks for the same costs every time.
+_valued: WeakKeyDictionary[Dataset, tuple[ActionCosts, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -136,9 +142,9 @@ class ActionCosts(Task):
         return "min"
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
-        costs, kind = self._kinds(dataset)
-        whole, scale, is_exact = exact.integers(costs, kind)
-        row = np.arange(len(whole)) if kind is None else kind
+        if (known := _valued.get(dataset)) is None or known[0] is not self:
+            known = _valued[dataset] = self, self._written(dataset)
+        costs, row, whole, scale, is_exact = known[1]
         if is_exact:
             total = scale * int(whole[row, routes.action].sum())
         else:  # sum the measured floats themselves, and not their rounded form
@@ -147,6 +153,14 @@ class ActionCosts(Task):
             total, routes.n_leaves, [t.columns for t in routes.splits], dataset
         )
         return Value(float(number), number if is_exact else None, self.unit, self.sense)
+
+    def _written(
+        self, dataset: Dataset
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Fraction, bool]:
+        """Costs by kind of row, the kind of every row, and the costs as exact integers."""
+        costs, kind = self._kinds(dataset)
+        row = np.arange(len(costs)) if kind is None else kind
+        return costs, row, *exact.integers(costs, kind)
 
     def _kinds(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray | None]:
         """Costs of the kinds of rows and the kind of every row; None: each row is of its own."""

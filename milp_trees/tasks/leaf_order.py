@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.data.antecedents import Antecedent
+from milp_trees.errors import DataError, NoView
+from milp_trees.models.rule_list import ListRoutes
 from milp_trees.tasks.constraint_base import TreeConstraint, position
 from milp_trees.tasks.structure import Structure
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.tasks.views import CostMatrix
+
+#: Why rule lists have no such order.
+OF_TREES = "The constraint monotone compares the leaves of trees, which are boxes; what a rule captures is none, so it is not defined on rule lists."
 
 #: The tests on the way to a leaf, with their answers.
 Path = Sequence[tuple["BinaryFeature", bool]]
@@ -114,6 +119,8 @@ class Monotone(TreeConstraint):
     def structure(
         self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]
     ) -> list[Structure]:
+        if any(isinstance(t, Antecedent) for t in features):
+            raise NoView(OF_TREES)
         return [self._order(dataset, actions)]
 
     def _order(self, dataset: Dataset, actions: tuple[Any, ...]) -> LeafOrder:
@@ -128,6 +135,8 @@ class Monotone(TreeConstraint):
 
 def answered(routes: Routes) -> list[Path]:
     """The tests on the way to every leaf, with their answers (false is left)."""
+    if isinstance(routes, ListRoutes):
+        raise NoView(OF_TREES)
     out: list[Path] = [()] * routes.n_leaves
 
     def walk(first: int, depth: int, path: Path) -> int:

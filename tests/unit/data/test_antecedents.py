@@ -74,10 +74,29 @@ def test_rows_beyond_a_word_of_bits_are_counted():
     assert list(table.antecedents) == [a for a, _ in expected]
 
 
-def test_most_keeps_those_that_divide_the_rows_most_evenly():
-    X = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 1], [0, 0, 0, 1]])
-    table = Antecedents(most=2).of(mt.Dataset(X))
-    assert [a.name for a in table.antecedents] == ["2", "3"]
+def gini(held, y):
+    """Gini impurity of the rows on which an antecedent holds and of the others, by definition."""
+    sides = [[k for k, h in zip(y, held, strict=True) if h == side] for side in (0, 1)]
+    return sum(len(of) - Fraction(sum(of.count(k) ** 2 for k in set(of)), len(of)) for of in sides)
+
+
+def test_most_keeps_those_that_tell_the_classes_apart_best():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        X = rng.integers(0, 2, (int(rng.integers(5, 80)), 6))
+        data = mt.Dataset(X, y=rng.integers(0, 3, len(X)))
+        every = Antecedents(2, True).of(data)
+        ranked = sorted(
+            range(len(every.antecedents)), key=lambda j: gini(every.X[:, j], data.y.tolist())
+        )
+        kept = Antecedents(2, True, most=7).of(data)
+        assert kept.antecedents == tuple(every.antecedents[j] for j in sorted(ranked[:7]))
+
+
+def test_most_needs_a_target():
+    data = mt.Dataset(np.random.default_rng(0).integers(0, 2, (20, 5)))
+    with pytest.raises(DataError, match="The limit most needs `y`"):
+        Antecedents(2, most=3).of(data)
 
 
 def test_a_threshold_and_its_opposite_read_as_numbers_do():
@@ -148,11 +167,14 @@ def test_a_given_antecedent_on_an_unknown_feature_is_refused():
 
 
 def test_too_many_antecedents_are_refused(monkeypatch):
-    data = mt.Dataset(np.random.default_rng(1).integers(0, 2, (64, 12)))
+    rng = np.random.default_rng(1)
+    data = mt.Dataset(rng.integers(0, 2, (64, 12)), y=rng.integers(0, 2, 64))
     monkeypatch.setattr("milp_trees.data.antecedents.MOST_ENTRIES", 640)
-    with pytest.raises(DataError, match=r"There are 78 antecedents .* keep 10 of them with most"):
+    with pytest.raises(
+        DataError, match=r"There are 78 antecedents on 64 rows, of which at most 10 are taken"
+    ):
         Antecedents(2).of(data)
     assert len(Antecedents(2, most=10).of(data).antecedents) == 10
-    monkeypatch.setattr(mining, "MOST_BITS", 640)
+    monkeypatch.setattr(mining, "MOST_BYTES", 640)
     with pytest.raises(DataError, match="raise min_support or lower max_literals"):
         Antecedents(2).of(data)

@@ -176,7 +176,9 @@ def test_malformed_labels_are_refused(files, labels, said):
 
 @pytest.mark.parametrize("minor", ["{m} 0 0 0\n", "{a} 0 0 0 0\n{b} 0 0 0 0\n"])
 def test_a_malformed_minority_file_is_refused(files, minor):
-    with pytest.raises(DataError, match=r"x\.minor has . lines of . values; one line"):
+    with pytest.raises(
+        DataError, match=r"x\.minor must have one line with a value for each of the 4 rows"
+    ):
         mt.load(files(minor=minor))
 
 
@@ -201,6 +203,32 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     names = [mt.BinaryFeature("a b"), mt.BinaryFeature("a_b")]
     with pytest.raises(DataError, match="both be written as 'a_b'"):
         mt.write_rules(mt.Dataset([[0, 1], [1, 1]], names, y=[0, 1]), tmp_path / "x.out")
+
+
+def test_damaged_files_get_one_sentence_or_are_read(files, tmp_path):
+    """Pieces of text at random places; what is read is written and read again."""
+    pieces = ["{", "}", " ", "\n", "\t", "0", "1", "\0", "é", "{}", "1 0 1", "\u2028", "-1", "1.0"]
+    read, said = 0, []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        texts = [RULES, LABELS, MINOR]
+        which = int(rng.integers(3))
+        at = int(rng.integers(len(texts[which])))
+        texts[which] = texts[which][:at] + str(rng.choice(pieces)) + texts[which][at:]
+        path = files(*texts)
+        try:
+            data = mt.load(path)
+        except DataError as error:
+            said.append(str(error))
+            continue
+        read += 1
+        mt.write_rules(data, tmp_path / "again.out")
+        again = mt.load(tmp_path / "again.out")
+        assert (again.X == data.X).all()
+        assert (again.y == data.y).all()
+    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in said)
+    assert read > 5
+    assert len(said) > 5
 
 
 def test_public_files_are_written_as_they_were_read(data_folder, tmp_path):

@@ -66,6 +66,11 @@ LONG = {
     "dp, leaves": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6, 12)),
     "dp, ratio": lambda: mt.Problem(noise(1000, 80), mt.tasks.F1(), mt.Trees(6)),
     "dp, wide": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(2)),
+    "dp-lists": lambda: mt.Problem(
+        noise(1000, 40),
+        mt.Accuracy(split_penalty="0.001"),
+        mt.RuleLists(mt.Antecedents(negations=True)),
+    ),
     "dp-oracle": lambda: roads(400, 3),
     "dp-sizes": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(5), BySize(10)),
     "dp-sorted": lambda: mt.Problem(midpoints(2000, 10), mt.Accuracy(), mt.Trees(4)),
@@ -101,6 +106,9 @@ LONG = {
     "min-cut": lambda: forest(4000, 60),
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(5), NearBest(slack=5)),
+    "near-best-lists": lambda: mt.Problem(
+        noise(1000, 60), mt.Accuracy(), mt.RuleLists(max_length=5), NearBest(slack=5)
+    ),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
     "side-fronts": lambda: mt.Problem(
         noise(2000, 90),

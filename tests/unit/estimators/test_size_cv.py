@@ -101,3 +101,24 @@ def test_the_choice_is_refused_where_it_makes_no_sense():
     ):
         with pytest.raises(mt.DataError, match="must be a"):
             mt.choose_size(problem(mt.Accuracy()), most, folds, max_depths=depths)
+
+
+def test_the_length_of_a_rule_list_is_chosen_in_the_same_way():
+    """The scores are those of the best list of each length on the rows left out."""
+    model = mt.OptimalRuleListClassifier(length_penalty=0, max_literals=2, negations=False)
+    found = mt.OptimalTreeCV(estimator=model, max_leaf_nodes=3, cv=FOLDS).fit(X, Y)
+    lists = mt.RuleLists(mt.Antecedents(max_literals=2))
+    stated = mt.Problem(mt.Dataset(X, y=Y), mt.Accuracy(), lists)
+    for (train, test), scores in zip(FOLDS, found.choice_.scores, strict=True):
+        rows, left_out = stated.dataset.subset(train), stated.dataset.subset(test)
+        path = mt.size_path(mt.Problem(rows, mt.Accuracy(), lists.with_leaves(3)), max_leaves=3)
+        best = [p.predictor for p in path.points]
+        assert [p.length <= k for k, p in enumerate(best)] == [True] * 3
+        assert list(scores) == [
+            mt.Accuracy().value(p.routes(left_out), left_out).number for p in best
+        ]
+    assert (found.choice_.max_depth, list(found.choice_.leaves)) == (None, [1, 2, 3])
+    assert found.get_n_leaves() == found.rule_list_.length + 1 <= found.choice_.max_leaf_nodes
+    assert (found.predict(X) == found.estimator_.predict(X)).all()
+    with pytest.raises(mt.DataError, match="max_depths belongs to trees"):
+        mt.OptimalTreeCV(estimator=model, max_leaf_nodes=3, max_depths=[1]).fit(X, Y)

@@ -38,7 +38,7 @@ def test_there_is_a_picture_of_every_measurement():
         "length",
         "remaining search space",
         "queue by length of the prefix",
-        "evaluated prefixes",
+        "expanded prefixes",
     ]
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
     assert list(lines["incumbent"]) == HISTORY["incumbent"]

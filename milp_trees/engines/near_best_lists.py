@@ -1,0 +1,169 @@
+"""`near-best-lists`: all rule lists within a slack of the optimum, permutations counted once.
+
+Mata, Kanamori, Arimura (2022, *Computing the collection of good models for rule lists*) enumerate
+such lists. Here the search goes over sets of rows that no rule has captured yet: a set is a state,
+whichever rules captured the other rows. Lower bounds limit the states, then exact values of what
+can follow each of them leave only rules that are part of a list within the slack, and the lists are
+read off. The slack is raised in steps, so that a run that is stopped keeps the complete set for a
+smaller slack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from milp_trees.compiling import compiling
+from milp_trees.engines.near_lists.list_set import RuleListSet
+from milp_trees.errors import Unsupported
+from milp_trees.limits import Limit, Limits
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.watch import Watch
+from milp_trees.questions import NearBest
+from milp_trees.registering import register
+from milp_trees.results.result import Result, Solution, Status
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.engines.near_lists.graph import Listed, Search
+    from milp_trees.problem import Problem
+
+#: Memory for the search, if no limit is given.
+MEMORY_MB = 2000
+
+_warm: set[str] = set()
+
+
+@register
+class NearBestLists(Method):
+    """Exact search that keeps every rule list within the slack."""
+
+    name = "near-best-lists"
+    title: ClassVar[str] = "All rule lists within a slack of the optimum (Rashomon set), counted"
+    space = RuleLists
+    shares: ClassVar[frozenset[str]] = frozenset({"dp-lists"})
+    effort: ClassVar[int] = 90
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
+    default_rank: ClassVar[int | None] = 86
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        view = problem.view(CostMatrix)
+        if (view.split_costs + view.leaf_cost < 0).any():
+            return f"{self.name} takes prices of rules of at least 0; some are negative."
+        if isinstance(problem.question, NearBest) and not view.exact:
+            return f"{self.name} counts lists by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
+        from milp_trees.engines.near_lists.instance import check_fits
+
+        try:
+            check_fits(view, problem.lists.longest(view))
+        except Unsupported as why:
+            return str(why)
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels, once per process; later processes read them from a cache."""
+        if _warm:
+            return
+        _warm.add(self.name)
+        with compiling(self.name):
+            from milp_trees.engines.near_lists.graph import warm_up
+
+            warm_up()
+
+    def search(
+        self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
+    ) -> Result:
+        clock = Clock()
+        with clock("prepare"):
+            # Equal antecedents make different lists, so none is dropped.
+            view = problem.presolved_view(drop_tests=False)
+            run = _Run(problem, view, limits, clock.begin, start)
+        with clock("solve"):
+            limit = run.go()
+        more: dict[str, Any] = {"clock": clock, "limit": limit, "watch": run.watch}
+        if run.listed is None or run.optimum is None:
+            message = "The limit was hit before the optimum was known; there is no set of lists."
+            return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, message=message, **more)  # fmt: skip
+        with clock("list"):
+            lists = RuleListSet(
+                problem,
+                run.listed,
+                view,
+                offset=run.offset,
+                optimum=run.optimum,
+                asked=run.asked,
+                covered=run.covered,
+                limit=limit,
+            )
+            first = lists[0].predictor
+        message = (
+            ""
+            if lists.complete
+            else f"The set is complete only up to a slack of {float(lists.covered):g}; {float(lists.slack):g} was asked for."
+        )
+        result = finish(
+            problem,
+            self.name,
+            first,
+            bound=view.to_value(run.optimum + run.offset),
+            claims_optimal=True,
+            proved_by=self.name,
+            model_size=run.search.sizes,
+            message=message,
+            **more,
+        )
+        question = problem.question
+        if not isinstance(question, NearBest) or result.status is not Status.OPTIMAL:
+            return result
+        listed = tuple(
+            Solution(s.predictor, problem.value(s.predictor)) for s in lists[: question.most]
+        )
+        status = Status.OPTIMAL if lists.complete else Status.FEASIBLE
+        return replace(result, solutions=listed, trees=lists, status=status)
+
+
+class _Run:
+    """The optimum, and the lists for a rising slack."""
+
+    def __init__(
+        self, problem: Problem, view: CostMatrix, limits: Limits, began: float, start: Any
+    ) -> None:
+        from milp_trees.engines.near_lists.graph import Budget, Search
+        from milp_trees.engines.near_lists.instance import data_of
+
+        question = problem.question
+        self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
+        self.view, self.space = view, problem.lists
+        self.watch = Watch(limits, began, problem)
+        #: What every list costs besides the prices of its rules and its regret.
+        self.offset = int(view.base.sum()) + view.leaf_cost
+        one = self.question.equal_tests == "one"
+        data = data_of(view, self.space.min_samples_rule, self.space.longest(view), one)
+        budget = Budget(self.watch.check, (limits.memory_mb or MEMORY_MB) * 2**20)
+        self.search: Search = Search(data, budget)
+        self.known = None if start is None else view.objective(start) - self.offset
+        self.optimum: int | None = None
+        #: The requested slack, in natural units, and the slack that was reached, in integer units;
+        #: the latter is None if all of the requested slack was reached.
+        self.asked = Fraction(0)
+        self.covered: int | None = 0
+        self.listed: Listed | None = None
+
+    def go(self) -> Limit | None:
+        """Work until all is found, or to the limit that is returned."""
+        return self.watch.until(self._find)[1]
+
+    def _find(self) -> None:
+        from milp_trees.methods.greedy_list import greedy_list
+
+        greedy = self.view.objective(greedy_list(self.view, self.space)) - self.offset
+        self.optimum = self.search.optimum(min(n for n in (greedy, self.known) if n is not None))
+        self.asked = self.question.allowance(self.view.to_value(self.optimum + self.offset))
+        last = int(self.asked / abs(self.view.scale))  # no list is between two integers
+        for slack in sorted({0, last // 4, last // 2, last}):
+            self.listed = self.search.lists(self.optimum + slack, self.question.trivial)
+            self.covered = slack if slack < last else None

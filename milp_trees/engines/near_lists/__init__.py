@@ -1,0 +1,1 @@
+"""All rule lists whose value is close to the best one, each set of permutations once."""

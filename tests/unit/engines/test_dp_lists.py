@@ -1,0 +1,186 @@
+"""`dp-lists` against brute force over sets of rows, stopped runs, every length, and COMPAS."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.engines.list_search import search as searching
+from milp_trees.engines.list_search.switches import Switches
+from milp_trees.limits import Limit
+from milp_trees.questions import BySize
+
+
+def random_view(rng):
+    """Costs of any sign and size, equal and complementary columns, counts, prices."""
+    n, M, K = int(rng.integers(1, 13)), int(rng.integers(0, 7)), int(rng.integers(1, 5))
+    X = rng.integers(0, 2, (n, M)).astype(np.uint8)
+    if M >= 3 and rng.random() < 0.4:
+        X[:, 0], X[:, 1] = 1 - X[:, 2], X[:, 2]
+    labels = 1 - np.eye(K, dtype=np.int64)[rng.integers(0, K, n)]
+    costs = (
+        labels,
+        labels * rng.integers(0, 6, n)[:, None],
+        rng.integers(-6, 7, (n, K)),
+        rng.integers(-(10**9), 10**9, (n, K)),
+    )[rng.integers(0, 4)]
+    scale, paid = max(1, int(np.abs(costs).max()) // 4), rng.random() < 0.8
+    return mt.plugins.CostMatrix(
+        X=X,
+        features=tuple(mt.Antecedent((mt.BinaryFeature(f"x{j}"),)) for j in range(M)),
+        costs=costs,
+        actions=tuple(range(K)),
+        counts=rng.integers(1, 4, n) if rng.random() < 0.4 else np.ones(n, dtype=np.int64),
+        leaf_cost=int(rng.integers(0, 3)) * scale if rng.random() < 0.5 else 0,
+        split_costs=(rng.integers(0, 4, M) * scale * paid).astype(np.int64),
+        side=(),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
+        rows=np.arange(n),
+        complements=False,
+    )
+
+
+def brute_force(view, longest, least):
+    """The best objective of all lists, by the recursion without any bound."""
+    costs, every = view.costs.tolist(), frozenset(range(view.n_rows))
+    held = [frozenset(np.flatnonzero(column).tolist()) for column in view.X.T]
+
+    def leaf(rows):
+        return view.leaf_cost + min(sum(costs[i][k] for i in rows) for k in range(view.n_actions))
+
+    @cache
+    def best(rows, left):
+        out = leaf(rows)
+        for j, column in enumerate(held):
+            here = rows & column
+            if left and here and sum(view.counts[i] for i in here) >= least:
+                out = min(out, int(view.split_costs[j]) + leaf(here) + best(rows - here, left - 1))
+        return out
+
+    return best(every, min(99 if longest is None else longest, view.n_rows))
+
+
+def random_search(rng, view, longest, least):
+    switches = Switches(
+        tables=int(rng.integers(0, 4)),
+        rows=int(rng.integers(1, 7)),
+        share=int(rng.choice([0, 100, 10_000])),
+        dive=int(rng.integers(1, 4)),
+    )
+    return searching.ListSearch(view, longest, least, switches, 10**8)
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_the_value_is_that_of_brute_force_and_the_bound_never_above(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    view = random_view(rng)
+    longest = None if rng.random() < 0.4 else int(rng.integers(0, 6))
+    least = int(rng.choice([1, 1, 2, 3]))
+    monkeypatch.setattr(searching, "QUOTA", int(rng.choice([1, 50, 10**7])))
+    monkeypatch.setattr(searching, "MOST_LAYERS", int(rng.choice([1, 2, 8])))
+    monkeypatch.setattr(searching, "_ROOM", int(rng.choice([1, 100])))
+    search = random_search(rng, view.reduce() if rng.random() < 0.6 else view, longest, least)
+    want, calls, bounds = brute_force(view, longest, least), 0, []
+    stop = int(rng.integers(0, 20)) if rng.random() < 0.4 else -1
+
+    def between():
+        nonlocal calls
+        calls += 1
+        bounds.append(search.bound)
+        assert search.bound <= want <= search.value
+        return Limit.TIME if calls == stop else None
+
+    limit = search.run(between)
+    assert bounds == sorted(bounds)
+    assert limit or search.value == want == search.bound
+    found = search.found
+    assert view.objective(found) <= search.value
+    assert longest is None or found.length <= longest
+    sizes = np.bincount(found.routes(view).leaf, view.counts, found.n_leaves)[:-1]
+    assert (sizes >= least).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_length_has_its_optimum(seed):
+    rng = np.random.default_rng(seed)
+    n, F = int(rng.integers(2, 12)), int(rng.integers(1, 6))
+    data = mt.Dataset(
+        rng.integers(0, 2, (n, F)).astype(np.uint8), values=rng.integers(-9, 10, (n, 3))
+    )
+    task = mt.tasks.ActionCostMatrix(split_penalty=int(rng.integers(0, 3)))
+    problem = mt.Problem(data, task, mt.RuleLists(max_length=4), BySize(6))
+    result = mt.solve(problem, "dp-lists")
+    view = problem.view(mt.plugins.CostMatrix)
+    assert [p.leaves for p in result.curve.points] == [1, 2, 3, 4, 5, 6]
+    for point in result.curve.points:
+        want = view.to_value(brute_force(view, min(4, point.leaves - 1), 1))
+        assert point.proven
+        assert point.value.exact == want
+        assert point.predictor.n_leaves <= point.leaves
+
+
+def noise():
+    """A problem that takes minutes."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1000, 40)).astype(np.uint8)
+    data = mt.Dataset(X, y=rng.integers(0, 2, 1000))
+    space = mt.RuleLists(mt.Antecedents(negations=True))
+    return mt.Problem(data, mt.Accuracy(split_penalty="0.001"), space)
+
+
+@pytest.mark.parametrize(
+    ("limits", "limit"),
+    [
+        ({"time_limit": 0.3}, Limit.TIME),
+        ({"node_limit": 20}, Limit.NODES),
+        ({"memory_mb": 8, "time_limit": 20}, Limit.MEMORY),
+    ],
+)
+def test_a_stopped_run_has_a_list_and_a_bound(limits, limit):
+    result = mt.solve(noise(), "dp-lists", **limits)
+    assert result.limit is limit
+    assert result.status.value == "feasible"
+    assert 0 < result.bound < result.value.number
+    if limit is Limit.NODES:
+        assert result.nodes <= 20
+
+
+def test_a_start_is_taken():
+    problem = noise()
+    better = mt.solve(problem, "dp-lists", time_limit=1).predictor
+    result = mt.solve(problem, "dp-lists", start=better, node_limit=1)
+    assert result.start["accepted"] is not False
+    assert not problem.value(better).better_than(result.value)
+
+
+def test_a_history_has_equally_long_columns():
+    result = mt.solve(noise(), "dp-lists", node_limit=20)
+    frame = result.history_frame()
+    assert len(frame)
+    assert frame["bound"].is_monotonic_increasing
+    assert frame["prefixes"].iloc[-1] == 20
+
+
+@pytest.mark.parametrize(
+    ("penalty", "value"),
+    [
+        ("0.015", 0.3779734936),
+        ("0.01", 0.3679734936),
+        ("0.0075", 0.3580936970),
+        ("0.005", 0.3480936970),
+    ],
+)
+def test_compas(data_folder, penalty, value):
+    data = mt.load(str(data_folder / "rulelist/corels/compas_train.out"))
+    problem = mt.Problem(data, mt.Accuracy(split_penalty=penalty), mt.RuleLists())
+    result = mt.solve(problem, "dp-lists")
+    assert result.status.value == "optimal"
+    assert result.value.number == pytest.approx(value, abs=1e-10)
+    bare = mt.solve(replace(problem, space=mt.RuleLists(max_length=1)), "dp-lists:tables=0")
+    assert bare.status.value == "optimal"
+    assert bare.bound >= result.bound
