@@ -247,11 +247,10 @@ class RuleList:
         actions: Sequence[Any] | None = None,
         antecedents: Sequence[Antecedent] = (),
     ) -> RuleList:
-        """The list of a text like that of `to_text`.
+        """The list of a text: lines `if …: ACTION`, `else if …: ACTION` and `else: ACTION`.
 
-        A line per rule, `if CONDITION: ACTION` and then `else if CONDITION: ACTION`, and a last
-        line `else: ACTION`; the word `then` may stand for the colon. A condition is a name of a
-        binary feature or of its opposite, or several that are joined by `and`.
+        A condition is the name of a binary feature or of its opposite, or several that are joined
+        by `and`. The word `then` may stand for the colon.
 
         Parameters
         ----------
@@ -270,24 +269,12 @@ class RuleList:
         Raises
         ------
         DataError
-            The text is no rule list, or names a feature or an action that there is not; the
-            sentence proposes names that are like it.
-
-        Examples
-        --------
-        >>> import milp_trees as mt
-        >>> data = mt.Dataset([[0, 1], [1, 0]], [mt.BinaryFeature("old"), mt.BinaryFeature("ill")], y=["stay", "go"])
-        >>> RuleList.from_text("if ill and not old then go\\nelse: stay", data).length
-        1
+            The text is no rule list, or has an unknown name; names like it are proposed.
         """
         from milp_trees.models.read_list import read_rules
 
-        if actions is None:
-            if dataset.classes is None:
-                raise DataError("The dataset has no classes; give the names of the actions.")
-            actions = dataset.classes
-        rules, default = read_rules(text, dataset, actions, antecedents)
-        return cls(tuple(Rule(*rule) for rule in rules), default, tuple(actions))
+        rules, default, names = read_rules(text, dataset, actions, antecedents)
+        return cls(tuple(Rule(*rule) for rule in rules), default, names)
 
     # -- pictures ----------------------------------------------------------------------------------
 
@@ -331,7 +318,7 @@ class RuleList:
         Returns
         -------
         DataFrame
-            `position` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With a
+            `place` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With a
             dataset also `rows`, the number of rows that the rule captures; and, if the actions are
             its classes, `correct`, the number of those of the rule's class, and `share`, that
             number divided by `rows`.
