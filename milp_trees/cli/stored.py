@@ -95,7 +95,12 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
 @explained
 def predict(
     result: Stored,
-    new: Annotated[str, typer.Argument(help="A table with the columns that the model tests, or a rule file (.out).")],
+    new: Annotated[
+        str,
+        typer.Argument(
+            help="A table with the columns that the model tests, or a rule file (.out)."
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", help="CSV file for the predictions; by default standard output."),

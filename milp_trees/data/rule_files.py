@@ -31,6 +31,18 @@ def is_rule_file(path: str | Path) -> bool:
     return str(path).endswith(ENDINGS)
 
 
+def holds_rules(raw: bytes, file: Path, label: str | Path | None) -> bool:
+    """Whether a file of this name holds rules; a table may have any ending.
+
+    It does if it begins with a brace, if there is a file of labels, or if it is empty.
+    """
+    if not is_rule_file(file):
+        return False
+    if label is not None or _there(_beside(file, "label")):
+        return True
+    return decoded(raw, file).lstrip()[:1] in ("{", "")
+
+
 @dataclass(frozen=True)
 class RuleTable:
     """Rules and labels of the same rows.
