@@ -32,9 +32,21 @@ def is_rule_file(path: str | Path) -> bool:
 
 
 def holds_rules(raw: bytes, file: Path, label: str | Path | None) -> bool:
-    """Whether a file of this name holds rules; a table may have any ending.
+    """Whether a file holds rules; a table may have any ending.
 
-    It does if it begins with a brace, if there is a file of labels, or if it is empty.
+    Parameters
+    ----------
+    raw : bytes
+        Its contents.
+    file : Path
+        Its name.
+    label : str or Path, optional
+        The file of labels, if one was given.
+
+    Returns
+    -------
+    bool
+        It ends in `.out`, and begins with a brace, has a file of labels, or is empty.
     """
     if not is_rule_file(file):
         return False
