@@ -87,7 +87,7 @@ def read_rules(
             "The text holds no rule list; write a line 'if FEATURE: ACTION' per rule, 'else if' from the second on, and a last line 'else: ACTION'."
         )
     rules = [_rule(i, line, k, words) for k, (i, line) in enumerate(lines[:-1])]
-    return rules, _default(*lines[-1], bool(rules), words), own
+    return rules, _default(*lines[-1], bool(rules), words), tuple(own)
 
 
 def _plain(text: str) -> str:
