@@ -11,37 +11,15 @@ import numpy as np
 
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.errors import DataError, NoView
-from milp_trees.models.tree import RawRows, Routes, Rows, _dtype, _plain
+from milp_trees.errors import DataError
+from milp_trees.models.list_routes import ListRoutes
+from milp_trees.models.tree import RawRows, Rows, _dtype, _plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
-    from milp_trees.models.nodes import Node
     from milp_trees.models.tree import Tree
-
-
-@dataclass(frozen=True, eq=False)
-class ListRoutes(Routes):
-    """The rule that captures every row of a list, as `Routes`.
-
-    Leaf k is rule k, and the last leaf is the default rule. The paths are those of a one-sided tree
-    in which the first child of every node is the leaf of a rule.
-    """
-
-    @property
-    def root(self) -> Node:  # type: ignore[override]
-        """Not for lists: the nodes of a tree are asked for.
-
-        Raises
-        ------
-        NoView
-            Always.
-        """
-        raise NoView(
-            "This is defined on the nodes of trees, and a rule list has none; give the tree of the list (to_tree)."
-        )
 
 
 @dataclass(frozen=True)
