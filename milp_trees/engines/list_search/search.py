@@ -141,7 +141,7 @@ class ListSearch:
             "free": (n,),
             "missed": (n,),
         }
-        return Context(TABLES, shapes, dear=1)
+        return Context(TABLES, shapes, weight=1)
 
     def _prefixes(self, room: int, **numbers: int) -> Context:
         W, C = self.problem.sets.shape[1], self.problem.sums.shape[2]
@@ -217,6 +217,11 @@ class ListSearch:
             Largest number of prefixes that are expanded.
         deadline : Deadline, optional
             No room is made that would be ready after it.
+
+        Returns
+        -------
+        Limit or None
+            None: the best list is proven.
         """
         growing = 0.0  # seconds that the last room took; the next one takes twice as long
         while True:
