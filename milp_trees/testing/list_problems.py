@@ -109,6 +109,13 @@ def make_xor_of_pairs() -> Problem:
 
 
 @named
+def make_two_rules_at_once() -> Problem:
+    """Two rules that share no row would be perfect, but only one rule is allowed."""
+    X, y = [[1, 0], [0, 1], [0, 0], [0, 0]], ["a", "b", "c", "c"]
+    return _accuracy(X, y, _space(1))
+
+
+@named
 def make_no_limit() -> Problem:
     """No limit on the length: prices alone keep the list short."""
     return _accuracy(CUBE, [0, 0, 0, 1, 0, 1, 1, 1], _space(None), Accuracy(**PAID))
@@ -158,6 +165,12 @@ def make_equal_rows() -> Problem:
 def make_large_rules() -> Problem:
     """Every rule captures at least two rows, the default rule may capture one."""
     return _accuracy(CUBE, [0, 0, 1, 1, 1, 0, 1, 0], _space(3, min_samples_rule=2))
+
+
+@named
+def make_large_rules_of_equal_rows() -> Problem:
+    """A rule captures enough rows because equal ones count."""
+    return _accuracy([[1], [1], [0]], [0, 0, 1], _space(1, min_samples_rule=2))
 
 
 @named
@@ -329,6 +342,19 @@ def make_not_both_and_required() -> Problem:
     """One column excludes another, and requires a third."""
     task = Accuracy(constraints=(NotTogether("0", "1"), Requires("2", "0")))
     return _accuracy(CUBE, [0, 0, 1, 0, 1, 0, 1, 1], _space(2, negations=True), task)
+
+
+@named
+def make_one_column_at_most() -> Problem:
+    """A list without errors needs both columns, of which it may use one."""
+    return _accuracy(SQUARE, [0, 0, 1, 0], _space(2), Accuracy(constraints=(FeatureBudget(1),)))
+
+
+@named
+def make_column_that_requires_another() -> Problem:
+    """One rule would be perfect, but its column requires another one, which must be paid for."""
+    task = Accuracy(constraints=(Requires("1", "0"),), **PAID)
+    return _accuracy([*SQUARE, *SQUARE], [0, 0, 1, 1] * 2, _space(2), task)
 
 
 @named
