@@ -6,6 +6,7 @@ from . import plugins as plugins
 from . import tasks as tasks
 from .api import compare as compare
 from .api import estimate as estimate
+from .api import gap_of as gap_of
 from .api import near_best as near_best
 from .api import size_path as size_path
 from .api import solve as solve

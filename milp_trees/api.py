@@ -15,8 +15,10 @@ from milp_trees.methods.trace import Progress
 from milp_trees.problem import Problem
 from milp_trees.questions import NearBest
 from milp_trees.results.result import Result, Status
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.study import Study
 from milp_trees.study.compare import Watcher, compare_problems, method_names
+from milp_trees.study.gap import Gap, gap_between
 from milp_trees.study.solving import answer, path_of_sizes
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from milp_trees.engines.near.tree_set import TreeSet
     from milp_trees.engines.near_lists.list_set import RuleListSet
     from milp_trees.models.ensemble import Ensemble
+    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
     from milp_trees.results.size_path import SizePath
 
@@ -309,10 +312,77 @@ def near_best(
     return result.trees
 
 
+def gap_of(
+    model: Tree | RuleList | Ensemble | str,
+    problem: Problem,
+    *,
+    method: str | Method | None = None,
+    time_limit: float | None = 60.0,
+    memory_mb: int | None = None,
+    node_limit: int | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Gap:
+    """How far a given predictor is from the best one, with a proof.
+
+    The value of the predictor is recomputed on the data, and a method proves how good a predictor
+    of the problem can be. It begins with the given one.
+
+    Parameters
+    ----------
+    model : Tree, RuleList, Ensemble or str
+        Any predictor: of a heuristic, of another package, or typed in. A text is a rule list in the
+        form of `RuleList.to_text`. It may violate the limits of the problem; `Gap.violations` says
+        so.
+    problem : Problem
+        The question of the problem is ignored.
+    method : str or Method, optional
+        What proves the bound; by default the first method that takes the problem.
+    time_limit : float or None, default=60
+        Seconds. When they are over, the gap to the bound that is proven by then is given.
+    memory_mb, node_limit, threads, seed
+        As for `solve`.
+    progress : callable, optional
+        Called with every `TracePoint`.
+
+    Returns
+    -------
+    Gap
+
+    Raises
+    ------
+    DataError
+        The predictor is of another kind than those of the problem, or names features or actions
+        that the data do not have.
+    Unsupported
+        The method cannot take the problem.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [mt.BinaryFeature("a"), mt.BinaryFeature("b")], y=["no", "yes", "no", "no"])
+    >>> problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=2))
+    >>> gap = mt.gap_of("if a: no\\nelse: yes", problem)
+    >>> gap.value.number, gap.bound, gap.absolute
+    (1.0, 0.0, 1.0)
+    """
+    _check(problem)
+    limits = Limits.asked(
+        time_limit=time_limit,
+        memory_mb=memory_mb,
+        node_limit=node_limit,
+        threads=threads,
+        seed=seed,
+    )
+    return gap_between(model, problem, method, limits, progress)
+
+
 def size_path(
     problem: Problem,
     *,
-    max_leaves: int,
+    max_leaves: int | None = None,
+    max_length: int | None = None,
     method: str | Method | None = None,
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
@@ -320,22 +390,23 @@ def size_path(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves, and for which penalties per leaf each is the best.
+    """The best model of every size, and for which penalties per leaf or rule each is the best.
 
     Parameters
     ----------
     problem : Problem
-        The question of the problem is ignored; its space bounds the sizes too. Without a depth
-        limit, the number of leaves bounds the depth.
-    max_leaves : int
+        Trees or rule lists. The question of the problem is ignored; its space bounds the sizes too.
+        Without a depth limit, the number of leaves bounds the depth.
+    max_leaves : int, optional
         Largest number of leaves.
+    max_length : int, optional
+        Largest number of rules of rule lists, which have one leaf more; give one of the two.
     method : str or Method, optional
         A method that answers all sizes is run once. Any other method is run once per size and
         starts from the tree of the size before. By default the first method that takes the
         problem, as for `solve`.
     time_limit : float or None, default=60
         Seconds for each run. A size that is not proven by then is marked (`Point.proven`).
-        Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed
         As for `solve`.
     progress : callable, optional
@@ -343,7 +414,7 @@ def size_path(
 
     Returns
     -------
-    Path
+    SizePath
 
     Raises
     ------
@@ -363,8 +434,15 @@ def size_path(
     0.0
     """
     _check(problem)
+    if (max_leaves is None) == (max_length is None):
+        raise DataError("Give max_leaves, or max_length for rule lists, and not both.")
+    if max_length is not None and not isinstance(problem.space, RuleLists):
+        raise DataError(
+            f"max_length counts rules, and the problem is about {problem.space.name}; give max_leaves."
+        )
+    most = max_leaves if max_length is None else max_length + 1
     limits = Limits.asked(time_limit=time_limit, memory_mb=memory_mb, threads=threads, seed=seed)
-    return path_of_sizes(problem, max_leaves, method, limits, progress)
+    return path_of_sizes(problem, most, method, limits, progress)  # type: ignore[arg-type]
 
 
 def _check(problem: Any) -> None:
@@ -374,4 +452,4 @@ def _check(problem: Any) -> None:
         )
 
 
-__all__ = ["compare", "estimate", "near_best", "size_path", "solve"]
+__all__ = ["compare", "estimate", "gap_of", "near_best", "size_path", "solve"]

@@ -13,6 +13,7 @@ from milp_trees.registering import register
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
 from milp_trees.spaces.trees import Space
+from milp_trees.study.gap import Gap
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
@@ -35,6 +36,7 @@ __all__ = [
     "Event",
     "Formulation",
     "Front",
+    "Gap",
     "Job",
     "Leaf",
     "LeafCounts",

@@ -8,7 +8,18 @@ import sys
 from milp_trees.cli import solve  # noqa: F401
 
 # isort: split
-from milp_trees.cli import front, lists, prune, questions, rule_list, spo, stored, unimodular, warm  # noqa: F401
+from milp_trees.cli import (  # noqa: F401
+    front,
+    gap,
+    lists,
+    prune,
+    questions,
+    rule_list,
+    spo,
+    stored,
+    unimodular,
+    warm,
+)
 from milp_trees.cli.app import app
 from milp_trees.cli.signals import interrupts
 

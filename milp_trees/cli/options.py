@@ -265,7 +265,7 @@ def _tasks(having: str) -> str:
 
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `ProblemOptions`, which becomes its first argument."""
+    """Give a command the options of `ProblemOptions`, which becomes its argument `options`."""
     return _with_problem(command, ProblemOptions)
 
 
@@ -286,8 +286,7 @@ def _with_problem(
         for f in fields(ProblemOptions)
         if f.name not in without
     }
-    first = next(iter(inspect.signature(command).parameters))
-    return with_options(command, first, shared, make)
+    return with_options(command, "options", shared, make)
 
 
 def describe(train: Dataset, test: Dataset | None) -> str:

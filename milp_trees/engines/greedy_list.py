@@ -2,11 +2,13 @@
 
 Each rule is the one that lowers the objective most, prices included, when it is added at the end of
 the list with its cheapest action, and the default rule has its cheapest action too. It stops when
-no rule lowers the objective, or at the limit on the length.
+no rule lowers the objective, or at the limit on the length. With `improve=on` the list is then
+improved: as long as that lowers the objective, a rule is removed, or put at any place, or both.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.limits import Limits
@@ -24,8 +26,17 @@ if TYPE_CHECKING:
 
 
 @register
+@dataclass
 class Greedy(Method):
-    """Greedy heuristic."""
+    """Greedy heuristic.
+
+    Parameters
+    ----------
+    improve : bool, default=False
+        Whether the list is improved by changes of one rule.
+    """
+
+    improve: bool = False
 
     name = "greedy"
     title: ClassVar[str] = "Greedy rule list, one rule after the other (heuristic)"
@@ -40,7 +51,7 @@ class Greedy(Method):
             view = problem.presolved_view()
             deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
-            found = greedy_list(view, problem.lists, deadline)
+            found = greedy_list(view, problem.lists, deadline, self.improve)
             limit = Limit.TIME if deadline.passed else None
             if start is not None and view.objective(start) < view.objective(found):
                 found = view.canonical(start)

@@ -40,7 +40,7 @@ def greedy_model(view: CostMatrix, space: Any, deadline: Deadline = NEVER) -> An
     Tree, RuleList or None
     """
     if isinstance(space, RuleLists):
-        return greedy_list(view, space, deadline)
+        return greedy_list(view, space, deadline, improve=True)
     return greedy_tree(view, space, deadline)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.data.antecedents import Antecedent, Literal
 from milp_trees.errors import DataError
-from milp_trees.models.rule_list import Rule, RuleList
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -42,26 +41,39 @@ class Words(NamedTuple):
     actions: Mapping[str, int]
 
 
-def read_rule_list(
-    text: str, dataset: Dataset, actions: Sequence[Any], antecedents: Sequence[Antecedent] = ()
-) -> RuleList:
-    """The rule list of a text; see `RuleList.from_text`.
+def read_rules(
+    text: str,
+    dataset: Dataset,
+    actions: Sequence[Any] | None,
+    antecedents: Sequence[Antecedent] = (),
+) -> tuple[list[tuple[Antecedent, int]], int, tuple[Any, ...]]:
+    """The rules of a text with their actions, the action of the default rule, and all actions.
 
     Parameters
     ----------
     text : str
+        See `RuleList.from_text`.
     dataset : Dataset
         Its binary features may be asked for, and their opposites.
-    actions : sequence
-        Names of the actions, in order.
+    actions : sequence or None
+        Names of the actions, in order; None stands for the dataset's classes.
     antecedents : sequence of Antecedent, optional
         Where a condition has the name of one of these, it is this one.
+
+    Returns
+    -------
+    rules : list of (Antecedent, int)
+    default : int
+    actions : tuple
 
     Raises
     ------
     DataError
         The text is no rule list, or asks for something else.
     """
+    actions = dataset.classes if actions is None else tuple(actions)
+    if actions is None:
+        raise DataError("The dataset has no classes; give the names of the actions.")
     literals = {
         _plain(x.name): x
         for value in (False, True)  # a name that two have is that of the feature itself
@@ -75,14 +87,14 @@ def read_rule_list(
             "The text holds no rule list; write a line 'if FEATURE: ACTION' per rule, 'else if' from the second on, and a last line 'else: ACTION'."
         )
     rules = [_rule(i, line, k, words) for k, (i, line) in enumerate(lines[:-1])]
-    return RuleList(tuple(rules), _default(*lines[-1], bool(rules), words), tuple(actions))
+    return rules, _default(*lines[-1], bool(rules), words), actions
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _rule(i: int, line: str, k: int, words: Words) -> Rule:
+def _rule(i: int, line: str, k: int, words: Words) -> tuple[Antecedent, int]:
     """Rule number k, from line i."""
     found = RULE.fullmatch(line)
     wanted = "else if" if k else "if"
@@ -100,13 +112,13 @@ def _rule(i: int, line: str, k: int, words: Words) -> Rule:
     raise DataError(f"Line {i} of the rule list, {line!r}, {_what_is_wrong(found[2], words)}")
 
 
-def _readings(text: str, words: Words) -> Iterator[Rule]:
+def _readings(text: str, words: Words) -> Iterator[tuple[Antecedent, int]]:
     """All ways to read a condition and an action; names may contain what separates them."""
     for place in THEN.finditer(text):
         action = words.actions.get(text[place.end() :])
         if action is not None:
             for antecedent in _antecedents(text[: place.start()], words):
-                yield Rule(antecedent, action)
+                yield antecedent, action
 
 
 def _antecedents(text: str, words: Words) -> list[Antecedent]:
@@ -145,7 +157,8 @@ def _default(i: int, line: str, has_rules: bool, words: Words) -> int:
     given = line if found is None else found[1]
     if found is not None and given not in words.actions:
         given = re.sub("^then ", "", given, flags=re.IGNORECASE)
-    if (RULE.fullmatch(line) and given not in words.actions) or (found is None and has_rules):
+    is_rule = RULE.fullmatch(line) and given not in words.actions
+    if is_rule or (has_rules and found is None):
         raise DataError(
             f"The last line of the rule list is {line!r}; it must be the default rule, as in 'else: ACTION'."
         )

@@ -109,13 +109,6 @@ def make_xor_of_pairs() -> Problem:
 
 
 @named
-def make_two_rules_at_once() -> Problem:
-    """Two rules that share no row would be perfect, but only one rule is allowed."""
-    X, y = [[1, 0], [0, 1], [0, 0], [0, 0]], ["a", "b", "c", "c"]
-    return _accuracy(X, y, _space(1))
-
-
-@named
 def make_no_limit() -> Problem:
     """No limit on the length: prices alone keep the list short."""
     return _accuracy(CUBE, [0, 0, 0, 1, 0, 1, 1, 1], _space(None), Accuracy(**PAID))
@@ -168,9 +161,10 @@ def make_large_rules() -> Problem:
 
 
 @named
-def make_large_rules_of_equal_rows() -> Problem:
-    """A rule captures enough rows because equal ones count."""
-    return _accuracy([[1], [1], [0]], [0, 0, 1], _space(1, min_samples_rule=2))
+def make_copies_make_a_rule_large() -> Problem:
+    """A rule captures two rows that are copies of each other, as many as it must."""
+    X = [[1, 0], [1, 0], [0, 1], [0, 0], [0, 0]]
+    return _accuracy(X, [1, 1, 0, 0, 0], _space(1, min_samples_rule=2))
 
 
 @named
@@ -323,38 +317,38 @@ def make_before_a_black_box() -> Problem:
 
 @named
 def make_no_rule_is_the_black_box() -> Problem:
-    """The first rule would leave its rows to the cheapest action, which only the default may take."""
-    costs = [[9, 0, 5], [9, 0, 5], [0, 9, 5], [4, 4, 3]]
+    """Two rules would leave their rows to the black box, which only the default rule may."""
+    costs = [[5, 0, 3], [6, 0, 2], [0, 5, 4], [0, 7, 4]]
     task = ActionCostMatrix(constraints=(CapturedShare(0, 1),))
-    return Problem(dataset(SQUARE, values=costs), task, _space())
+    return Problem(dataset([[1, 0], [0, 1], [0, 0], [0, 0]], values=costs), task, _space())
 
 
 @named
 def make_two_columns_at_most() -> Problem:
-    """Conjunctions use two columns at once, of which the whole list may use two."""
+    """Three columns would be right everywhere, of which the whole list may use two."""
     task = Accuracy(constraints=(FeatureBudget(2),), **PAID)
-    y = [0, 1, 1, 1, 0, 1, 1, 0]
-    return _accuracy(CUBE, y, _space(3, max_literals=2), task)
+    return _accuracy(CUBE, [0, 0, 0, 0, 1, 0, 0, 0], _space(3), task)
 
 
 @named
-def make_not_both_and_required() -> Problem:
-    """One column excludes another, and requires a third."""
-    task = Accuracy(constraints=(NotTogether("0", "1"), Requires("2", "0")))
-    return _accuracy(CUBE, [0, 0, 1, 0, 1, 0, 1, 1], _space(2, negations=True), task)
+def make_not_both() -> Problem:
+    """Two columns say all, and exclude each other."""
+    task = Accuracy(constraints=(NotTogether("0", "1"),))
+    return _accuracy(CUBE, [0, 0, 0, 0, 0, 0, 1, 1], _space(2, negations=True), task)
 
 
 @named
-def make_one_column_at_most() -> Problem:
-    """A list without errors needs both columns, of which it may use one."""
-    return _accuracy(SQUARE, [0, 0, 1, 0], _space(2), Accuracy(constraints=(FeatureBudget(1),)))
+def make_one_requires_another() -> Problem:
+    """A conjunction of two columns says all; one of them requires a third one, at a price."""
+    task = Accuracy(constraints=(Requires("2", "0"),), **PAID)
+    return _accuracy(CUBE, [0, 0, 0, 0, 0, 0, 1, 1], _space(2, max_literals=2), task)
 
 
 @named
-def make_column_that_requires_another() -> Problem:
-    """One rule would be perfect, but its column requires another one, which must be paid for."""
-    task = Accuracy(constraints=(Requires("1", "0"),), **PAID)
-    return _accuracy([*SQUARE, *SQUARE], [0, 0, 1, 1] * 2, _space(2), task)
+def make_two_rules_in_one() -> Problem:
+    """Two disjoint antecedents would be right everywhere; the list may have one rule."""
+    X = [[1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
+    return _accuracy(X, [1, 1, 0, 0, 0], _space(1))
 
 
 @named

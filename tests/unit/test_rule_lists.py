@@ -116,7 +116,7 @@ def test_what_is_about_trees_says_so():
     with pytest.raises(mt.errors.Unsupported, match="not defined on rule lists"):
         mt.solve(ordered)
     with pytest.raises(mt.errors.Unsupported, match="This is for trees; the problem's space is"):
-        mt.choose_size(problem(), max_leaf_nodes=3)
+        _ = problem().trees
     with pytest.raises(mt.errors.Unsupported, match="dp searches trees, not rule-lists"):
         mt.solve(problem(), "dp")
     with pytest.raises(mt.errors.Unsupported, match="greedy searches rule-lists, not trees"):

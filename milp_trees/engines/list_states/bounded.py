@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.list_states.beam import Beam, Listed
-from milp_trees.engines.list_states.graph import Chains, enumerate_chains
+from milp_trees.engines.list_states.graph import Chains, enumerate_chains, merges
 from milp_trees.engines.list_states.levels import Rules
 from milp_trees.engines.states.parts import alive
 from milp_trees.models.rule_list import Rule, RuleList
@@ -72,19 +72,15 @@ def longest(view: CostMatrix, space: RuleLists) -> int:
 def searched(view: CostMatrix, rules: Rules) -> Beam:
     """A beam search for lists that satisfy all constraints of a view, once per limits."""
     if ("beam", rules) not in view.memo:
-        beam = Beam(view, rules, lambda found: _holds(found, view))
+
+        def note(found: Listed) -> None:
+            view.memo["met"] = Met(as_rule_list(found, view), int(view.unavoidable), "the data")
+
+        beam = Beam(view, rules, lambda found: _holds(found, view), note)
         beam.search()
         view.memo["beam", rules] = beam
-        if beam.best is not None:
-            tree = as_rule_list(beam.best, view)
-            view.memo["met"] = Met(tree, int(view.unavoidable), "the data")
     found: Beam = view.memo["beam", rules]
     return found
-
-
-def merges(view: CostMatrix) -> bool:
-    """Whether columns with the same rows, cost and side numbers are interchangeable."""
-    return all(isinstance(part, DefaultOnly) for part in view.structure)
 
 
 def as_rule_list(found: Listed, view: CostMatrix) -> RuleList:

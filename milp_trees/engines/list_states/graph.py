@@ -25,6 +25,7 @@ import numpy as np
 from milp_trees.compiling import compiling
 from milp_trees.engines.states.graph import LAST, SPLIT, STOP, States
 from milp_trees.models.rule_list import Rule, RuleList
+from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class Chains(States):
         ]
         if len(exact):
             return int(exact[0])
+        if not merges(view):  # another column has another effect
+            raise LookupError("The hypergraph does not hold the list.")
         side = [
             int(row.coefs[rows[held], right].sum())
             + (int(row.coefs[rows[~held], left].sum()) if kind != SPLIT else 0)
@@ -132,6 +135,11 @@ class Chains(States):
         if not len(alike):
             raise LookupError("The hypergraph does not hold the list.")
         return int(alike[self.cost[alike].argmin()])
+
+
+def merges(view: CostMatrix) -> bool:
+    """Whether columns with the same rows, cost and side numbers are interchangeable."""
+    return all(isinstance(part, DefaultOnly) for part in view.structure)
 
 
 def enumerate_chains(

@@ -19,11 +19,10 @@ from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.engines.list_states.bounded import (
     as_rule_list,
     limits,
-    merges,
     searched,
     shortened,
 )
-from milp_trees.engines.list_states.graph import Chains, enumerate_chains
+from milp_trees.engines.list_states.graph import Chains, enumerate_chains, merges
 from milp_trees.engines.list_states.prices import best_prices
 from milp_trees.engines.reduction.bounding import Bounding
 from milp_trees.engines.reduction.prices import most_at

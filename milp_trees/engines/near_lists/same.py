@@ -24,12 +24,12 @@ def replay(rules, data, work, actions, chosen):
         meet(bits, data.tests[rules[n]], met)
         remove(bits, met, bits)
         add_up(met, data.sums, total)
-        actions[n] = best_action(total)
+        actions[n] = best_action(total, data.n_actions)
         for w in range(len(bits)):
             chosen[actions[n], w] |= met[w]
         n += 1
     add_up(bits, data.sums, total)
-    actions[n] = best_action(total)
+    actions[n] = best_action(total, data.n_actions)
     for w in range(len(bits)):
         chosen[actions[n], w] |= bits[w]
     return n
@@ -115,7 +115,7 @@ def _can_do(rules, n, left_out, data, work, actions, chosen, placed):
 
 @kernel(allocates=False)
 def _inside(bits, other):
-    for w in range(len(bits)):
-        if bits[w] & ~other[w]:
-            return False
-    return True
+    w = 0
+    while w < len(bits) and not bits[w] & ~other[w]:
+        w += 1
+    return w == len(bits)

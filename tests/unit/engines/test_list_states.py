@@ -180,10 +180,10 @@ def test_without_a_limit_the_cost_of_a_known_list_limits_the_length():
 
 @pytest.mark.parametrize("limit", ["max_states", "max_columns"])
 def test_too_many_states_or_columns_are_counted_and_refused(limit):
-    X = np.random.default_rng(0).integers(0, 2, (60, 12))
-    data = mt.Dataset(X, y=np.random.default_rng(1).integers(0, 2, 60))
+    X = np.random.default_rng(0).integers(0, 2, (200, 12))
+    data = mt.Dataset(X, y=np.random.default_rng(1).integers(0, 2, 200))
     problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=4))
-    method = mt.registry.method("state-flow@highs", **{limit: 50})
+    method = mt.registry.method(f"state-flow:{limit}=50@highs")
     why = method.unsupported(problem)
     assert "lower the length or the number of antecedents" in why
     assert "at most 50 are allowed" in why

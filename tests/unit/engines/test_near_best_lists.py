@@ -99,7 +99,7 @@ def test_the_set_is_that_of_all_sequences():
     """Count, values, lists and their order, for any slack and both ways to count fewer."""
     rng = np.random.default_rng(0)
     merged = 0
-    for _ in range(150):
+    for _ in range(80):
         problem, trivial, one = random_problem(rng), rng.random() < 0.6, rng.random() < 0.3
         every = all_different(problem, one=one)
         view = problem.view(mt.plugins.CostMatrix)
@@ -109,7 +109,8 @@ def test_the_set_is_that_of_all_sequences():
             problem, slack=slack, trivial=trivial, equal_tests="one" if one else "all"
         )
         wanted = [w for w in all_different(problem, trivial, one) if w[0] <= last]
-        assert lists.complete and lists.optimum.exact == view.to_value(every[0][0])
+        assert lists.complete
+        assert lists.optimum.exact == view.to_value(every[0][0])
         assert [as_numbers(problem, s) for s in lists] == [chosen for *_, chosen in wanted]
         assert lists.count == len(wanted)
         values = Counter(view.to_value(cost) for cost, *_ in wanted)
@@ -118,7 +119,7 @@ def test_the_set_is_that_of_all_sequences():
             cost <= last for *_, cost in every_list(view, 4, problem.space.min_samples_rule, one)
         )
         merged += sequences > len(wanted)
-    assert merged > 20, "permutations are among the problems"
+    assert merged > 10, "permutations are among the problems"
 
 
 def small():
@@ -140,7 +141,8 @@ def test_antecedents_share_is_that_of_the_listed_lists():
         }
         values = [s.value.number for s in lists if name in (a.name for a in s.predictor.splits)]
         others = [s.value.number for s in lists if name not in (a.name for a in s.predictor.splits)]
-        assert has and row["share"] == used[name] / lists.count
+        assert has
+        assert row["share"] == used[name] / lists.count
         assert row["best_with"] == min(values)
         assert row["best_without"] == min(others, default=np.nan) or not others
 
@@ -177,7 +179,8 @@ def test_a_run_that_is_stopped_has_the_complete_set_of_a_smaller_slack(monkeypat
     stopped = mt.near_best(small(), slack=4)
     monkeypatch.undo()
     assert (stopped.complete, stopped.covered, stopped.slack) == (False, 1, 4)
-    assert stopped.limit is Limit.MEMORY and "complete only up to 1 (memory)" in repr(stopped)
+    assert stopped.limit is Limit.MEMORY
+    assert "complete only up to 1 (memory)" in repr(stopped)
     assert stopped.count == mt.near_best(small(), slack=1).count
 
 
@@ -203,15 +206,14 @@ def test_too_little_memory_is_said():
 
 
 def test_what_cannot_be_counted_is_said():
-    data = small().dataset
+    data, one = small().dataset, mt.RuleLists(max_length=1)
+    floats = mt.Dataset(data.X, values=np.random.default_rng(0).random((30, 2)))
+    problem = mt.Problem(floats, mt.tasks.ActionCostMatrix(), one)
     with pytest.raises(mt.errors.Unsupported, match="measured floats"):
-        values = np.random.default_rng(0).random((30, 2))
-        floats = mt.Dataset(data.X, values=values)
-        mt.near_best(
-            mt.Problem(floats, mt.tasks.ActionCostMatrix(), mt.RuleLists(max_length=1)), slack=1
-        )
+        mt.near_best(problem, slack=1)
+    problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists())
     with pytest.raises(mt.errors.Unsupported, match="max_length"):
-        mt.near_best(mt.Problem(data, mt.Accuracy(), mt.RuleLists()), slack=1)
+        mt.near_best(problem, slack=1)
 
 
 @pytest.mark.skipif("MILP_TREES_DATA" not in os.environ, reason="needs the folder of public data")

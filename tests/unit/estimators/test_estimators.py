@@ -84,7 +84,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
         mt.OptimalTreeClassifier,
         mt.OptimalPolicyTree,
         mt.CostSensitiveTreeClassifier,
-        mt.OptimalRuleListClassifier,
+        lambda: mt.OptimalRuleListClassifier(length_penalty=0.05),
         lambda: mt.OptimalTreeCV(max_leaf_nodes=3, cv=2),
     ],
 )

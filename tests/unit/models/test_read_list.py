@@ -38,7 +38,8 @@ def test_people_write_it_in_other_ways_too():
     other = mt.RuleList.from_text(text, data())
     assert other.leaf_actions == (0, 0, 1)
     assert other.splits[0].name == "age <= 37.5 and smoker"
-    assert other.splits[1].name == "not smoker" and other.actions[other.default] == "then again"
+    assert other.splits[1].name == "not smoker"
+    assert other.actions[other.default] == "then again"
 
 
 def test_a_condition_with_the_name_of_an_antecedent_is_that_one():
