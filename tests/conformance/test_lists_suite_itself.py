@@ -14,6 +14,7 @@ from milp_trees.testing import (
     default_list_problems,
     deletable_constraints,
 )
+from milp_trees.testing.list_problems import list_problems
 
 #: Checks of values: wrong models must be caught by them.
 VALUE_CHECKS = (
@@ -45,7 +46,7 @@ def test_a_right_method_of_another_author_passes():
 
 
 def test_no_constraint_of_the_position_model_can_be_deleted_unnoticed():
-    check_deletable_constraints(registry.formulation("position"), default_list_problems())
+    check_deletable_constraints(registry.formulation("position"), list_problems())
 
 
 def test_no_constraint_of_the_states_can_be_deleted_unnoticed_on_lists():
