@@ -192,7 +192,7 @@ def ablation(args: Any) -> Rows:
 @section
 def memory(args: Any) -> Rows:
     """Bytes of the arrays and of the process as a search grows to ten million prefixes."""
-    label = "corels:policy=breadth,map=none,collection=off,similar_support=off"
+    label = "corels:policy=breadth,similar_support=off,collection=off"
     problem = compas("0.001")
     registry.method("corels").warm_up()
     nodes = 1000

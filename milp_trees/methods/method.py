@@ -341,7 +341,7 @@ class Method(ABC):
         watch = problem.watch
         message = f"{ENDED[limit]} while the data were being prepared, or the answer read."
         if problem.question.name == Front.name:
-            tree = _simplest(problem) if known is None else known
+            tree = _met(problem) if known is None else known
             return finish_front(
                 problem,
                 self.name,
@@ -356,7 +356,7 @@ class Method(ABC):
         return finish(
             problem,
             self.name,
-            _simplest(problem) if known is None else known,
+            _met(problem) if known is None else known,
             bound=None,
             claims_optimal=False,
             proved_by=None,
@@ -372,6 +372,13 @@ def _is_large(problem: Problem) -> bool:
     """Whether preparing a problem may take a moment."""
     data = problem.dataset
     return data.n_rows * data.n_features > LARGE or not isinstance(problem.space, Trees)
+
+
+def _met(problem: Problem) -> Any:
+    """The best predictor that was met before a model was complete, or else the simplest one."""
+    view = problem._views.get((True, True))
+    found = None if view is None else getattr(view.memo.get("met"), "tree", None)
+    return _simplest(problem) if found is None or problem.violations(found) else found
 
 
 def _simplest(problem: Problem) -> Any:

@@ -161,6 +161,13 @@ def make_large_rules() -> Problem:
 
 
 @named
+def make_copies_make_a_rule_large() -> Problem:
+    """A rule captures two rows that are copies of each other, as many as it must."""
+    X = [[1, 0], [1, 0], [0, 1], [0, 0], [0, 0]]
+    return _accuracy(X, [1, 1, 0, 0, 0], _space(1, min_samples_rule=2))
+
+
+@named
 def make_rules_too_large() -> Problem:
     """No antecedent holds on as many rows as a rule must capture."""
     return _accuracy(SQUARE, [0, 1, 1, 1], _space(2, min_samples_rule=3))
@@ -310,10 +317,10 @@ def make_before_a_black_box() -> Problem:
 
 @named
 def make_no_rule_is_the_black_box() -> Problem:
-    """The first rule would leave its rows to the cheapest action, which only the default may take."""
-    costs = [[9, 0, 5], [9, 0, 5], [0, 9, 5], [4, 4, 3]]
+    """Two rules would leave their rows to the black box, which only the default rule may."""
+    costs = [[5, 0, 3], [6, 0, 2], [0, 5, 4], [0, 7, 4]]
     task = ActionCostMatrix(constraints=(CapturedShare(0, 1),))
-    return Problem(dataset(SQUARE, values=costs), task, _space())
+    return Problem(dataset([[1, 0], [0, 1], [0, 0], [0, 0]], values=costs), task, _space())
 
 
 @named

@@ -25,6 +25,8 @@ from milp_trees.tasks.views import CostMatrix
 WIDTH, MOST_NUMBERS, ROUNDS = 256, 4_000_000, 6
 #: Sequences with the same rows left, planes kept of a level, lists asked about structure.
 SAME_ROWS, PLANES, ASKED = 4, 300, 50
+#: Levels without a better list after which a search ends.
+PATIENCE = 6
 #: Choices of actions that are tried for a sequence.
 MOST_CHOICES = 1024
 
@@ -68,6 +70,8 @@ class Beam:
     rules : Rules
     holds : callable, optional
         Whether a list satisfies what else is demanded; by default nothing is.
+    note : callable, optional
+        Called with every list that is better than all before.
 
     Attributes
     ----------
@@ -78,9 +82,13 @@ class Beam:
     """
 
     def __init__(
-        self, view: CostMatrix, rules: Rules, holds: Callable[[Listed], bool] = lambda _: True
+        self,
+        view: CostMatrix,
+        rules: Rules,
+        holds: Callable[[Listed], bool] = lambda _: True,
+        note: Callable[[Listed], None] = lambda _: None,
     ) -> None:
-        self.view, self.rules, self.holds = view, rules, holds
+        self.view, self.rules, self.holds, self.note = view, rules, holds, note
         self.best: Listed | None = None
         self.multipliers = Multipliers.none(len(view.side))
         self.K, self.S = view.n_actions, len(view.side)
@@ -109,9 +117,15 @@ class Beam:
         now = _Sequences(every, np.zeros((1, 0, V), np.int64), np.zeros((1, 0), np.int64))
         total = np.rint(self.values.sum(axis=0)).astype(np.int64)
         self._try(total[None, None], now.tests)
+        price = self.view.leaf_cost + int(self.view.split_costs.min(initial=2**61))
+        best, since = self.best, 0
         for length in range(1, self.rules.length + 1):
+            if self.best is not None and length * price >= self.best.cost:
+                return  # no list of so many rules costs less
             now = self._extended(now, length == self.rules.length)
-            if not len(now.left):
+            since = since + 1 if self.best is best else 0
+            best = self.best
+            if not len(now.left) or (since == PATIENCE and best is not None):
                 return
 
     def _extended(self, now: _Sequences, last: bool) -> _Sequences:
@@ -205,6 +219,7 @@ class Beam:
             found = Listed(int(cost[w, r]), side, tuple(rules), int(action[w, r, -1]))
             if self.holds(found):
                 self.best = found
+                self.note(found)
                 break
         if S:
             planes = np.stack([cost, *totals], axis=2)[:, 0]

@@ -72,12 +72,13 @@ def longest(view: CostMatrix, space: RuleLists) -> int:
 def searched(view: CostMatrix, rules: Rules) -> Beam:
     """A beam search for lists that satisfy all constraints of a view, once per limits."""
     if ("beam", rules) not in view.memo:
-        beam = Beam(view, rules, lambda found: _holds(found, view))
+
+        def note(found: Listed) -> None:
+            view.memo["met"] = Met(as_rule_list(found, view), int(view.unavoidable), "the data")
+
+        beam = Beam(view, rules, lambda found: _holds(found, view), note)
         beam.search()
         view.memo["beam", rules] = beam
-        if beam.best is not None:
-            tree = as_rule_list(beam.best, view)
-            view.memo["met"] = Met(tree, int(view.unavoidable), "the data")
     found: Beam = view.memo["beam", rules]
     return found
 
