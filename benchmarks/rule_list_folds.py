@@ -132,6 +132,7 @@ def measured(model: Any, X: pd.DataFrame, y: np.ndarray, train: np.ndarray, test
     model.fit(X.iloc[train], y[train])
     seconds = time.process_time() - begin
     fitted = getattr(model, "best_estimator_", model)
+    rules = fitted.rule_list_.splits if hasattr(fitted, "rule_list_") else ()
     return {
         "chosen": str(getattr(model, "best_params_", "")),
         "status": getattr(fitted, "status_", ""),
@@ -141,6 +142,7 @@ def measured(model: Any, X: pd.DataFrame, y: np.ndarray, train: np.ndarray, test
         "rows": len(train),
         "test_rows": len(test),
         "cpu_seconds": round(seconds, 3),
+        "antecedents": "; ".join(sorted(a.name for a in rules)),
     }
 
 
@@ -181,7 +183,9 @@ def interval(differences: np.ndarray, share: float) -> float:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """A line per model and setting, in the order of the rows."""
+    """A line per model and setting, lists first."""
+    order = {model: i for i, model in enumerate((LIST, CHOSEN, CART, *BLACK_BOXES))}
+    table = table.sort_values("model", key=lambda names: names.map(order), kind="stable")
     by_fold = table.set_index(["model", "setting", "fold"]).test.unstack("fold")
     reference = by_fold.loc[(LIST, REFERENCE)]
     out = []
@@ -242,6 +246,8 @@ def draw(table: pd.DataFrame) -> None:
         axis.set(xscale="log", xlabel="leaves (of all trees)", ylabel="test error", title=title)
         axis.legend(fontsize=8)
     axes[0, 0].set_ylim(axes[0, 1].get_ylim())
+    axes[0, 0].set_xticks(LEAVES, [str(k) for k in LEAVES])
+    axes[0, 0].minorticks_off()
     _plots.save(figure, "rule_list_folds")
 
 

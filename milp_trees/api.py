@@ -15,6 +15,7 @@ from milp_trees.methods.trace import Progress
 from milp_trees.problem import Problem
 from milp_trees.questions import NearBest
 from milp_trees.results.result import Result, Status
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.study import Study
 from milp_trees.study.compare import Watcher, compare_problems, method_names
 from milp_trees.study.gap import Gap, gap_between
@@ -380,7 +381,8 @@ def gap_of(
 def size_path(
     problem: Problem,
     *,
-    max_leaves: int,
+    max_leaves: int | None = None,
+    max_length: int | None = None,
     method: str | Method | None = None,
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
@@ -388,22 +390,23 @@ def size_path(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves, and for which penalties per leaf each is the best.
+    """The best model of every size, and for which penalties per leaf or rule each is the best.
 
     Parameters
     ----------
     problem : Problem
-        The question of the problem is ignored; its space bounds the sizes too. Without a depth
-        limit, the number of leaves bounds the depth.
-    max_leaves : int
+        Trees or rule lists. The question of the problem is ignored; its space bounds the sizes too.
+        Without a depth limit, the number of leaves bounds the depth.
+    max_leaves : int, optional
         Largest number of leaves.
+    max_length : int, optional
+        Largest number of rules of rule lists, which have one leaf more; give one of the two.
     method : str or Method, optional
         A method that answers all sizes is run once. Any other method is run once per size and
         starts from the tree of the size before. By default the first method that takes the
         problem, as for `solve`.
     time_limit : float or None, default=60
         Seconds for each run. A size that is not proven by then is marked (`Point.proven`).
-        Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed
         As for `solve`.
     progress : callable, optional
@@ -411,7 +414,7 @@ def size_path(
 
     Returns
     -------
-    Path
+    SizePath
 
     Raises
     ------
@@ -431,8 +434,15 @@ def size_path(
     0.0
     """
     _check(problem)
+    if (max_leaves is None) == (max_length is None):
+        raise DataError("Give max_leaves, or max_length for rule lists, and not both.")
+    if max_length is not None and not isinstance(problem.space, RuleLists):
+        raise DataError(
+            f"max_length counts rules, and the problem is about {problem.space.name}; give max_leaves."
+        )
+    most = max_leaves if max_length is None else max_length + 1
     limits = Limits.asked(time_limit=time_limit, memory_mb=memory_mb, threads=threads, seed=seed)
-    return path_of_sizes(problem, max_leaves, method, limits, progress)
+    return path_of_sizes(problem, most, method, limits, progress)  # type: ignore[arg-type]
 
 
 def _check(problem: Any) -> None:

@@ -87,6 +87,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
             "fairness.md",
             "near_best.md",
             "pruning.md",
+            "rule_lists.md",
             "separable.md",
             "unimodularity.md",
         )
@@ -184,6 +185,7 @@ def test_every_convention_of_penalties_is_described():
                 "near_best",
                 "policies",
                 "pruning",
+                "rule_lists",
                 "separable",
                 "spo",
             )

@@ -35,7 +35,7 @@ Exit codes
 
 app = typer.Typer(
     name="milp-trees",
-    help="Optimal decision trees as mathematical programs: let published formulations compete.",
+    help="Optimal decision trees and rule lists as mathematical programs: let published formulations compete.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -49,7 +49,7 @@ def solve(
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
+        typer.Option("--start", help="Method that makes a model to begin with, auto or none."),
     ] = None,
     reference: Annotated[
         str,
@@ -69,7 +69,7 @@ def solve(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Solve one problem with one method and draw the tree."""
+    """Solve one problem with one method and draw the tree or rule list."""
     writable(limits.log_file, out)
     problem, test_data = options.problem(quiet=as_json)
     if then:
@@ -183,7 +183,7 @@ def compare(
     ] = "auto",
     start: Annotated[
         str,
-        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
+        typer.Option("--start", help="Method that makes a model to begin with, auto or none."),
     ] = "auto",
     reference: Annotated[
         str, typer.Option("--reference", help="Method that judges the answers, or none.")

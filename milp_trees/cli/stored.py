@@ -95,14 +95,19 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
 @explained
 def predict(
     result: Stored,
-    new: Annotated[str, typer.Argument(help="A table with the columns the tree tests.")],
+    new: Annotated[
+        str,
+        typer.Argument(
+            help="A table with the columns that the model tests, or a rule file (.out)."
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", help="CSV file for the predictions; by default standard output."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a table with the tree of a stored result."""
+    """Predict the rows of a table with the tree or rule list of a stored result."""
     from milp_trees.study.predict import predict_file
 
     labels, note = predict_file(result, new)

@@ -120,8 +120,10 @@ class _Compiler(inside.CompilerBase):
 
 
 class _Flags(inside.Flags):
-    """numba's options of a function. numba looks implementations up by them, ten thousand times per
-    unit; collecting all their values each time was a tenth of the time of compilation.
+    """numba's options of a function, which are quick to compare.
+
+    numba looks implementations up by them ten thousand times per unit. To collect all their values
+    each time was up to a tenth of the time of compilation.
     """
 
     _hash = hash(tuple(sorted(inside.Flags.options)))

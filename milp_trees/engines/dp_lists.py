@@ -135,12 +135,16 @@ class _Run:
         search.offer(self.view.objective(self.list))
 
         def between() -> Limit | None:
-            if told:
+            if told and self.is_news(search):
                 self.note(search)
             return self.watch.over()
 
-        ended, stopped = self.watch.until(lambda: search.run(between, self.limits.nodes))
+        ended, stopped = self.watch.until(
+            lambda: search.run(between, self.limits.nodes, self.watch.deadline)
+        )
         self.limit = ended or stopped
+        if told:
+            self.note(search)
         found = search.found
         if found is not None:
             if self.view.objective(found) > search.value:
@@ -151,6 +155,14 @@ class _Run:
         self.bound = search.bound
         self.counters = search.counters
         return search.bound
+
+    def is_news(self, search: ListSearch) -> bool:
+        """Whether the search has a better list, or a hundredth of its time has passed."""
+        if not self.history:
+            return True
+        last = self.history["seconds"][-1]
+        better = float(self.view.to_value(search.value)) != self.history["incumbent"][-1]
+        return better or self.clock.seconds > 1.01 * last + 0.01
 
     def note(self, search: ListSearch) -> None:
         """Add a point to the trace and to the history."""

@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.compiling import compiling
+from milp_trees.engines.list_search.switches import LARGEST, Switches
 from milp_trees.engines.near_lists.list_set import RuleListSet
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Limit, Limits
+from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
@@ -56,12 +56,9 @@ class NearBestLists(Method):
             return f"{self.name} takes prices of rules of at least 0; some are negative."
         if isinstance(problem.question, NearBest) and not view.exact:
             return f"{self.name} counts lists by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
-        from milp_trees.engines.near_lists.instance import check_fits
-
-        try:
-            check_fits(view, problem.lists.longest(view))
-        except Unsupported as why:
-            return str(why)
+        price = int(view.split_costs.max(initial=0)) + view.leaf_cost
+        if view.spread + problem.lists.longest(view) * price >= LARGEST // 4:
+            return f"{self.name} sums costs in 64 bits, and those of this problem are too large; take larger units."
         return None
 
     def warm_up(self) -> None:
@@ -70,9 +67,13 @@ class NearBestLists(Method):
             return
         _warm.add(self.name)
         with compiling(self.name):
-            from milp_trees.engines.near_lists.graph import warm_up
+            from milp_trees.engines.list_search.search import _tiny
+            from milp_trees.engines.near_lists.graph import Budget, Search
+            from milp_trees.engines.near_lists.instance import WholeSearch, data_of
 
-            warm_up()
+            best = WholeSearch(_tiny(), 2, 1, Switches(), 2**20)
+            best.run(lambda: None)
+            Search(best, data_of(best, 1, 2, True), Budget(lambda: None, 2**30)).lists(9, False)
 
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
@@ -87,13 +88,14 @@ class NearBestLists(Method):
         more: dict[str, Any] = {"clock": clock, "limit": limit, "watch": run.watch}
         if run.listed is None or run.optimum is None:
             message = "The limit was hit before the optimum was known; there is no set of lists."
-            return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, message=message, **more)  # fmt: skip
+            bound = view.to_value(run.best.bound)
+            return finish(problem, self.name, start, bound=bound, claims_optimal=False, proved_by=self.name, message=message, **more)  # fmt: skip
         with clock("list"):
             lists = RuleListSet(
                 problem,
                 run.listed,
                 view,
-                offset=run.offset,
+                offset=run.best.constant,
                 optimum=run.optimum,
                 asked=run.asked,
                 covered=run.covered,
@@ -109,7 +111,7 @@ class NearBestLists(Method):
             problem,
             self.name,
             first,
-            bound=view.to_value(run.optimum + run.offset),
+            bound=view.to_value(run.best.value),
             claims_optimal=True,
             proved_by=self.name,
             model_size=run.search.sizes,
@@ -133,19 +135,19 @@ class _Run:
         self, problem: Problem, view: CostMatrix, limits: Limits, began: float, start: Any
     ) -> None:
         from milp_trees.engines.near_lists.graph import Budget, Search
-        from milp_trees.engines.near_lists.instance import data_of
+        from milp_trees.engines.near_lists.instance import WholeSearch, data_of
 
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
-        self.view, self.space = view, problem.lists
+        self.view, self.space, self.start = view, problem.lists, start
         self.watch = Watch(limits, began, problem)
-        #: What every list costs besides the prices of its rules and its regret.
-        self.offset = int(view.base.sum()) + view.leaf_cost
-        one = self.question.equal_tests == "one"
-        data = data_of(view, self.space.min_samples_rule, self.space.longest(view), one)
-        budget = Budget(self.watch.check, (limits.memory_mb or MEMORY_MB) * 2**20)
-        self.search: Search = Search(data, budget)
-        self.known = None if start is None else view.objective(start) - self.offset
+        memory = (limits.memory_mb or MEMORY_MB) * 2**20
+        one, least = self.question.equal_tests == "one", self.space.min_samples_rule
+        #: The search for the best list; its constant is what every list costs besides the prices of
+        #: its rules and its regret.
+        self.best = WholeSearch(view, self.space.max_length, least, Switches(), memory // 2)
+        data = data_of(self.best, least, self.space.longest(view), one)
+        self.search: Search = Search(self.best, data, Budget(self.watch.check, memory))
         self.optimum: int | None = None
         #: The requested slack, in natural units, and the slack that was reached, in integer units;
         #: the latter is None if all of the requested slack was reached.
@@ -160,10 +162,18 @@ class _Run:
     def _find(self) -> None:
         from milp_trees.methods.greedy_list import greedy_list
 
-        greedy = self.view.objective(greedy_list(self.view, self.space)) - self.offset
-        self.optimum = self.search.optimum(min(n for n in (greedy, self.known) if n is not None))
-        self.asked = self.question.allowance(self.view.to_value(self.optimum + self.offset))
-        last = int(self.asked / abs(self.view.scale))  # no list is between two integers
+        best, view = self.best, self.view
+        for known in (greedy_list(view, self.space), self.start):
+            if known is not None:
+                best.offer(view.objective(known))
+        limit = best.run(self.watch.over)
+        if limit is not None:
+            raise Stopped(limit)
+        self.optimum = best.value - best.constant
+        self.asked = self.question.allowance(view.to_value(best.value))
+        last = int(self.asked / abs(view.scale))  # no list is between two integers
+        dearest = view.spread + self.search.data.most * int(self.search.data.price.max(initial=0))
         for slack in sorted({0, last // 4, last // 2, last}):
-            self.listed = self.search.lists(self.optimum + slack, self.question.trivial)
+            allowance = min(self.optimum + slack, dearest)  # every list costs at most the latter
+            self.listed = self.search.lists(allowance, self.question.trivial)
             self.covered = slack if slack < last else None

@@ -16,7 +16,7 @@ def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
     ----------
     problem : Problem
         Its dataset holds the training rows.
-    predictor : Tree or Ensemble
+    predictor : Tree, RuleList or Ensemble
     test : Dataset
         Rows that were left out.
 

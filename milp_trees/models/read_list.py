@@ -42,9 +42,12 @@ class Words(NamedTuple):
 
 
 def read_rules(
-    text: str, dataset: Dataset, actions: Sequence[Any], antecedents: Sequence[Antecedent] = ()
-) -> tuple[list[tuple[Antecedent, int]], int]:
-    """The rules of a text with their actions, and the action of the default rule.
+    text: str,
+    dataset: Dataset,
+    actions: Sequence[Any] | None,
+    antecedents: Sequence[Antecedent] = (),
+) -> tuple[list[tuple[Antecedent, int]], int, tuple[Any, ...]]:
+    """The rules of a text with their actions, the action of the default rule, and all actions.
 
     Parameters
     ----------
@@ -52,16 +55,25 @@ def read_rules(
         See `RuleList.from_text`.
     dataset : Dataset
         Its binary features may be asked for, and their opposites.
-    actions : sequence
-        Names of the actions, in order.
+    actions : sequence or None
+        Names of the actions, in order; None stands for the dataset's classes.
     antecedents : sequence of Antecedent, optional
         Where a condition has the name of one of these, it is this one.
+
+    Returns
+    -------
+    rules : list of (Antecedent, int)
+    default : int
+    actions : tuple
 
     Raises
     ------
     DataError
         The text is no rule list, or asks for something else.
     """
+    actions = dataset.classes if actions is None else tuple(actions)
+    if actions is None:
+        raise DataError("The dataset has no classes; give the names of the actions.")
     literals = {
         _plain(x.name): x
         for value in (False, True)  # a name that two have is that of the feature itself
@@ -75,7 +87,7 @@ def read_rules(
             "The text holds no rule list; write a line 'if FEATURE: ACTION' per rule, 'else if' from the second on, and a last line 'else: ACTION'."
         )
     rules = [_rule(i, line, k, words) for k, (i, line) in enumerate(lines[:-1])]
-    return rules, _default(*lines[-1], bool(rules), words)
+    return rules, _default(*lines[-1], bool(rules), words), actions
 
 
 def _plain(text: str) -> str:

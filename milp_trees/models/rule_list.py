@@ -11,37 +11,15 @@ import numpy as np
 
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.errors import DataError, NoView
-from milp_trees.models.tree import RawRows, Routes, Rows, _dtype, _plain
+from milp_trees.errors import DataError
+from milp_trees.models.list_routes import ListRoutes
+from milp_trees.models.tree import RawRows, Rows, _dtype, _plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
-    from milp_trees.models.nodes import Node
     from milp_trees.models.tree import Tree
-
-
-@dataclass(frozen=True, eq=False)
-class ListRoutes(Routes):
-    """The rule that captures every row of a list, as `Routes`.
-
-    Leaf k is rule k, and the last leaf is the default rule. The paths are those of a one-sided tree
-    in which the first child of every node is the leaf of a rule.
-    """
-
-    @property
-    def root(self) -> Node:  # type: ignore[override]
-        """Not for lists: the nodes of a tree are asked for.
-
-        Raises
-        ------
-        NoView
-            Always.
-        """
-        raise NoView(
-            "This is defined on the nodes of trees, and a rule list has none; give the tree of the list (to_tree)."
-        )
 
 
 @dataclass(frozen=True)
@@ -269,11 +247,10 @@ class RuleList:
         actions: Sequence[Any] | None = None,
         antecedents: Sequence[Antecedent] = (),
     ) -> RuleList:
-        """The list of a text like that of `to_text`.
+        """The list of a text: lines `if …: ACTION`, `else if …: ACTION` and `else: ACTION`.
 
-        A line per rule, `if CONDITION: ACTION` and then `else if CONDITION: ACTION`, and a last
-        line `else: ACTION`; the word `then` may stand for the colon. A condition is a name of a
-        binary feature or of its opposite, or several that are joined by `and`.
+        A condition is the name of a binary feature or of its opposite, or several that are joined
+        by `and`. The word `then` may stand for the colon.
 
         Parameters
         ----------
@@ -292,24 +269,12 @@ class RuleList:
         Raises
         ------
         DataError
-            The text is no rule list, or names a feature or an action that there is not; the
-            sentence proposes names that are like it.
-
-        Examples
-        --------
-        >>> import milp_trees as mt
-        >>> data = mt.Dataset([[0, 1], [1, 0]], [mt.BinaryFeature("old"), mt.BinaryFeature("ill")], y=["stay", "go"])
-        >>> RuleList.from_text("if ill and not old then go\\nelse: stay", data).length
-        1
+            The text is no rule list, or has an unknown name; names like it are proposed.
         """
         from milp_trees.models.read_list import read_rules
 
-        if actions is None:
-            if dataset.classes is None:
-                raise DataError("The dataset has no classes; give the names of the actions.")
-            actions = dataset.classes
-        rules, default = read_rules(text, dataset, actions, antecedents)
-        return cls(tuple(Rule(*rule) for rule in rules), default, tuple(actions))
+        rules, default, names = read_rules(text, dataset, actions, antecedents)
+        return cls(tuple(Rule(*rule) for rule in rules), default, names)
 
     # -- pictures ----------------------------------------------------------------------------------
 

@@ -42,11 +42,11 @@ class TracePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """A predictor (a `Tree`, or an `Ensemble`) with its value recomputed on the data.
+    """A predictor (a `Tree`, `RuleList` or `Ensemble`) with its value recomputed on the data.
 
     Parameters
     ----------
-    predictor : Tree or Ensemble
+    predictor : Tree, RuleList or Ensemble
     value : Value
         The task's value.
     coordinates : tuple of Value

@@ -146,6 +146,11 @@ class SizePath:
     seconds: float = 0.0
 
     @property
+    def of_lists(self) -> bool:
+        """Whether the models are rule lists, which are counted in rules: one less than leaves."""
+        return self.problem.space.name == "rule-lists"
+
+    @property
     def proven(self) -> bool:
         """Whether every tree is optimal for its size."""
         return all(p.proven for p in self.points)
@@ -200,6 +205,10 @@ class SizePath:
 
     # -- questions ---------------------------------------------------------------------------------
 
+    def at_length(self, k: int) -> Point:
+        """The best rule list with at most k rules."""
+        return self.at_leaves(k + 1)
+
     def at_leaves(self, k: int) -> Point:
         """The best tree with at most k leaves."""
         fitting = [p for p in self.points if p.leaves <= k]
@@ -231,14 +240,15 @@ class SizePath:
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per size that improves the value.
 
-        Keys are leaves, value, exact, bound, proven, depth, penalty_from and penalty_to
-        (Fractions).
+        Keys are leaves (of rule lists also rules), value, exact, bound, proven, depth, penalty_from
+        and penalty_to (Fractions), which are per leaf or per rule.
         """
         out = []
         for p in self.improving:
             between = self.interval(p)
             out.append(
                 {
+                    **({"rules": p.n_leaves - 1} if self.of_lists else {}),
                     "leaves": p.n_leaves,
                     "value": p.value.number,
                     "exact": p.value.exact,
@@ -253,27 +263,18 @@ class SizePath:
         return out
 
     def frame(self) -> pd.DataFrame:
-        """`rows` as a DataFrame.
+        """`rows` as a DataFrame; of rule lists without `leaves` and `depth`.
 
-        `penalty_to` is empty for the smallest tree, and both penalties are empty for trees that are
-        not on the hull.
+        `penalty_to` is empty for the smallest model, and both penalties are empty for models that
+        are not on the hull.
         """
         import pandas as pd
 
-        return pd.DataFrame(
-            self.rows(),
-            columns=[
-                "leaves",
-                "value",
-                "exact",
-                "bound",
-                "proven",
-                "depth",
-                "penalty_from",
-                "penalty_to",
-                "on_hull",
-            ],
-        )
+        size = ["rules"] if self.of_lists else ["leaves"]
+        shape = [] if self.of_lists else ["depth"]
+        proof = ["value", "exact", "bound", "proven"]
+        columns = [*size, *proof, *shape, "penalty_from", "penalty_to", "on_hull"]
+        return pd.DataFrame(self.rows(), columns=columns)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data: the rows with their trees, fractions as "p/q"."""
@@ -300,16 +301,16 @@ class SizePath:
         return out
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot value against leaves; the result is the matplotlib axes.
+        """Plot value against leaves, or rules; the result is the matplotlib axes.
 
-        Trees that are best for some penalty have filled markers.
+        Models that are best for some penalty have filled markers.
         """
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots(figsize=(5, 3.5))[1]
         points = self.improving
         line = ax.plot(
-            [p.n_leaves for p in points],
+            [p.n_leaves - self.of_lists for p in points],
             [p.value.number for p in points],
             "o-",
             mfc="white",
@@ -317,22 +318,24 @@ class SizePath:
         )[0]
         corners = [p for p in points if p in self.hull]
         ax.plot(
-            [p.n_leaves for p in corners],
+            [p.n_leaves - self.of_lists for p in corners],
             [p.value.number for p in corners],
             "o",
             color=line.get_color(),
-            label="best for some penalty per leaf",
+            label=f"best for some penalty per {'rule' if self.of_lists else 'leaf'}",
         )
-        ax.set_xlabel("leaves")
+        ax.set_xlabel("rules" if self.of_lists else "leaves")
         ax.set_ylabel(points[0].value.unit if points else "")
         ax.legend(frameon=False)
         return ax
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{p.n_leaves}: {p.value.number:.6g}" for p in self.improving)
-        return (
-            f"<SizePath by {self.method}, {'proven' if self.proven else 'not all proven'}; {sizes}>"
+        known = "proven" if self.proven else "not all proven"
+        sizes = ", ".join(
+            f"{p.n_leaves - self.of_lists}: {p.value.number:.6g}" for p in self.improving
         )
+        what = "rules" if self.of_lists else "leaves"
+        return f"<SizePath by {self.method}, {known}; {what} {sizes}>"
 
 
 def _slope(a: Point, b: Point) -> Fraction:

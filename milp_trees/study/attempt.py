@@ -180,7 +180,9 @@ def default_start(problem: Problem) -> str | None:
 def start_from(result: Result) -> Start:
     """A Start with the predictor of a result."""
     reason = (
-        "" if result.predictor is not None else result.message or f"{result.method} found no tree."
+        ""
+        if result.predictor is not None
+        else result.message or f"{result.method} found no {result.problem.space.noun}."
     )
     return Start(result.predictor, result.method, result.seconds, reason)
 

@@ -198,6 +198,8 @@ def gap_between(
     DataError
         The predictor is of another kind than those of the problem, or names features or actions
         that the data do not have.
+    SolverFailure
+        The method failed.
     """
     problem = replace(problem, question=Best())
     if isinstance(model, str):

@@ -96,7 +96,14 @@ def add_lines(ax: Any, competitors: Mapping[str, float]) -> None:
     """A horizontal line per competitor, with its name, behind the curves."""
     for i, (name, value) in enumerate(competitors.items()):
         dashes = (0, (1 + 2 * i, 2))
-        ax.axhline(value, color=OTHER, linewidth=1.2, linestyle=dashes, label=name, zorder=0)
+        ax.axhline(
+            value,
+            color=OTHER,
+            linewidth=1.2,
+            linestyle=dashes,
+            label=f"{name}: {value:.4g}",
+            zorder=0,
+        )
     ax.legend(fontsize="small", frameon=False)
 
 
@@ -189,4 +196,7 @@ def _finish(
     if log:
         ax.set_yscale("log")
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize="small", title=title, title_fontsize="small", frameon=False)
+        columns = 1 + len(ax.lines) // 6
+        ax.legend(
+            fontsize="small", title=title, title_fontsize="small", frameon=False, ncols=columns
+        )

@@ -120,8 +120,10 @@ def path_of_sizes(
         )
     if path is None or not path.points:
         if path is not None and path.limit is not None:
-            raise NothingFound(f"{chosen.label} found no tree within the limits; raise time_limit.")
+            raise NothingFound(
+                f"{chosen.label} found no {problem.space.noun} within the limits; raise time_limit."
+            )
         raise Infeasible(
-            "No tree satisfies the limits; lower min_samples_leaf or loosen the constraints."
+            f"No {problem.space.noun} satisfies the limits; lower the smallest number of rows in a leaf or rule, or loosen the constraints."
         )
     return path

@@ -202,7 +202,8 @@ class ActionCosts(Task):
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
         """The task as exact integers, with the candidate features of a space."""
         tests, X, complements = space.tests(dataset)
-        columns = list(dict.fromkeys(t.columns for t in tests)) if self.penalised else []
+        paid = [self._paid(t.columns) for t in tests] if self.penalised else []
+        columns = list(dict.fromkeys(paid))
         (costs, kind), (leaf, splits) = self._kinds(dataset), self._penalties(columns, dataset)
         whole, scale, is_exact = exact.integers(costs, kind)
         if kind is not None:
@@ -230,7 +231,7 @@ class ActionCosts(Task):
         prices = np.zeros(len(tests), dtype=np.int64)
         if self.penalised:
             price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
-            prices[:] = [price[t.columns] for t in tests]
+            prices[:] = [price[own] for own in paid]
         return CostMatrix(
             X=X,
             features=tests,
@@ -248,6 +249,11 @@ class ActionCosts(Task):
             complements=complements,
             **_masses(dataset, space),
         )
+
+    def _paid(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of some columns that have a price of their own."""
+        of = self.feature_costs
+        return tuple(c for c in columns if c in of) if of else ()
 
     def _penalties(
         self, columns: list[tuple[str, ...]], dataset: Dataset

@@ -22,7 +22,7 @@ import numpy as np
 
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.errors import DataError, NoView
-from milp_trees.models.rule_list import ListRoutes
+from milp_trees.models.list_routes import ListRoutes
 from milp_trees.tasks.constraint_base import TreeConstraint, position
 from milp_trees.tasks.structure import Structure
 

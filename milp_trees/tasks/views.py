@@ -332,8 +332,7 @@ class CostMatrix(MaybeRanked):
                 alias=dict.fromkeys(self.features, False),
             )
         # Complements are equal once every column begins with 0; constant columns are then all 0.
-        flipped = self.X[0] if self.complements else np.zeros_like(self.X[0])
-        words = packed_columns(self.X ^ flipped)
+        words = packed_columns(self.X ^ self.X[0] if self.complements else self.X)
         texts, price = [column.tobytes() for column in words], self.split_costs.tolist()
         cheapest: dict[bytes, int] = {}
         for f, text in enumerate(texts):

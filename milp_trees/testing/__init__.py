@@ -10,17 +10,14 @@ Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 
 from milp_trees.testing.checks import CHECKS
 from milp_trees.testing.deletion import check_deletable_constraints, deletable_constraints
-from milp_trees.testing.generate import (
-    brute_force,
-    planted_problem,
-    random_cost_problem,
-    random_tree,
-)
+from milp_trees.testing.generate import planted_problem, random_cost_problem, random_tree
 from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
+from milp_trees.testing.oracle import brute_force
 from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
+from milp_trees.testing.random_lists import random_list_problem
 from milp_trees.testing.separability import check_separable
-from milp_trees.testing.sets import RANDOM, default_problems
+from milp_trees.testing.sets import RANDOM, default_list_problems, default_problems
 from milp_trees.testing.solver_checks import SOLVER_CHECKS, check_solver
 from milp_trees.testing.suite import Report, check_formulation
 from milp_trees.testing.task_checks import check_task
@@ -41,10 +38,12 @@ __all__ = [
     "check_solver",
     "check_solver_pair",
     "check_task",
+    "default_list_problems",
     "default_problems",
     "deletable_constraints",
     "planted_problem",
     "problem",
     "random_cost_problem",
+    "random_list_problem",
     "random_tree",
 ]

@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from milp_trees.mip.formulation import Formulation, ModelSize
-from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression
-from milp_trees.testing.generate import SHAPES, brute_force, choices, random_tree
-from milp_trees.testing.solve import FEASIBLE, Point, built, minimise
+from milp_trees.testing.generate import SHAPES, choices, random_tree
+from milp_trees.testing.oracle import brute_force
+from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, worst_violation
 
 Check = Callable[[Formulation, Problem], None]
 
@@ -271,7 +272,7 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
         x = encoded(formulation, problem, tree)
         if b.matrix.violation(x) > FEASIBLE:
             refuse(
-                f"{what} is encoded as an infeasible point: {_worst(b.matrix, x)}",
+                f"{what} is encoded as an infeasible point: {worst_violation(b.matrix, x)}",
                 formulation,
                 problem,
             )
@@ -321,10 +322,10 @@ def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarra
         ) from None
 
 
-def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Tree]:
-    """Feasible trees of the space, each once.
+def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Any]:
+    """Feasible trees or rule lists of the space, each once.
 
-    They are the oracle's tree, single leaves, full and lopsided trees, and random trees.
+    They are the oracle's one, single leaves, full and lopsided trees, and random ones.
 
     Parameters
     ----------
@@ -337,36 +338,24 @@ def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Tree]:
 
     Returns
     -------
-    list of Tree
+    list of Tree or RuleList
     """
-    actions = choices(problem)[1]
+    shaped = isinstance(problem.space, Trees) and problem.trees.depth > 1
     rng = np.random.default_rng(seed)
     best = brute_force(problem)
     found = [] if best is None else [best[0].prune_empty(problem.dataset)]
-    found += [Tree(Leaf(k), actions) for k in range(len(actions))]
+    found += problem.space.simplest(choices(problem)[1])
     if best is not None:
         found += [
             t
             for grow in SHAPES.values()
-            if problem.trees.depth > 1 and (t := random_tree(problem, rng, 10, grow)) is not None
+            if shaped and (t := random_tree(problem, rng, 10, grow)) is not None
         ]
         found += [t for _ in range(n) if (t := random_tree(problem, rng)) is not None]
+    if best is not None and not problem.space.is_bounded:
+        # A model without a limit need not hold predictors that cost too much to be optimal.
+        found = [t for t in found if t.n_leaves <= best[0].n_leaves]
     return [t for t in dict.fromkeys(found) if not problem.violations(t)]
-
-
-def _worst(matrix: Any, x: np.ndarray) -> str:
-    activity = matrix.A @ x
-    excess = np.maximum(matrix.row_lower - activity, activity - matrix.row_upper)
-    columns, rows = matrix.names()
-    if len(excess) and excess.max() > FEASIBLE:
-        i = int(excess.argmax())
-        return f"row {rows[i]} has {activity[i]:g}, allowed is [{matrix.row_lower[i]:g}, {matrix.row_upper[i]:g}]."
-    j = int(
-        np.maximum.reduce(
-            [matrix.lower - x, x - matrix.upper, np.abs(x - np.rint(x)) * matrix.integer]
-        ).argmax()
-    )
-    return f"variable {columns[j]} has {x[j]:g}, allowed is [{matrix.lower[j]:g}, {matrix.upper[j]:g}]."
 
 
 # -- bounds ----------------------------------------------------------------------------------------

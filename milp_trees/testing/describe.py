@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
@@ -37,8 +38,10 @@ def describe(problem: Problem) -> str:
 def expression(tree: Any) -> str:
     """A tree on one line: `[x: left | right]`, left if the test is false.
 
-    For a pruned ensemble it lists the nodes that stay splits.
+    For a rule list it is its text; for a pruned ensemble it lists the nodes that stay splits.
     """
+    if isinstance(tree, RuleList):
+        return "; ".join(tree.to_text().splitlines())
     if not isinstance(tree, Tree):
         return f"the pruning that keeps {tree.to_json()['kept']}"
 

@@ -1,4 +1,4 @@
-"""Random problems and trees from a seed, and the oracle that scores every tree by the task."""
+"""Random problems and trees from a seed, and all trees of a depth."""
 
 from __future__ import annotations
 
@@ -12,20 +12,14 @@ from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
-from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.base import Value
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.policy import ActionCostMatrix
-from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing.exhaustive import best_tree
 from milp_trees.testing.problems import numeric_dataset
-from milp_trees.testing.random_prunings import all_prunings
-
-#: Largest number of trees that are scored one by one.
-MOST_SCORED = 3000
+from milp_trees.testing.random_lists import any_list
 
 
 def random_dataset(
@@ -154,8 +148,8 @@ def planted_problem(seed: int, n_rows: int = 12, n_features: int = 4, depth: int
 
 def random_tree(
     problem: Problem, rng: np.random.Generator, tries: int = 50, shape: Shape | None = None
-) -> Tree | None:
-    """A random feasible tree of the problem's space without empty leaves.
+) -> Any:
+    """A random feasible tree or rule list of the problem's space without empty leaves.
 
     Parameters
     ----------
@@ -170,8 +164,8 @@ def random_tree(
 
     Returns
     -------
-    Tree or None
-        None if no feasible tree was found.
+    Tree, RuleList or None
+        None if no feasible one was found.
     """
     for _ in range(tries):
         tree = any_tree(problem, rng, shape)
@@ -180,8 +174,10 @@ def random_tree(
     return None
 
 
-def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = None) -> Tree:
-    """A random tree within the depth limit without empty leaves, feasible or not.
+def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = None) -> Any:
+    """A random tree (or rule list) within the limit on the depth (or length), feasible or not.
+
+    No leaf is empty.
 
     Parameters
     ----------
@@ -192,8 +188,10 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
 
     Returns
     -------
-    Tree
+    Tree or RuleList
     """
+    if isinstance(problem.space, RuleLists):
+        return any_list(problem, rng)
     tests, actions = choices(problem)
     depth = problem.trees.depth
     node = (
@@ -215,9 +213,7 @@ def choices(problem: Problem) -> tuple[tuple[BinaryFeature, ...], tuple[Any, ...
         actions = tuple(
             dict.fromkeys(map(view.decisions.label, view.decisions.solve(view.vectors).decisions))
         )
-    return tuple(
-        problem.dataset.features[j] for j in problem.trees.candidates(problem.dataset)
-    ), actions
+    return tuple(problem.space.tests(problem.dataset).features), actions
 
 
 def grow(
@@ -308,93 +304,3 @@ def all_trees(tests: tuple[BinaryFeature, ...], n_actions: int, depth: int) -> I
             for left in below:
                 for right in below:
                     yield Branch(test, left, right)
-
-
-@lru_cache(maxsize=1024)
-def brute_force(problem: Problem) -> tuple[Any, Value] | None:
-    """The best feasible predictor and its value; None if none is feasible.
-
-    Every predictor is scored by the task, without views, bounds or shared code. If there are more
-    than `MOST_SCORED` trees, `exhaustive` finds the best one from the view, and the task confirms
-    its value.
-
-    Raises
-    ------
-    AssertionError
-        The task gives the tree another value than its view does, or finds it infeasible.
-    """
-    # The search knows no constraints on the tree itself.
-    sums = problem.task.offers(CostMatrix) and not problem.view(CostMatrix).structure
-    if sums and n_trees(problem) > MOST_SCORED:
-        return _confirmed(problem, best_tree(problem))
-    best: tuple[Any, Value] | None = None
-    for tree in _predictors(problem):
-        value = problem.value(tree)
-        if (best is None or value.better_than(best[1])) and not problem.violations(tree):
-            best = tree, value
-    return best
-
-
-def n_trees(problem: Problem) -> float:
-    """Number of trees, with each shape, test and action."""
-    tests, actions = choices(problem)
-    total = float(len(actions))
-    for _ in range(problem.trees.depth):
-        total = len(actions) + len(tests) * total**2
-    return total
-
-
-def _confirmed(problem: Problem, tree: Tree | None) -> tuple[Tree, Value] | None:
-    if tree is None:
-        return None
-    value, view = problem.value(tree), problem.view(CostMatrix)
-    number = value.exact if value.exact is not None else value.number
-    if abs(view.from_value(number) - view.objective(tree)) > view.tolerance or problem.violations(
-        tree
-    ):
-        raise AssertionError(
-            f"The task {problem.task.name} and its view differ on a tree of {tree.n_leaves} leaves: {value} against {view.objective(tree)} units; "
-            f"it breaks {problem.violations(tree)}."
-        )
-    return tree, value
-
-
-def _predictors(problem: Problem) -> Iterator[Any]:
-    if isinstance(problem.space, PrunedEnsembles):
-        return all_prunings(problem.space.ensemble)
-    return _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem)
-
-
-def _trees(problem: Problem) -> Iterator[Tree]:
-    tests, actions = choices(problem)
-    for node in all_trees(tests, len(actions), problem.trees.depth):
-        yield Tree(node, actions)
-
-
-def _deciding_trees(problem: Problem) -> Iterator[Tree]:
-    """All trees by shape and tests; each leaf has the oracle's decision for its rows.
-
-    No other decision is better in that leaf.
-    """
-    tests, _ = choices(problem)
-    data, task = problem.dataset, problem.task
-    listed = task.actions(data)
-    S = problem.view(LeafOracle).decisions
-    vectors = data.values * data.row_weights[:, None]
-    for node in all_trees(tests, 1, problem.trees.depth):
-        leaf = Tree(node, ("",)).routes(data).leaf
-        names = [
-            S.label(S.solve(vectors[leaf == t].sum(axis=0)[None, :]).decisions[0])
-            for t in range(Tree(node, ("",)).n_leaves)
-        ]
-        actions = listed or tuple(dict.fromkeys(names))
-        order = iter(names)
-        yield Tree(_decided(node, order, actions), actions)
-
-
-def _decided(node: Node, names: Iterator[str], actions: tuple[Any, ...]) -> Node:
-    """The tree with the actions of these names in its leaves, from left to right."""
-    if isinstance(node, Leaf):
-        return Leaf(actions.index(next(names)))
-    left = _decided(node.left, names, actions)
-    return Branch(node.test, left, _decided(node.right, names, actions))

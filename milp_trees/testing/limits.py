@@ -1,4 +1,7 @@
-"""Trees that violate a limit by very little; none of them may be a feasible point of the model."""
+"""Trees and rule lists that violate a limit by very little.
+
+None of them may be a feasible point of the model.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.data.dataset import Dataset
 from milp_trees.mip.formulation import Formulation
-from milp_trees.models.tree import Tree
+from milp_trees.models.rule_list import RuleList
+from milp_trees.models.tree import Routes, Tree
 from milp_trees.problem import Problem
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.spaces.trees import Trees
 from milp_trees.testing.checks import check, decoded, demand, encoded
 from milp_trees.testing.describe import expression
 from milp_trees.testing.generate import SHAPES, any_tree
@@ -43,15 +50,16 @@ def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
         )
 
 
-def just_beyond(problem: Problem, seed: int = 0) -> list[Tree]:
-    """Random trees without empty leaves that violate limits.
+def just_beyond(problem: Problem, seed: int = 0) -> list[Any]:
+    """Random trees (or lists) without empty leaves that violate limits.
 
     For each limit they are the trees that violate it by least.
     """
     if not _limited(problem):
         return []
     rng = np.random.default_rng(seed)
-    shapes = [None, *SHAPES.values()] if problem.trees.depth > 1 else [None]
+    deep = isinstance(problem.space, Trees) and problem.space.depth > 1
+    shapes = [None, *SHAPES.values()] if deep else [None]
     trees = dict.fromkeys(any_tree(problem, rng, shapes[k % len(shapes)]) for k in range(TREES))
     found: dict[Any, list[tuple[float, Tree]]] = {}
     for tree in trees:
@@ -67,18 +75,32 @@ def just_beyond(problem: Problem, seed: int = 0) -> list[Tree]:
 
 
 def _limited(problem: Problem) -> bool:
-    space = problem.trees
-    return bool(
-        space.limits_leaves
-        or space.min_samples_leaf > 1
-        or space.min_weight_leaf
-        or getattr(problem.scale, "side", ())
-    )
+    space = problem.space
+    if isinstance(space, RuleLists):
+        limited = space.is_bounded or space.min_samples_rule > 1
+    else:
+        trees = problem.trees
+        limited = bool(trees.limits_leaves or trees.min_samples_leaf > 1 or trees.min_weight_leaf)
+    return limited or bool(getattr(problem.scale, "side", ()))
 
 
-def _excess(problem: Problem, tree: Tree) -> Iterator[tuple[Any, float]]:
+def _excess(problem: Problem, tree: Any) -> Iterator[tuple[Any, float]]:
     """Pairs of a limit and the amount by which a tree violates it (negative if it does not)."""
-    space, data, routes = problem.trees, problem.dataset, tree.routes(problem.dataset)
+    data, routes = problem.dataset, tree.routes(problem.dataset)
+    if isinstance(problem.space, RuleLists):
+        yield from _of_lists(problem.space, tree, routes)
+    else:
+        yield from _of_trees(problem.trees, tree, routes, data)
+    scale: Any = problem.scale
+    for j, row in enumerate(getattr(scale, "side", ())):
+        total = int(row.coefs[np.arange(data.n_rows), routes.action].sum())
+        yield (j, "below"), total - (total if row.upper is None else row.upper)
+        yield (j, "above"), (total if row.lower is None else row.lower) - total
+
+
+def _of_trees(
+    space: Trees, tree: Tree, routes: Routes, data: Dataset
+) -> Iterator[tuple[str, float]]:
     yield "leaves", tree.n_leaves - (space.max_leaf_nodes or tree.n_leaves)
     yield "rows", space.min_samples_leaf - int(np.bincount(routes.leaf).min())
     yield (
@@ -87,8 +109,10 @@ def _excess(problem: Problem, tree: Tree) -> Iterator[tuple[Any, float]]:
         - float(np.bincount(routes.leaf, weights=data.row_weights).min())
         - 1e-9,
     )
-    scale: Any = problem.scale
-    for j, row in enumerate(getattr(scale, "side", ())):
-        total = int(row.coefs[np.arange(data.n_rows), routes.action].sum())
-        yield (j, "below"), total - (total if row.upper is None else row.upper)
-        yield (j, "above"), (total if row.lower is None else row.lower) - total
+
+
+def _of_lists(space: RuleLists, rules: RuleList, routes: Routes) -> Iterator[tuple[str, float]]:
+    yield "rules", rules.length - (rules.length if space.max_length is None else space.max_length)
+    if rules.length:
+        sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)[:-1]
+        yield "rows", space.min_samples_rule - int(sizes.min())

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from milp_trees.limits import Limits
 from milp_trees.results.result import Result, Status
 from milp_trees.testing.describe import describe, expression
-from milp_trees.testing.generate import brute_force, random_tree
-from milp_trees.testing.sets import PAIR_PROBLEMS, default_problems, get
+from milp_trees.testing.generate import random_tree
+from milp_trees.testing.oracle import brute_force
+from milp_trees.testing.sets import PAIR_PROBLEMS, get, problems_of
 from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.suite import Report
 
@@ -140,7 +141,9 @@ def check_method(
         A claim is wrong, or the method takes no problem.
     """
     report = Report()
-    for name, problem in (default_problems(level) if problems is None else problems).items():
+    for name, problem in (
+        problems_of(method.space, level) if problems is None else problems
+    ).items():
         why = method.unsupported(problem)
         if why:
             report.skipped[name] = why

@@ -140,6 +140,22 @@ def _stopped(matrix: MatrixModel, result: Any) -> Point:
     return Point("stopped", x, None if x is None else matrix.objective(x), bound)
 
 
+def worst_violation(matrix: MatrixModel, x: np.ndarray) -> str:
+    """What a point violates most, a row or a variable, as a sentence."""
+    activity = matrix.A @ x
+    excess = np.maximum(matrix.row_lower - activity, activity - matrix.row_upper)
+    columns, rows = matrix.names()
+    if len(excess) and excess.max() > FEASIBLE:
+        i = int(excess.argmax())
+        return f"row {rows[i]} has {activity[i]:g}, allowed is [{matrix.row_lower[i]:g}, {matrix.row_upper[i]:g}]."
+    j = int(
+        np.maximum.reduce(
+            [matrix.lower - x, x - matrix.upper, np.abs(x - np.rint(x)) * matrix.integer]
+        ).argmax()
+    )
+    return f"variable {columns[j]} has {x[j]:g}, allowed is [{matrix.lower[j]:g}, {matrix.upper[j]:g}]."
+
+
 def without(matrix: MatrixModel, label: str) -> MatrixModel:
     """The matrix without the rows of one named constraint."""
     keep = np.array([name != label for name in matrix.row_labels], dtype=bool)

@@ -12,7 +12,7 @@ from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS, SOLVING, Check, solved
 from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.problems import METAMORPHIC
-from milp_trees.testing.sets import MOST_NONZEROS, default_problems, is_wide
+from milp_trees.testing.sets import MOST_NONZEROS, is_wide, problems_of
 
 #: A model that is completed by cuts is solved many times, so each of its possible entries counts as
 #: this number of entries.
@@ -72,7 +72,9 @@ def check_formulation(
         For the first check that fails, or if every problem was skipped.
     """
     report = Report()
-    for name, problem in (default_problems(level) if problems is None else problems).items():
+    for name, problem in (
+        problems_of(formulation.space, level) if problems is None else problems
+    ).items():
         why = formulation.unsupported(problem)
         if why:
             report.skipped[name] = why

@@ -19,13 +19,13 @@ from milp_trees.testing import (
     check_solver_pair,
     default_problems,
     deletable_constraints,
-    generate,
 )
 from milp_trees.testing.between import pairs_of_trees
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.drawn import designs, drawn_problem
 from milp_trees.testing.exhaustive import best_tree
 from milp_trees.testing.limits import just_beyond
+from milp_trees.testing.oracle import n_trees
 from milp_trees.testing.sets import MOST_NONZEROS, get, is_wide
 from milp_trees.testing.solve import minimise
 from milp_trees.testing.suite import checks_for, too_large
@@ -97,7 +97,7 @@ def test_the_recursion_equals_the_scoring_of_all_trees():
         for s in range(6)
     }
     for name, asked in some.items():
-        if generate.n_trees(asked) > 1000:
+        if n_trees(asked) > 1000:
             continue
         slow, fast = brute_force(asked), best_tree(asked)
         assert (slow is None) == (fast is None), name

@@ -24,6 +24,8 @@ from milp_trees.engines.list_search.tables import bound_after, learn, place, rej
 DONE, PAUSED, FULL = range(3)
 #: Tables that are asked before the rows are summed up.
 FIRST = 4
+#: Work of keeping a prefix, in look-ups.
+_KEPT = 200
 
 
 @kernel(allocates=False)
@@ -189,13 +191,14 @@ def _visit(problem, tables, prefixes, x, bound, share, most_steps):
     if above >= prefixes.best or above > bound >= 0:
         return
     prefixes.closed[x] = 1
-    asked, tested = tables.asked, prefixes.tested
+    asked, tested, waiting = tables.asked, prefixes.tested, prefixes.waiting
     _expand(problem, tables, prefixes, x, max(above, bound))
     prefixes.work += (
         (FIRST + 1) * len(problem.price)
         + tables.asked
         - asked
         + (prefixes.tested - tested) * 8 * len(prefixes.captured)
+        + (prefixes.waiting - waiting) * _KEPT
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -15,12 +16,12 @@ from milp_trees.engines.list_search.bits import all_rows, byte_sums, pack_column
 from milp_trees.engines.list_search.records import PREFIXES, PROBLEM, TABLES
 from milp_trees.engines.list_search.switches import LARGEST, TOO_LARGE, Switches
 from milp_trees.errors import Unsupported
-from milp_trees.limits import Limit
+from milp_trees.limits import NEVER, Deadline, Limit
 from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.tasks.views import CostMatrix
 
-#: Work between two looks at the clock (about 0.02 s).
-QUOTA = 20_000_000
+#: Work between two looks at the clock (a few milliseconds).
+QUOTA = 2_000_000
 #: Most layers of a table besides that of no rules: lists with more rules left share the last one.
 MOST_LAYERS = 8
 #: Steps from which on a table gets no more rows.
@@ -200,7 +201,12 @@ class ListSearch:
         if value - self.constant < self.prefixes.best:
             self.prefixes.best, self.prefixes.best_length = value - self.constant, -1
 
-    def run(self, between: Callable[[], Limit | None], nodes: int | None = None) -> Limit | None:
+    def run(
+        self,
+        between: Callable[[], Limit | None],
+        nodes: int | None = None,
+        deadline: Deadline = NEVER,
+    ) -> Limit | None:
         """Search to the end, or until `between` names a limit; it is called every few hundredths.
 
         Parameters
@@ -208,7 +214,10 @@ class ListSearch:
         between : callable
         nodes : int, optional
             Largest number of prefixes that are expanded.
+        deadline : Deadline, optional
+            No room is made that would be ready after it.
         """
+        growing = 0.0  # seconds that the last room took; the next one takes twice as long
         while True:
             answer = kernels.search(
                 self.problem.address,
@@ -227,8 +236,13 @@ class ListSearch:
                 return limit
             if nodes is not None and self.prefixes.expanded >= nodes:
                 return Limit.NODES
-            if answer == kernels.FULL and not self._grow():
-                return Limit.MEMORY
+            if answer == kernels.FULL:
+                began = time.perf_counter()
+                if began + 2 * growing > deadline.at:
+                    return Limit.TIME
+                if not self._grow():
+                    return Limit.MEMORY
+                growing = time.perf_counter() - began
 
     @property
     def value(self) -> int:

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.engines.list_search.bits import find, hash_of, occupy, rehash
-from milp_trees.engines.near_lists.instance import Data, work_of
+from milp_trees.engines.near_lists.instance import Data, WholeSearch, work_of
 from milp_trees.engines.near_lists.kernels import grow, settle, walk
 from milp_trees.engines.near_lists.same import mark_first, mark_needed
 from milp_trees.limits import Limit, Stopped
 
 #: Room of tables at the beginning; they grow by doubling.
 ROOM = 1 << 12
-#: Words that are read, edges, and lists between two looks at the limits.
-WORDS, EDGES, LISTS = 1_000_000, 300_000, 5_000
+#: Work, words that are read, edges, and lists between two looks at the limits.
+QUOTA, WORDS, EDGES, LISTS = 20_000_000, 1_000_000, 300_000, 5_000
 
 
 class Graph(NamedTuple):
@@ -83,21 +83,23 @@ class Budget:
 
 
 class Search:
-    """Rule lists of some arrays.
+    """Rule lists of a problem.
 
     Parameters
     ----------
+    best : WholeSearch
+        The search for the best list; its tables of lower bounds are used, and more are made.
     data : Data
     budget : Budget
     """
 
-    def __init__(self, data: Data, budget: Budget) -> None:
-        self.data, self.budget, self.work = data, budget, work_of(data)
+    def __init__(self, best: WholeSearch, data: Data, budget: Budget) -> None:
+        self.best, self.data, self.budget, self.work = best, data, budget, work_of(data)
         self.chunk = max(1, WORDS // max(1, data.tests.size))
         #: Sizes of the last graph, and how many lists were read off it.
         self.sizes: dict[str, int] = {}
         #: Cost of the default alone.
-        self.alone = int(data.sums[:, 255].sum(axis=0)[: data.sums.shape[2] // 2].min())
+        self.alone = int(data.sums[:, 255].sum(axis=0)[: data.n_actions].min())
 
     def graph(self, allowance: int) -> Graph:
         """All rule lists of at least one rule within an allowance.
@@ -119,7 +121,18 @@ class Search:
         at = np.array([n - 1, 0])
         while at[0] >= 0:
             until = max(0, at[0] - self.chunk)
-            settle(self.data, self.work, allowance, table, slots, cost, rest, tuple(edges), begin, at, until)  # fmt: skip
+            settle(
+                *self._searched(),
+                allowance + 1,
+                table,
+                slots,
+                cost,
+                rest,
+                tuple(edges),
+                begin,
+                at,
+                until,
+            )
             self.budget.hold(table, slots, cost, begin, rest, *edges)
             if at[1] + M > len(edges[0]):
                 edges = [_doubled(e) for e in edges]
@@ -136,9 +149,9 @@ class Search:
         table[0, :words] = self.data.everything
         hashed = np.uint64(hash_of(table[0]))
         occupy(slots, -1 - find(slots, table, table[0], hashed), hashed, 0)
-        at = np.array([0, 1])
+        at = np.array([0, 1, self.best.tables.work])
         while at[0] < at[1]:
-            grow(self.data, self.work, allowance, table, slots, cost, at, at[0] + self.chunk)
+            grow(*self._searched(), allowance + 1, table, slots, cost, at, QUOTA)
             self.budget.hold(table, slots, cost)
             if at[1] + M > len(table):
                 self.budget.hold(table, slots, cost, times=3)
@@ -147,16 +160,9 @@ class Search:
                 rehash(slots, table, at[1])
         return table[: at[1]].copy(), slots, cost[: at[1]].copy()
 
-    def optimum(self, known: int) -> int:
-        """The least cost of a list.
-
-        Parameters
-        ----------
-        known : int
-            Cost of some list.
-        """
-        known = min(known, self.alone)
-        return min(known, int(self.graph(known).rest[0]))
+    def _searched(self) -> tuple[int, int, Data, Any]:
+        """What the kernels search, and what they write on."""
+        return self.best.problem.address, self.best.tables.address, self.data, self.work
 
     def lists(self, allowance: int, trivial: bool) -> Listed:
         """All rule lists within an allowance; of lists that count as one the first by antecedents.
@@ -177,8 +183,7 @@ class Search:
         self.sizes["lists"] = len(cost)
         order = np.argsort(hashes, kind="stable")
         self.budget.hold(cost, hashes, rules, order, times=2)
-        K = len(self.data.sums[0, 0]) // 2
-        chosen = np.zeros((2, K, len(self.data.everything)), dtype=np.uint64)
+        chosen = np.zeros((2, self.data.n_actions, len(self.data.everything)), dtype=np.uint64)
         actions = np.zeros((2, rules.shape[1] + 1), dtype=np.int64)
         at, first = 0, np.zeros(len(order), dtype=bool)
         while at < len(order):
@@ -196,10 +201,10 @@ class Search:
 
     def _walk(self, graph: Graph, allowance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Costs, hashes and antecedents of the lists of a graph and of the default alone."""
-        M, columns = self.data.tests.shape[0], self.data.sums.shape[2]
+        M = len(self.data.tests)
         longest = int(graph.table[:, -1].max()) + 1
         draw = np.random.default_rng(0)  # any hashes are right; these are always the same
-        noise = draw.integers(0, 2**63, (M + 1, columns // 2), dtype=np.uint64)
+        noise = draw.integers(0, 2**63, (M + 1, self.data.n_actions), dtype=np.uint64)
         path = Path(*(np.zeros(longest + 1, dtype=np.int64) for _ in range(3)))
         path.edge[0] = graph.begin[0]
         small = np.int16 if M < 2**15 else np.int32
@@ -207,20 +212,12 @@ class Search:
         rules = np.full((ROOM, longest), -1, dtype=small)
         cost[0], at = self.alone, np.array([0, int(self.alone <= allowance)])
         while at[0] >= 0:
-            walk(graph, self.data.tests, noise, allowance, path, at, cost, hashes, rules, EDGES)
+            walk(graph, self.data.tests, noise, allowance + 1, path, at, cost, hashes, rules, EDGES)
             self.budget.hold(*graph, cost, hashes, rules)
             if at[1] == len(cost):
                 self.budget.hold(*graph, cost, hashes, rules, times=3)
                 cost, hashes, rules = _doubled(cost), _doubled(hashes), _doubled(rules)
         return cost[: at[1]], hashes[: at[1]], rules[: at[1]]
-
-
-def warm_up() -> None:
-    """Compile the kernels."""
-    sums = np.zeros((8, 256, 5), dtype=np.int64)
-    tests, price = np.zeros((2, 1), dtype=np.uint64), np.ones(2, dtype=np.int64)
-    data = Data(tests, sums, price, np.arange(2), tests[0].copy(), 1, 1, 1, False)
-    Search(data, Budget(lambda: None, 2**30)).lists(0, trivial=False)
 
 
 def _doubled(array: np.ndarray) -> np.ndarray:

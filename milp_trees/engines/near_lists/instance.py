@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.engines.list_search.bits import all_rows, byte_sums, pack_columns
-from milp_trees.engines.near_lists.kernels import NONE
-from milp_trees.errors import Unsupported
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.engines.list_search.bits import all_rows
+from milp_trees.engines.list_search.search import ListSearch
 
 
 class Data(NamedTuple):
@@ -19,16 +17,18 @@ class Data(NamedTuple):
     ----------
     tests : uint64 array of shape (M, words)
         The rows of every antecedent.
-    sums : int64 array of shape (8 · words, 256, 2 K + 1)
-        Sums per byte of the columns that `kernels` explains.
+    sums : int64 array of shape (8 · words, 256, C)
+        Sums per byte (`bits.byte_sums`) of the regret of every action and, if rules have to capture
+        several rows, of the number of rows.
     price : int64 array of shape (M,)
         Price of a rule with each antecedent.
     order : int64 array of shape (M,)
         The antecedents by price, equal ones by number.
     everything : uint64 array of shape (words,)
         All rows.
-    floor, least, most : int
-        Smallest price of a rule, fewest rows that it captures, largest number of rules.
+    n_actions, floor, least, most : int
+        Number of actions, smallest price of a rule, fewest rows that it captures, largest number of
+        rules.
     one : bool
         Whether one antecedent stands for all that capture the same rows of a set.
     """
@@ -38,6 +38,7 @@ class Data(NamedTuple):
     price: np.ndarray
     order: np.ndarray
     everything: np.ndarray
+    n_actions: int
     floor: int
     least: int
     most: int
@@ -49,23 +50,30 @@ class Work(NamedTuple):
 
     total: np.ndarray
     other: np.ndarray
-    nothing: np.ndarray
     parts: np.ndarray
-    taken: np.ndarray
-    gains: np.ndarray
-    sorted: np.ndarray
+    may: np.ndarray
     slots: np.ndarray
     met: np.ndarray
     child: np.ndarray
 
 
-def data_of(view: CostMatrix, least: int, most: int, one: bool) -> Data:
-    """The arrays of a view.
+class WholeSearch(ListSearch):
+    """The search of `dp-lists` with all rows and all antecedents.
+
+    Its sets and its tables of lower bounds then fit the sets of `near_lists`.
+    """
+
+    def _useful(self, least_rows: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(self.view.n_rows), np.arange(self.view.n_features)
+
+
+def data_of(best: WholeSearch, least: int, most: int, one: bool) -> Data:
+    """The arrays of a problem.
 
     Parameters
     ----------
-    view : CostMatrix
-        Its prices are at least 0.
+    best : WholeSearch
+        The search for the best list of the same problem.
     least : int
         Fewest rows (with their counts) that a rule captures.
     most : int
@@ -73,51 +81,24 @@ def data_of(view: CostMatrix, least: int, most: int, one: bool) -> Data:
     one : bool
         Whether one antecedent stands for all that capture the same rows of a set.
 
-    Raises
-    ------
-    Unsupported
-        The costs are too large for sums of 64 bits.
+    Returns
+    -------
+    Data
     """
-    check_fits(view, most)
+    view, problem = best.view, best.problem
     price = view.split_costs.astype(np.int64) + view.leaf_cost
-    amounts = np.column_stack([view.regret, _of_others(view.regret), view.counts])
     return Data(
-        pack_columns(view.X),
-        byte_sums(amounts),
+        problem.sets,
+        problem.sums,
         price,
         np.argsort(price, kind="stable"),
         all_rows(view.n_rows),
-        int(price.min(initial=NONE)),
+        view.n_actions,
+        int(price.min(initial=0)),
         least,
         most,
         one,
     )
-
-
-def check_fits(view: CostMatrix, most: int) -> None:
-    """Raise an error if sums of 64 bits cannot hold the cost of every list of `most` rules.
-
-    Raises
-    ------
-    Unsupported
-        They cannot.
-    """
-    price = int(view.split_costs.max(initial=0)) + view.leaf_cost
-    largest = float(view.regret.sum(dtype=float)) + (most + 1) * price
-    if largest >= NONE // 8:
-        raise Unsupported(
-            "near-best-lists adds costs in 64 bits, and these are too large; divide them by a common factor."
-        )
-
-
-def _of_others(regret: np.ndarray) -> np.ndarray:
-    """The least regret of another action, per row and action; 0 if there is no other."""
-    n, K = regret.shape
-    if K == 1:
-        return np.zeros_like(regret)
-    two = np.partition(regret, 1, axis=1)[:, :2]
-    first = np.arange(K) == regret.argmin(axis=1)[:, None]
-    return np.where(first, two[:, 1:], two[:, :1])
 
 
 def work_of(data: Data) -> Work:
@@ -127,11 +108,8 @@ def work_of(data: Data) -> Work:
     return Work(
         np.zeros(columns, dtype=np.int64),
         np.zeros(columns, dtype=np.int64),
-        np.zeros(columns, dtype=np.int64),
         np.zeros((M, columns), dtype=np.int64),
-        np.zeros((2, columns // 2), dtype=np.int64),
-        np.zeros(max(1, data.most), dtype=np.int64),
-        np.zeros(M, dtype=np.int64),
+        np.zeros(M, dtype=np.bool_),
         np.zeros(1 << (2 * M + 1).bit_length(), dtype=np.int64),
         np.zeros(words, dtype=np.uint64),
         np.zeros(words + 1, dtype=np.uint64),

@@ -6,8 +6,8 @@ all, of the rows of its state and leads to the state of the others. Costs are re
 costs less than 0. A list pays for each rule its price and the regret of the rows it captures, and
 the regret of the default for the rows that are left.
 
-Sums over rows have 2 K + 1 columns: the regret of each of the K actions, the least regret of
-another action than each of them, and the number of rows.
+Lower bounds are those of `list_search.tables`: the best list on a few of the rows of a set. They
+hold for all lists, and so for those within an allowance too.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -16,215 +16,206 @@ another action than each of them, and the number of rows.
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.list_search.bits import add_up, find, hash_of, meet, occupy, remove
+from milp_trees.engines.list_search.bits import add_up, find, hash_of, meet, occupy
+from milp_trees.engines.list_search.kernels import FIRST
+from milp_trees.engines.list_search.records import problem_at, tables_at
+from milp_trees.engines.list_search.tables import bound_after, learn, place, rejected
 
 #: More than any value; sums of a few of them do not overflow.
 NONE = 2**60
+#: From so many steps on, a table of lower bounds gets no more rows.
+MOST_STEPS = 5_000_000
 
 
 @kernel(allocates=False)
-def best_action(part):
+def best_action(part, n_actions):
     """The cheapest action of sums over rows; of equal ones the first."""
     action = 0
-    for k in range(1, len(part) // 2):
+    for k in range(1, n_actions):
         if part[k] < part[action]:
             action = k
     return action
 
 
 @kernel(allocates=False)
-def rules(bits, data, work, total, parts):
-    """Sums over a set, and over the rows that each antecedent captures of it.
-
-    An antecedent that may not be the next rule gets the number of rows 0. It captures too few rows,
-    or all; or only one antecedent is asked for of those that capture the same rows, and it is not
-    the first of them in the order of prices.
-    """
-    rows, met = len(total) - 1, work.met
-    add_up(bits, data.sums, total)
-    for a in range(len(data.tests)):
-        meet(bits, data.tests[a], met)
-        add_up(met, data.sums, parts[a])
-        if parts[a, rows] < data.least or parts[a, rows] == total[rows]:
-            parts[a, rows] = 0
-    if data.one:
-        _keep_one(bits, data, work, parts)
+def _layer(problem, used):
+    """The layer of the tables for sets after so many rules."""
+    top = len(problem.below) - 1
+    return top if problem.limit < 0 else min(problem.limit - used, top)
 
 
 @kernel(allocates=False)
-def _keep_one(bits, data, work, parts):
-    tests, slots, met = data.tests, work.slots, work.met
-    rows, last = parts.shape[1] - 1, len(slots) - 1
+def _rules(problem, tables, data, work, bits, cost, layer, goal):
+    """Sums over a set, and over the rows of it that each possible next rule captures.
+
+    `work.may` says which antecedents may follow. One may not if it captures too few rows or all, or
+    if the tables show that no list with it is below the goal; or if one antecedent is asked for of
+    those that capture the same rows, and it is not the first of them in the order of prices.
+    """
+    tests, met, may, n_actions = data.tests, work.met, work.may, data.n_actions
+    add_up(bits, data.sums, work.total)
+    tested = 0
+    for a in range(len(tests)):
+        may[a] = not rejected(tables, a, cost + data.price[a], layer, goal, FIRST)
+        if may[a]:
+            tested += 1
+            some, left = np.uint64(0), np.uint64(0)
+            for w in range(len(met)):
+                met[w] = bits[w] & tests[a, w]
+                some, left = some | met[w], left | (met[w] ^ bits[w])
+            add_up(met, data.sums, work.parts[a])
+            too_few = data.least > 1 and work.parts[a, n_actions] < data.least
+            may[a] = some != 0 and left != 0 and not too_few
+    if data.one:
+        _keep_one(data, work, bits)
+    return tested
+
+
+@kernel(allocates=False)
+def _keep_one(data, work, bits):
+    tests, slots, met, may = data.tests, work.slots, work.met, work.may
+    last = len(slots) - 1
     for i in range(len(slots)):
         slots[i] = -1
     for a in data.order:
-        if not parts[a, rows]:
+        if not may[a]:
             continue
         meet(bits, tests[a], met)
         at = np.int64(hash_of(met) & np.uint64(last))
-        while slots[at] >= 0 and parts[a, rows]:
+        while slots[at] >= 0 and may[a]:
             w, other = 0, tests[slots[at]]
             while w < len(met) and met[w] == bits[w] & other[w]:
                 w += 1
-            if w == len(met):
-                parts[a, rows] = 0
+            may[a] = w < len(met)
             at = (at + 1) & last
-        if parts[a, rows]:
+        if may[a]:
             slots[at] = a
 
 
 @kernel(allocates=False)
-def _by_size(parts, column, order):
-    """Sort antecedents by a column of their sums (Shell's method)."""
-    n, gap = len(order), 1
-    for a in range(n):
-        order[a] = a
-    while 3 * gap < n:
-        gap = 3 * gap + 1
-    while gap:
-        for i in range(gap, n):
-            a, j = order[i], i
-            while j >= gap and parts[order[j - gap], column] > parts[a, column]:
-                order[j] = order[j - gap]
-                j -= gap
-            order[j] = a
-        gap //= 3
-
-
-@kernel(allocates=False)
-def _taken(data, work, parts, most, taken):
-    """The largest amounts by which at most `most` rules lower the cost of a set with each default.
-
-    `taken[0, d]` is for rules of which none has the action d of the default, `taken[1, d]` for
-    rules of which one has. A rule with another action than d takes away the regret of d on the rows
-    that it captures, at most that on all rows of its antecedent, for its price. Where no rule has
-    the action d, all these rows pay the least regret of another action, so the rules together pay
-    at least what the rows of one of them pay.
-    """
-    n_actions, price, gains, order = taken.shape[1], data.price, work.gains, work.sorted
-    for d in range(n_actions):
-        _by_size(parts, n_actions + d, order)
-        used, top, largest = 0, 0, 0  # `top` is the sum of the `most` - 1 largest gains so far
-        for a in order:
-            gain = parts[a, d] - price[a] if parts[a, 2 * n_actions] else 0
-            if gain <= 0:
-                continue
-            largest = max(largest, gain + top - parts[a, n_actions + d])
-            if most == 1 or (used == most - 1 and gain <= gains[most - 2]):
-                continue
-            top += gain - (gains[most - 2] if used == most - 1 else 0)
-            used = min(used + 1, most - 1)
-            at = used - 1
-            while at and gains[at - 1] < gain:
-                gains[at] = gains[at - 1]
-                at -= 1
-            gains[at] = gain
-        taken[0, d], taken[1, d] = largest, top - data.floor
-
-
-@kernel(allocates=False)
-def _bound(data, total, taken, captured):
-    """A lower bound on the cost of a set that gets one more rule or more.
-
-    `taken` may be that of a larger set, without the rows that have the sums `captured`.
-    """
-    least, n_actions = NONE, taken.shape[1]
-    for d in range(n_actions):
-        most = max(taken[0, d] + captured[n_actions + d], taken[1, d])
-        least = min(least, total[d] - captured[d] - most)
-    return max(least, data.floor)
-
-
-@kernel(allocates=False)
-def grow(data, work, allowance, table, slots, cost, at, until):
+def grow(problem_address, tables_address, data, work, goal, table, slots, cost, at, quota):
     """Open states in turn: enter the states that their rules lead to, with their least costs.
 
-    `at` holds how many states are opened and how many there are. The kernel returns when `until`
-    states are opened, all are, or the table has no room for those of another state. The cost of a
-    state after which no list is within the allowance becomes `NONE`.
+    `at` holds how many states are opened, how many there are, and the work so far, of which tables
+    of bounds take at most a half. The kernel returns after a quota of work, when all are open, or
+    when the table has no room for those of another state. The cost of a state after which no list
+    is below the goal becomes `NONE`.
     """
-    tests, total, parts, taken, child = data.tests, work.total, work.parts, work.taken, work.child
-    rows, words = len(total) - 1, tests.shape[1]
-    while at[0] < min(until, at[1]):
-        if at[1] + len(tests) > min(len(table), len(slots) // 2):
+    problem, tables = problem_at(problem_address), tables_at(tables_address)
+    parts, words, child, until = work.parts, len(work.met), work.child, at[2] + quota
+    while at[0] < at[1] and at[2] < until:
+        if at[1] + len(parts) > min(len(table), len(slots) // 2):
             return
         s = at[0]
         at[0] += 1
         bits, used = table[s, :words], np.int64(table[s, words])
         if used + 1 >= data.most:
             continue
-        left = data.most - used
-        if data.floor:
-            left = min(left, (allowance - cost[s]) // data.floor)
-        if left > 0:
-            rules(bits, data, work, total, parts)
-            _taken(data, work, parts, left, taken)
-        if left <= 0 or cost[s] + _bound(data, total, taken, work.nothing) > allowance:
+        layer = _layer(problem, used)
+        least = place(tables, bits, layer)
+        if cost[s] + max(least, data.floor) < goal and tables.work <= at[2] and len(tables.order):
+            c = learn(problem, tables, bits, layer, MOST_STEPS)
+            least = max(least, tables.values[c, layer, tables.index[c]])
+        if cost[s] + max(least, data.floor) >= goal:
             cost[s] = NONE
-        if left <= 1 or cost[s] == NONE:
             continue
-        _taken(data, work, parts, left - 1, taken)
-        for a in range(len(tests)):
-            if not parts[a, rows] or total[rows] - parts[a, rows] <= data.least:
+        below, asked = problem.below[layer], tables.asked
+        tested = _rules(problem, tables, data, work, bits, cost[s], below, goal)
+        for a in range(len(parts)):
+            if not work.may[a]:
                 continue
-            here = cost[s] + data.price[a] + parts[a, best_action(parts[a])]
-            if here + _bound(data, total, taken, parts[a]) > allowance:
-                continue
-            remove(bits, tests[a], child[:words])
-            child[words] = np.uint64(used + 1)
-            hashed = hash_of(child)
-            number = find(slots, table, child, hashed)
-            if number < 0:
-                number = at[1]
-                occupy(slots, find(slots, table, child, hashed) * -1 - 1, hashed, number)
-                for w in range(words + 1):
-                    table[number, w] = child[w]
-                cost[number] = here
-                at[1] += 1
-            cost[number] = min(cost[number], here)
+            here = cost[s] + data.price[a] + parts[a, best_action(parts[a], data.n_actions)]
+            if here + max(data.floor, bound_after(tables, a, here, below, goal)) < goal:
+                _enter(data, bits, a, used, table, slots, cost, here, child, at)
+        at[2] += (FIRST + 1) * len(parts) + tables.asked - asked + tested * 8 * words
 
 
 @kernel(allocates=False)
-def settle(data, work, allowance, table, slots, cost, rest, edges, begin, at, until):
+def _enter(data, bits, a, used, table, slots, cost, here, child, at):
+    """Enter the state after a rule, or a smaller cost of it."""
+    _leave(data, bits, a, used, child)
+    hashed = hash_of(child)
+    number = find(slots, table, child, hashed)
+    if number < 0:
+        occupy(slots, -1 - number, hashed, at[1])
+        for w in range(len(child)):
+            table[at[1], w] = child[w]
+        cost[at[1]] = here
+        at[1] += 1
+    elif here < cost[number]:
+        cost[number] = here
+
+
+@kernel(allocates=False)
+def _leave(data, bits, a, used, child):
+    """child = the state after a rule with antecedent a."""
+    for w in range(len(bits)):
+        child[w] = bits[w] & ~data.tests[a, w]
+    child[len(bits)] = np.uint64(used + 1)
+
+
+@kernel(allocates=False)
+def settle(
+    problem_address,
+    tables_address,
+    data,
+    work,
+    goal,
+    table,
+    slots,
+    cost,
+    rest,
+    edges,
+    begin,
+    at,
+    until,
+):
     """Make the edges of states, the last state first, and the least cost of going on at each.
 
-    An edge is kept if some list that uses it is within the allowance. `rest` gets, for each state,
-    the least cost of one rule or more after it, if some list that goes on there is within the
-    allowance. `at` holds the state that is next and the number of edges. The kernel returns after
-    the state `until`, or where there is no room for the edges of another state.
+    An edge is kept if some list that uses it is below the goal. `rest` gets, for each state, the
+    least cost of one rule or more after it, if some list that goes on there is below the goal. `at`
+    holds the state that is next and the number of edges. The kernel returns after the state
+    `until`, or where there is no room for the edges of another state.
     """
+    problem, tables = problem_at(problem_address), tables_at(tables_address)
     rule, action, step, stop, after = edges
-    tests, total, parts, child, default = data.tests, work.total, work.parts, work.child, work.other
-    rows, words, n_actions = len(total) - 1, tests.shape[1], work.taken.shape[1]
-    while at[0] >= until and at[1] + len(tests) <= len(rule):
+    parts, words, child, K, default = (
+        work.parts,
+        len(work.met),
+        work.child,
+        data.n_actions,
+        work.other,
+    )
+    while at[0] >= until and at[1] + len(parts) <= len(rule):
         s = at[0]
         at[0] -= 1
+        bits, used = table[s, :words], np.int64(table[s, words])
         begin[s], rest[s] = at[1], NONE
-        if cost[s] == NONE or data.most == 0:
+        if cost[s] == NONE or used >= data.most:
             continue
-        bits = table[s, :words]
-        rules(bits, data, work, total, parts)
-        child[words] = table[s, words] + np.uint64(1)
-        for a in range(len(tests)):
-            if not parts[a, rows]:
+        layer = _layer(problem, used)
+        if cost[s] + max(place(tables, bits, layer), data.floor) >= goal:
+            continue
+        _rules(problem, tables, data, work, bits, cost[s], problem.below[layer], goal)
+        for a in range(len(parts)):
+            if not work.may[a]:
                 continue
-            k, number = best_action(parts[a]), np.int64(-1)
-            pays, goes_on = data.price[a] + parts[a, k], NONE
-            for i in range(rows + 1):
-                default[i] = total[i] - parts[a, i]
-            ends = default[best_action(default)]
-            if cost[s] + pays + data.floor <= allowance:
-                remove(bits, tests[a], child[:words])
+            k, number, goes_on = best_action(parts[a], K), np.int64(-1), NONE
+            pays = data.price[a] + parts[a, k]
+            for i in range(len(default)):
+                default[i] = work.total[i] - parts[a, i]
+            d = best_action(default, K)
+            if cost[s] + pays + data.floor < goal:
+                _leave(data, bits, a, used, child)
                 number = find(slots, table, child, hash_of(child))
                 goes_on = rest[number] if number >= 0 else NONE
-            rest[s] = min(rest[s], pays + min(ends, goes_on))
-            if cost[s] + pays + min(ends, goes_on) > allowance:
-                continue
-            e = at[1]
-            rule[e], action[e] = a, k + n_actions * best_action(default)
-            step[e], stop[e] = pays, ends
-            after[e] = number if cost[s] + pays + goes_on <= allowance else -1
-            at[1] += 1
+            least = pays + min(default[d], goes_on)
+            rest[s] = min(rest[s], least)
+            if cost[s] + least < goal:
+                e = at[1]
+                rule[e], action[e], step[e], stop[e] = a, k + K * d, pays, default[d]
+                after[e] = number if cost[s] + pays + goes_on < goal else -1
+                at[1] += 1
 
 
 @kernel(allocates=False)
@@ -266,7 +257,7 @@ def _exchanged(graph, tests, n_actions, s, first, second):
 
 
 @kernel(allocates=False)
-def walk(graph, tests, noise, allowance, path, at, values, hashes, lists, steps):
+def walk(graph, tests, noise, goal, path, at, values, hashes, lists, steps):
     """Write the lists of a graph in alphabetical order, without those that `_exchanged` excludes.
 
     `path` has the state, the next edge and the cost so far of every level, and `at` the level,
@@ -288,7 +279,7 @@ def walk(graph, tests, noise, allowance, path, at, values, hashes, lists, steps)
         ):
             continue
         here, i = path.cost[level] + graph.step[e], at[1]
-        if here + graph.stop[e] <= allowance:
+        if here + graph.stop[e] < goal:
             at[1] += 1
             values[i] = here + graph.stop[e]
             hashes[i] = noise[len(tests), graph.action[e] // n_actions]
@@ -299,7 +290,7 @@ def walk(graph, tests, noise, allowance, path, at, values, hashes, lists, steps)
                 lists[i, v] = graph.rule[f]
                 hashes[i] += noise[graph.rule[f], graph.action[f] % n_actions]
         after = graph.after[e]
-        if after >= 0 and here + graph.rest[after] <= allowance:
+        if after >= 0 and here + graph.rest[after] < goal:
             at[0] += 1
             path.state[level + 1], path.edge[level + 1] = after, graph.begin[after]
             path.cost[level + 1] = here

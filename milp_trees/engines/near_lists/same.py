@@ -24,12 +24,12 @@ def replay(rules, data, work, actions, chosen):
         meet(bits, data.tests[rules[n]], met)
         remove(bits, met, bits)
         add_up(met, data.sums, total)
-        actions[n] = best_action(total)
+        actions[n] = best_action(total, data.n_actions)
         for w in range(len(bits)):
             chosen[actions[n], w] |= met[w]
         n += 1
     add_up(bits, data.sums, total)
-    actions[n] = best_action(total)
+    actions[n] = best_action(total, data.n_actions)
     for w in range(len(bits)):
         chosen[actions[n], w] |= bits[w]
     return n

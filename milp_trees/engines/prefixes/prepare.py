@@ -48,7 +48,21 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Options) -> Prepared:
-    """The instance of a view in which equal rows are not merged yet, or are.
+    """The instance of a view; equal rows are merged here.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Without merged rows, since the excess of classes of equal rows is computed from them.
+    max_length : int or None
+        Largest number of rules; None is no limit.
+    min_rows : int
+        Smallest number of original rows that a rule captures.
+    options : Options
+
+    Returns
+    -------
+    Prepared
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""One run of the search over prefixes: limits, memory, incumbent, bound and history. Loads numba."""
+"""One run of the search over prefixes: limits, memory, incumbent, bound and history.
+
+Loads numba.
+"""
 
 from __future__ import annotations
 
@@ -152,6 +155,7 @@ class Run:
             self.limit = Limit.MEMORY
         except KeyboardInterrupt:
             self.limit = Limit.INTERRUPTED
+        self._moment(report)
 
     def _search(self, report: Callable[[int], Any]) -> None:
         step, next_moment = 16, 0.0
@@ -165,7 +169,6 @@ class Run:
                 until = min(until, self.limits.nodes)
             code = self._slice(until)
             if code == r.FINISHED:
-                self._moment(report)
                 return
             if code == r.PAUSED:
                 if self.limits.nodes is not None and until == self.limits.nodes:

@@ -87,8 +87,10 @@ def hopeless(instance, settings, bound, length, counters):
 
 @kernel(allocates=False)
 def judge(settings, amounts, prices, candidates, each, total, plain, ends, kinds, counters):
-    """Whether each candidate is useful: `kinds` gets 0 if its support is too small here and in every
-    longer prefix, 1 if no list that begins with the extension is wanted, and 2 otherwise.
+    """Write into `kinds` whether each candidate is useful.
+
+    It is 0 if the support of the candidate is too small here and in every longer prefix, 1 if no
+    list that begins with the extension is wanted, and 2 otherwise.
 
     `ends` has the objective of the incumbent, and the bound from which on no extension is extended.
     All is read once, before the loop: the search spends its time here and in the sums.
@@ -298,8 +300,10 @@ def expand(instance, settings, trie, queue, places, node, work, counters):
 
 @kernel
 def run(instance, settings, trie, queue, places, work, counters, until):
-    """Expand prefixes until the queue is empty, `until` are expanded, the incumbent is better, or
-    an array is full.
+    """Expand prefixes until the queue is empty, or something is to be done outside.
+
+    This is the case when `until` prefixes are expanded, when the incumbent is better, and when an
+    array is full.
     """
     n_antecedents = len(instance.prices)
     while counters[r.QUEUED]:

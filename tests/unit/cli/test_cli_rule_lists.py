@@ -165,3 +165,16 @@ def test_a_contradicting_minority_file_is_told_on_standard_error(rules, tmp_path
     found = run("rule-list", rules, "--max-length", 1)
     assert "Warning: " in found.stderr
     assert "x.minor marks 1 rows; computed from the rules and labels there are 0" in found.stderr
+
+
+@pytest.mark.parametrize(("penalty", "value"), [("0.015", 0.3779734936), ("0.01", 0.3679734936)])
+def test_pairs_mined_from_the_table_are_as_good_as_the_rule_file(data_folder, penalty, value):
+    """The rules of COMPAS are pairs of features; values are those that CORELS proves."""
+    folder = data_folder / "rulelist" / "corels"
+    options = ("--length-penalty", penalty, "--method", "corels", "--reference", "none")
+    given = as_json("rule-list", folder / "compas_train.out", *options)
+    supports = ("--max-literals", 2, "--min-support", "0.005", "--max-support", "0.995")
+    mined = as_json("rule-list", folder / "compas_train.csv", *options, *supports)
+    assert given["objective"] == pytest.approx(value, abs=1e-9)
+    assert given["status"] == mined["status"] == "optimal"
+    assert given["exact"] == mined["exact"]

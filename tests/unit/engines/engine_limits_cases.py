@@ -61,6 +61,9 @@ def few_prunings() -> mt.Problem:
 LONG = {
     "cart": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(10)),
     "cart-spo": lambda: roads(20_000, 10),
+    "corels": lambda: mt.Problem(
+        noise(4000, 150), mt.Accuracy(split_penalty="1/500"), mt.RuleLists()
+    ),
     "dantzig-wolfe": lambda: forest(2000, 60),
     "dp": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6)),
     "dp, leaves": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6, 12)),

@@ -99,7 +99,7 @@ def test_the_set_is_that_of_all_sequences():
     """Count, values, lists and their order, for any slack and both ways to count fewer."""
     rng = np.random.default_rng(0)
     merged = 0
-    for _ in range(150):
+    for _ in range(80):
         problem, trivial, one = random_problem(rng), rng.random() < 0.6, rng.random() < 0.3
         every = all_different(problem, one=one)
         view = problem.view(mt.plugins.CostMatrix)
@@ -119,7 +119,7 @@ def test_the_set_is_that_of_all_sequences():
             cost <= last for *_, cost in every_list(view, 4, problem.space.min_samples_rule, one)
         )
         merged += sequences > len(wanted)
-    assert merged > 20, "permutations are among the problems"
+    assert merged > 10, "permutations are among the problems"
 
 
 def small():

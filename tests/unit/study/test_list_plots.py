@@ -42,8 +42,8 @@ def test_there_is_a_picture_of_every_measurement():
     ]
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
     assert list(lines["incumbent"]) == HISTORY["incumbent"]
-    assert set(lines["greedy"]) == {0.45}
-    assert set(lines["CART"]) == {0.42}
+    assert set(lines["greedy: 0.45"]) == {0.45}
+    assert set(lines["CART: 0.42"]) == {0.42}
     (one, many) = (line.get_ydata() for line in figure.axes[4].lines)
     assert list(many) == pytest.approx([np.nan, 7, np.nan], nan_ok=True)
     assert list(one) == pytest.approx([1, np.nan, np.nan], nan_ok=True)

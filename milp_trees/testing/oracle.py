@@ -1,0 +1,116 @@
+"""The oracle of the checks: it scores every tree, pruning or rule list by the task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing.exhaustive import best_tree
+from milp_trees.testing.exhaustive_lists import all_rule_lists, best_list, n_lists
+from milp_trees.testing.generate import all_trees, choices
+from milp_trees.testing.random_prunings import all_prunings
+
+#: Largest number of trees or lists that are scored one by one.
+MOST_SCORED = 3000
+
+
+@lru_cache(maxsize=1024)
+def brute_force(problem: Problem) -> tuple[Any, Value] | None:
+    """The best feasible predictor and its value; None if none is feasible.
+
+    Every predictor is scored by the task, without views, bounds or shared code. If there are more
+    than `MOST_SCORED` trees or lists, `exhaustive` or `exhaustive_lists` finds the best one from the
+    view, and the task confirms its value.
+
+    Raises
+    ------
+    AssertionError
+        The task gives the tree another value than its view does, or finds it infeasible.
+    """
+    # The search knows no constraints on the tree or list itself.
+    sums = problem.task.offers(CostMatrix) and not problem.view(CostMatrix).structure
+    lists = isinstance(problem.space, RuleLists)
+    if sums and (n_lists if lists else n_trees)(problem) > MOST_SCORED:
+        return _confirmed(problem, best_list(problem) if lists else best_tree(problem))
+    best: tuple[Any, Value] | None = None
+    for tree in _predictors(problem):
+        value = problem.value(tree)
+        if (best is None or value.better_than(best[1])) and not problem.violations(tree):
+            best = tree, value
+    return best
+
+
+def n_trees(problem: Problem) -> float:
+    """Number of trees, with each shape, test and action."""
+    tests, actions = choices(problem)
+    total = float(len(actions))
+    for _ in range(problem.trees.depth):
+        total = len(actions) + len(tests) * total**2
+    return total
+
+
+def _confirmed(problem: Problem, tree: Any) -> tuple[Any, Value] | None:
+    if tree is None:
+        return None
+    value, view = problem.value(tree), problem.view(CostMatrix)
+    number = value.exact if value.exact is not None else value.number
+    if abs(view.from_value(number) - view.objective(tree)) > view.tolerance or problem.violations(
+        tree
+    ):
+        raise AssertionError(
+            f"The task {problem.task.name} and its view differ on a {tree.noun} of {tree.n_leaves} leaves: {value} against {view.objective(tree)} units; "
+            f"it breaks {problem.violations(tree)}."
+        )
+    return tree, value
+
+
+def _predictors(problem: Problem) -> Iterator[Any]:
+    if isinstance(problem.space, PrunedEnsembles):
+        return all_prunings(problem.space.ensemble)
+    if isinstance(problem.space, RuleLists):
+        return all_rule_lists(problem)
+    return _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem)
+
+
+def _trees(problem: Problem) -> Iterator[Tree]:
+    tests, actions = choices(problem)
+    for node in all_trees(tests, len(actions), problem.trees.depth):
+        yield Tree(node, actions)
+
+
+def _deciding_trees(problem: Problem) -> Iterator[Tree]:
+    """All trees by shape and tests; each leaf has the oracle's decision for its rows.
+
+    No other decision is better in that leaf.
+    """
+    tests, _ = choices(problem)
+    data, task = problem.dataset, problem.task
+    listed = task.actions(data)
+    S = problem.view(LeafOracle).decisions
+    vectors = data.values * data.row_weights[:, None]
+    for node in all_trees(tests, 1, problem.trees.depth):
+        leaf = Tree(node, ("",)).routes(data).leaf
+        names = [
+            S.label(S.solve(vectors[leaf == t].sum(axis=0)[None, :]).decisions[0])
+            for t in range(Tree(node, ("",)).n_leaves)
+        ]
+        actions = listed or tuple(dict.fromkeys(names))
+        order = iter(names)
+        yield Tree(_decided(node, order, actions), actions)
+
+
+def _decided(node: Node, names: Iterator[str], actions: tuple[Any, ...]) -> Node:
+    """The tree with the actions of these names in its leaves, from left to right."""
+    if isinstance(node, Leaf):
+        return Leaf(actions.index(next(names)))
+    left = _decided(node.left, names, actions)
+    return Branch(node.test, left, _decided(node.right, names, actions))
