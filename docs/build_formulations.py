@@ -21,11 +21,15 @@ from milp_trees.by_name import registry
 from milp_trees.errors import Unsupported
 from milp_trees.mip.formulation import Formulation
 from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.decision_problems import decision_problem
+from milp_trees.testing.list_problems import list_problems
 from milp_trees.testing.problems import problem
 from milp_trees.testing.pruning_examples import EXAMPLES
 
@@ -56,6 +60,14 @@ PRUNING_CASES = {
     "groups of features": "groups",
     "a budget": "all-prices-and-a-budget",
 }
+LIST_CASES = {
+    "accuracy": "order_matters",
+    "one rule": "two_rules_in_one",
+    "a penalty": "no_limit",
+    "a smallest number of rows": "large_rules",
+    "side constraints": "parity",
+    "a black box": "before_a_black_box",
+}
 PAGE = Path(__file__).parent / "formulations.md"
 
 INTRODUCTION = """\
@@ -79,6 +91,12 @@ DECISIONS = """\
 Formulations of trees whose leaves decide take the view `LeafOracle`: cost vectors of the rows and the set of decisions with its oracle. The objective is
 the loss beyond what every row costs at least, and penalties, in steps of the tolerance in which losses are told apart; values are measured, so nothing is
 proven closer than that. Where the set of decisions is listed, all formulations above take the task as well, in exact integers if its costs are exact. The option `merge_rows` is theirs.
+"""
+LISTS = """\
+## Rule lists
+
+Formulations of rule lists take the view `CostMatrix`, too; its candidate tests are antecedents ([rule_lists.md](rule_lists.md)). Complementary antecedents
+are not interchangeable in a list, so `drop_tests` keeps them. The minimum leaf size is `min_samples_rule`, of rules and not of the default rule.
 """
 PRUNINGS = """\
 ## Prunings of ensembles
@@ -104,6 +122,7 @@ def page() -> str:
         _formulations(Trees, LeafOracle),
         _formulations(PrunedEnsembles, NodeGains),
     )
+    of_lists = _formulations(RuleLists, CostMatrix)
     derived = [f for f in of_trees if f.dp_derived]
     of_trees = [f for f in of_trees if not f.dp_derived]
     decisions = ["| name | model | decisions |", "|---|---|---|"]
@@ -122,6 +141,10 @@ def page() -> str:
         *_table_of_trees(derived),
         "",
         *map(section, derived),
+        LISTS,
+        *_table_of_trees(of_lists, "list"),
+        "",
+        *map(section, [f for f in of_lists if f not in of_trees and f not in derived]),
         DECISIONS,
         *decisions,
         "",
@@ -134,14 +157,15 @@ def page() -> str:
     return "\n".join([INTRODUCTION, *_table_of_trees(of_trees), "", *sections])
 
 
-def _table_of_trees(formulations: list[Formulation]) -> list[str]:
+def _table_of_trees(formulations: list[Formulation], model: str = "tree") -> list[str]:
+    others = {"tree": DefaultOnly.kind, "list": LeafOrder.kind}[model]
     rows = [
-        "| name | model | costs | side constraints | constraints on the tree | minimum leaf size |",
+        f"| name | model | costs | side constraints | constraints on the {model} | minimum leaf size |",
         "|---|---|---|---|---|---|",
     ]
     for f in formulations:
         costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
-        on_trees = ", ".join(sorted(f.takes_structure)) or "no"
+        on_trees = ", ".join(sorted(f.takes_structure - {others})) or "no"
         rows.append(
             f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {on_trees} | {_yes(f.takes_min_leaf)} |"
         )
@@ -189,6 +213,8 @@ def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
         NodeGains: (PRUNING_CASES, lambda name: EXAMPLES[name]()),
     }
     names, make = cases[formulation.needs]
+    if formulation.space is RuleLists:
+        names, make = LIST_CASES, lambda name: list_problems()[name]
     for case, name in names.items():
         try:
             yield case, formulation.build(make(name))

@@ -24,6 +24,16 @@ Campbell 1990, "Polyhedral characterization of discrete dynamic programming"). A
 of the leaves' actions is one number per column, so side constraints are rows. Of columns of one
 kind in one state with equal side numbers only the cheapest is kept; of tests that divide a state in
 the same way, too. Constraints on the tree itself (`_state_structure`) need all of them.
+
+**Rule lists.** A list is a tree of which one side ends at every node, so the same model takes them:
+a state is the set of rows that no rule has captured, with the number of rules left; *split* is a
+rule, an antecedent with the action of the rows that it captures, into the one state of the others;
+*stop* is the default rule, and *last split* the last rule with the default rule. Prefixes that leave
+the same rows are one state. A column is left out if the cheapest rules before it, its own cost and
+the cheapest action of every row after it are together more than the cost U of a list that is known
+(the equivalent-points and look-ahead bounds of Angelino et al. 2018; a beam search finds the list,
+and the solver starts with it). Where nothing else limits the length, U does: a list of L rules
+costs at least the cheapest action of every row, and L + 1 leaves and L rules at their lowest price.
 """
 
 from __future__ import annotations

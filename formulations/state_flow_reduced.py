@@ -16,6 +16,9 @@ The whole model takes for U the value of the best feasible tree that the search 
 met (without one it is all of `state-flow`). A run begins with smaller U, near the bound: if the
 model has no solution, every tree costs more than U, and U is raised.
 
+For rule lists the states are enumerated with the bound of `state-flow` at prices, and on them the
+best multipliers, and what the best list with each column costs, are passes over the columns.
+
 The model is derived by dynamic programming (`dp-derived`) and compared apart from formulations
 proper.
 """

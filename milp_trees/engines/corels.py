@@ -177,15 +177,16 @@ class Corels(Options, Method):
             run.go(report)
             if run.antecedents or not kept:
                 start = rule_list(view, run.antecedents)
+        proven = run.bound == run.best  # a run that is stopped may know it too
         return finish(
             problem,
             self.label,
             start,
             bound=view.to_value(prepared.constant + run.bound),
-            claims_optimal=run.limit is None,
+            claims_optimal=proven,
             proved_by=self.label,
             clock=clock,
-            limit=run.limit,
+            limit=None if proven else run.limit,
             model_size=run.sizes,
             nodes=run.sizes["prefixes"],
             trace=trace,

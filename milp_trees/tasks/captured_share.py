@@ -48,7 +48,7 @@ class DefaultOnly(Structure):
 
 @dataclass(frozen=True)
 class CapturedShare(TreeConstraint):
-    """Rules decide at least a share of the rows; the default rule may leave the others to a black box.
+    """Rules decide at least a share of the rows, before a black box may take over.
 
     Parameters
     ----------

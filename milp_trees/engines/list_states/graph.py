@@ -46,13 +46,14 @@ class Chains(States):
     Parameters
     ----------
     known : RuleList, optional
-        A list that satisfies all constraints; dearer ones need not be in the hypergraph.
+        A list that satisfies all constraints; more expensive ones need not be in the
+        hypergraph.
     """
 
     known: RuleList | None = None
 
     def predictor(self, on: Iterable[int], view: CostMatrix) -> RuleList:
-        """The list that columns describe, one for every state on its way."""
+        """The list that columns describe, one for every state that it passes."""
         chosen = {int(self.state[c]): c for c in on}
         rules: list[Rule] = []
         s = 0

@@ -83,7 +83,7 @@ def _hash_numbers(number, following):
 
 @kernel
 def _keep(s, kind, f, left, right, cost, following, number, merge, info, side, n_columns, table):
-    """Add a column, or let it take the place of a dearer one with the same effect."""
+    """Add a column, or let it replace a more expensive one with the same effect."""
     at = n_columns
     if merge:
         mask = len(table) - 1
