@@ -5,8 +5,8 @@
 Angelino et al. (2018), figure 6, do the same. The rows are those of `compas_train.csv` and
 `compas_test.csv` together (7210), in ten folds stratified by class; all models get the same 19
 columns, a 0/1 column for every value of the seven attributes, and the same folds. Antecedents of
-the lists are single values and pairs that hold on at least 0.5 % of the training rows. Lists and
-CART are fitted for several penalties or sizes. The others are fitted twice: as scikit-learn has
+the lists are single values and pairs that hold on at least 0.5 % of the training rows. Lists,
+optimal trees and CART are fitted for several penalties or sizes. The others are fitted twice: as scikit-learn has
 them, and with parameters chosen by cross-validation on the training rows. So is `chosen`, the list
 whose penalty is chosen in this way.
 
@@ -44,7 +44,7 @@ import milp_trees as mt
 
 RESULTS = Path(__file__).parent / "results" / "rule_list_folds.csv"
 KEY = ["model", "setting", "fold"]
-LIST, CHOSEN, CART = "optimal list", "optimal list, chosen λ", "CART"
+LIST, CHOSEN, TREE, CART = "optimal list", "optimal list, chosen λ", "optimal tree", "CART"
 #: The list of this penalty is compared with every other model; it is the one of the paper.
 REFERENCE = "λ = 0.005"
 PENALTIES = ("0.05", "0.02", "0.015", "0.01", "0.0075", "0.005", "0.0025")
@@ -105,6 +105,9 @@ def models(limit: float) -> Iterator[tuple[str, str, Any]]:
         yield LIST, f"λ = {penalty}", rule_list(penalty, limit)
     grid = {"length_penalty": [p for p in PENALTIES if float(p) >= 0.005]}
     yield CHOSEN, "tuned", GridSearchCV(rule_list("0.01", limit), grid, cv=inner())
+    for k in (2, 3, 4, 5, 6, 7, 8, 12):
+        tree = mt.OptimalTreeClassifier(max_depth=5, max_leaf_nodes=k, time_limit=limit)
+        yield TREE, f"{k} leaves", tree
     for k in LEAVES:
         yield CART, f"{k} leaves", DecisionTreeClassifier(max_leaf_nodes=k, random_state=0)
     grid = {"max_leaf_nodes": list(LEAVES)}
@@ -184,7 +187,7 @@ def interval(differences: np.ndarray, share: float) -> float:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """A line per model and setting, lists first."""
-    order = {model: i for i, model in enumerate((LIST, CHOSEN, CART, *BLACK_BOXES))}
+    order = {model: i for i, model in enumerate((LIST, CHOSEN, TREE, CART, *BLACK_BOXES))}
     table = table.sort_values("model", key=lambda names: names.map(order), kind="stable")
     by_fold = table.set_index(["model", "setting", "fold"]).test.unstack("fold")
     reference = by_fold.loc[(LIST, REFERENCE)]
@@ -217,13 +220,15 @@ def draw(table: pd.DataFrame) -> None:
     """Mean test error against mean number of leaves, with the deviation over folds."""
     figure, axes = _plots.figure(1, 2, 10.5, 4.2)
     mean = table.groupby(["model", "setting"], sort=False)[["leaves", "test"]].agg(["mean", "std"])
+    colours = dict(zip((LIST, CART, *BLACK_BOXES, TREE), _plots.COLOURS, strict=False))
     for axis, models_of, title in (
-        (axes[0, 0], (LIST, CART), "models that a person can read"),
-        (axes[0, 1], (LIST, CART, *BLACK_BOXES), "all models"),
+        (axes[0, 0], (LIST, TREE, CART), "models that a person can read"),
+        (axes[0, 1], (LIST, TREE, CART, *BLACK_BOXES), "all models"),
     ):
-        for colour, marker, model in zip(_plots.COLOURS, "osD^vPX", models_of, strict=False):
+        for marker, model in zip("oPsD^vX", models_of, strict=False):
+            colour = colours[model]
             part = mean.loc[model]
-            if model in (LIST, CART):
+            if model in (LIST, TREE, CART):
                 part = part[part.index.str.contains("λ|leaves")]
             x = part[("leaves", "mean")].to_numpy()
             if np.isnan(x).any():  # a linear model has no leaves: a line across the picture
@@ -238,7 +243,7 @@ def draw(table: pd.DataFrame) -> None:
                 color=colour,
                 marker=marker,
                 markersize=4,
-                linewidth=1.2 if model in (LIST, CART) else 0,
+                linewidth=1.2 if model in (LIST, TREE, CART) else 0,
                 elinewidth=0.7,
                 capsize=2,
                 label=model,

@@ -41,6 +41,13 @@ RESULTS = Path(__file__).parent / "results"
 METHODS = ("corels", "dp-lists")
 POLICIES = ("bound", "objective", "curiosity", "breadth", "depth", "stochastic")
 MAPS = ("permutations", "none")
+#: Switches that matter only together, or under another policy.
+TOGETHER = (
+    "corels:hierarchical=off,look_ahead=off",
+    "corels:support=off,correct_support=off,similar_support=off",
+    "corels:policy=depth",
+    "corels:policy=depth,collection=off",
+)
 #: Megabytes and seconds of the run that fills the memory.
 FULL_MB, FULL_SECONDS, FULL_PREFIXES = 8192, 900, 10_000_000
 
@@ -67,7 +74,7 @@ def measured(label: str, problem: mt.Problem, limits: Limits) -> dict[str, Any]:
     return {
         "status": found.status.value,
         "value": round(found.objective, 10),
-        "bound": round(found.bound, 10),
+        "bound": None if found.bound is None else round(found.bound, 10),
         "cpu": round(time.process_time() - began, 3),
         "prefixes": sizes.get("prefixes", found.nodes),
         "evaluated": sizes.get("evaluated"),
@@ -173,10 +180,10 @@ def policies(args: Any) -> Rows:
 
 @section
 def ablation(args: Any) -> Rows:
-    """Every bound and every map off by itself."""
+    """Every bound and every map off by itself, and the bounds that imply others with them."""
     off = [f"corels:{name}=off" for name in BOUNDS]
     maps = [f"corels:map={kind}" for kind in MAPS]
-    yield from _variants(args, ["corels", *off, *maps])
+    yield from _variants(args, ["corels", *off, *maps, *TOGETHER])
 
 
 # -- memory ----------------------------------------------------------------------------------------
@@ -185,7 +192,7 @@ def ablation(args: Any) -> Rows:
 @section
 def memory(args: Any) -> Rows:
     """Bytes of the arrays and of the process as a search grows to ten million prefixes."""
-    label = "corels:policy=breadth,map=none,collection=off,similar_support=off"
+    label = "corels:policy=breadth,similar_support=off,collection=off"
     problem = compas("0.001")
     registry.method("corels").warm_up()
     nodes = 1000

@@ -6,7 +6,6 @@ from . import plugins as plugins
 from . import tasks as tasks
 from .api import compare as compare
 from .api import estimate as estimate
-from .api import gap_of as gap_of
 from .api import near_best as near_best
 from .api import size_path as size_path
 from .api import solve as solve
@@ -50,6 +49,7 @@ from .spaces.trees import Trees as Trees
 from .study import Study as Study
 from .study.choose_size import choose_size as choose_size
 from .study.export import export_model as export_model
+from .study.gap import gap_of as gap_of
 from .study.lexicographic import lexicographic as lexicographic
 from .study.policy_values import policy_leaves as policy_leaves
 from .study.policy_values import policy_value as policy_value

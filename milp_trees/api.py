@@ -18,7 +18,6 @@ from milp_trees.results.result import Result, Status
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.study import Study
 from milp_trees.study.compare import Watcher, compare_problems, method_names
-from milp_trees.study.gap import Gap, gap_between
 from milp_trees.study.solving import answer, path_of_sizes
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from milp_trees.engines.near.tree_set import TreeSet
     from milp_trees.engines.near_lists.list_set import RuleListSet
     from milp_trees.models.ensemble import Ensemble
-    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
     from milp_trees.results.size_path import SizePath
 
@@ -312,72 +310,6 @@ def near_best(
     return result.trees
 
 
-def gap_of(
-    model: Tree | RuleList | Ensemble | str,
-    problem: Problem,
-    *,
-    method: str | Method | None = None,
-    time_limit: float | None = 60.0,
-    memory_mb: int | None = None,
-    node_limit: int | None = None,
-    threads: int = 1,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Gap:
-    """How far a given predictor is from the best one, with a proof.
-
-    The value of the predictor is recomputed on the data, and a method proves how good a predictor
-    of the problem can be. It begins with the given one.
-
-    Parameters
-    ----------
-    model : Tree, RuleList, Ensemble or str
-        Any predictor: of a heuristic, of another package, or typed in. A text is a rule list in the
-        form of `RuleList.to_text`. It may violate the limits of the problem; `Gap.violations` says
-        so.
-    problem : Problem
-        The question of the problem is ignored.
-    method : str or Method, optional
-        What proves the bound; by default the first method that takes the problem.
-    time_limit : float or None, default=60
-        Seconds. When they are over, the gap to the bound that is proven by then is given.
-    memory_mb, node_limit, threads, seed
-        As for `solve`.
-    progress : callable, optional
-        Called with every `TracePoint`.
-
-    Returns
-    -------
-    Gap
-
-    Raises
-    ------
-    DataError
-        The predictor is of another kind than those of the problem, or names features or actions
-        that the data do not have.
-    Unsupported
-        The method cannot take the problem.
-
-    Examples
-    --------
-    >>> import milp_trees as mt
-    >>> data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [mt.BinaryFeature("a"), mt.BinaryFeature("b")], y=["no", "yes", "no", "no"])
-    >>> problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=2))
-    >>> gap = mt.gap_of("if a: no\\nelse: yes", problem)
-    >>> gap.value.number, gap.bound, gap.absolute
-    (1.0, 0.0, 1.0)
-    """
-    _check(problem)
-    limits = Limits.asked(
-        time_limit=time_limit,
-        memory_mb=memory_mb,
-        node_limit=node_limit,
-        threads=threads,
-        seed=seed,
-    )
-    return gap_between(model, problem, method, limits, progress)
-
-
 def size_path(
     problem: Problem,
     *,
@@ -452,4 +384,4 @@ def _check(problem: Any) -> None:
         )
 
 
-__all__ = ["compare", "estimate", "gap_of", "near_best", "size_path", "solve"]
+__all__ = ["compare", "estimate", "near_best", "size_path", "solve"]

@@ -10,10 +10,10 @@ from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Routes
 from milp_trees.questions import Best, ByPrice, BySize, Front, NearBest
 from milp_trees.registering import register
+from milp_trees.results.gap import Gap
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
 from milp_trees.spaces.trees import Space
-from milp_trees.study.gap import Gap
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle

@@ -6,8 +6,8 @@ such an end of line is read as a space). Lines end with LF, CR LF or CR. If all 
 line are numbers, there is no header, the target comes first, and columns are named by position (`0`
 is the first feature); otherwise the first line is the header and the target comes last. A `.gz`
 file is unpacked, and it is also found if only `PATH.gz` exists. A `.parquet` file has a header. A
-`.out` file holds rules as columns, and the file of labels beside it the target
-(`milp_trees.data.rule_files`). The extension decides nothing else.
+`.out` file that begins with a brace, or has a file of labels beside it, holds rules as columns, and
+the labels are the target (`milp_trees.data.rule_files`). The extension decides nothing else.
 
 If a cell of a column of labels is written with leading zeros (`01`), the whole column is text, so
 `01` and `1` are two labels.
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.data.files import contents, find
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
-from milp_trees.data.rule_files import RuleTable, is_rule_file, read_rules
+from milp_trees.data.rule_files import RuleTable, holds_rules, read_rules
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def read_table(
     file = find(Path(path))
     raw = contents(file)
     source = {"path": str(path), "sha256": hashlib.sha256(raw).hexdigest()}
-    if is_rule_file(file):
+    if holds_rules(raw, file, label):
         return _rules(read_rules(raw, file, label, alone), target, source)
     if label is not None:
         raise DataError(

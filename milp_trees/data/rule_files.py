@@ -31,6 +31,30 @@ def is_rule_file(path: str | Path) -> bool:
     return str(path).endswith(ENDINGS)
 
 
+def holds_rules(raw: bytes, file: Path, label: str | Path | None) -> bool:
+    """Whether a file holds rules; a table may have any ending.
+
+    Parameters
+    ----------
+    raw : bytes
+        Its contents.
+    file : Path
+        Its name.
+    label : str or Path, optional
+        The file of labels, if one was given.
+
+    Returns
+    -------
+    bool
+        It ends in `.out`, and begins with a brace, has a file of labels, or is empty.
+    """
+    if not is_rule_file(file):
+        return False
+    if label is not None or _there(_beside(file, "label")):
+        return True
+    return decoded(raw, file).lstrip()[:1] in ("{", "")
+
+
 @dataclass(frozen=True)
 class RuleTable:
     """Rules and labels of the same rows.

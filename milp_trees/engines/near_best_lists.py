@@ -22,6 +22,7 @@ from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
+from milp_trees.models.rule_list import RuleList
 from milp_trees.questions import NearBest
 from milp_trees.registering import register
 from milp_trees.results.result import Result, Solution, Status
@@ -89,7 +90,7 @@ class NearBestLists(Method):
         if run.listed is None or run.optimum is None:
             message = "The limit was hit before the optimum was known; there is no set of lists."
             bound = view.to_value(run.best.bound)
-            return finish(problem, self.name, start, bound=bound, claims_optimal=False, proved_by=self.name, message=message, **more)  # fmt: skip
+            return finish(problem, self.name, run.found, bound=bound, claims_optimal=False, proved_by=self.name, message=message, **more)  # fmt: skip
         with clock("list"):
             lists = RuleListSet(
                 problem,
@@ -101,7 +102,8 @@ class NearBestLists(Method):
                 covered=run.covered,
                 limit=limit,
             )
-            first = lists[0].predictor
+            # Where rules must capture several rows, every optimal list may have a rule too many.
+            first = lists[0].predictor if lists.count else run.found
         message = (
             ""
             if lists.complete
@@ -149,6 +151,7 @@ class _Run:
         data = data_of(self.best, least, self.space.longest(view), one)
         self.search: Search = Search(self.best, data, Budget(self.watch.check, memory))
         self.optimum: int | None = None
+        self.found: RuleList | None = start
         #: The requested slack, in natural units, and the slack that was reached, in integer units;
         #: the latter is None if all of the requested slack was reached.
         self.asked = Fraction(0)
@@ -163,10 +166,11 @@ class _Run:
         from milp_trees.methods.greedy_list import greedy_list
 
         best, view = self.best, self.view
-        for known in (greedy_list(view, self.space), self.start):
-            if known is not None:
-                best.offer(view.objective(known))
+        known = [greedy_list(view, self.space), *([] if self.start is None else [self.start])]
+        self.found = min(known, key=view.objective)
+        best.offer(view.objective(self.found))
         limit = best.run(self.watch.over)
+        self.found = best.found or self.found
         if limit is not None:
             raise Stopped(limit)
         self.optimum = best.value - best.constant

@@ -71,15 +71,15 @@ def read_rules(
     DataError
         The text is no rule list, or asks for something else.
     """
-    actions = dataset.classes if actions is None else tuple(actions)
-    if actions is None:
+    own = dataset.classes if actions is None else tuple(actions)
+    if own is None:
         raise DataError("The dataset has no classes; give the names of the actions.")
     literals = {
         _plain(x.name): x
         for value in (False, True)  # a name that two have is that of the feature itself
         for x in (Literal(t, value) for t in dataset.features)
     }
-    names = {_plain(str(a)): k for k, a in enumerate(actions)}
+    names = {_plain(str(a)): k for k, a in enumerate(own)}
     words = Words({_plain(a.name): a for a in antecedents}, literals, names)
     lines = [(i, line) for i, line in enumerate(map(_plain, text.splitlines()), 1) if line]
     if not lines:
@@ -87,7 +87,7 @@ def read_rules(
             "The text holds no rule list; write a line 'if FEATURE: ACTION' per rule, 'else if' from the second on, and a last line 'else: ACTION'."
         )
     rules = [_rule(i, line, k, words) for k, (i, line) in enumerate(lines[:-1])]
-    return rules, _default(*lines[-1], bool(rules), words), actions
+    return rules, _default(*lines[-1], bool(rules), words), tuple(own)
 
 
 def _plain(text: str) -> str:

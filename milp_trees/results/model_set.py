@@ -155,7 +155,9 @@ class ModelSet(ABC):
         axes[0].bar(
             shown,
             [float(c) for c in values.values()],
-            width=max(0.8 * min(gaps, default=1.0), (max(shown) - min(shown)) / 200),
+            width=max(
+                0.8 * min(gaps, default=1.0), (max(shown, default=0) - min(shown, default=0)) / 200
+            ),
             color="C0",
         )
         axes[0].set(
@@ -163,7 +165,7 @@ class ModelSet(ABC):
             ylabel=f"{self.noun}s",
             title=f"{_count(self.count)} {self.noun}s within {float(self.covered):g} of the best",
         )
-        if max(values.values()) > 100 * min(values.values()):
+        if values and max(values.values()) > 100 * min(values.values()):
             axes[0].set_yscale("log", nonpositive="clip")
             axes[0].set_ylim(bottom=0.7)
         if min(gaps, default=0) >= 1:

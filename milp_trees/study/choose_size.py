@@ -156,7 +156,19 @@ def choose_size(
 
 
 def limited(space: Space, depth: int | None, most: int) -> Space:
-    """The models of a space with at most so many leaves, and trees with this limit on the depth.
+    """The models of a space up to a size.
+
+    Parameters
+    ----------
+    space : Space
+    depth : int or None
+        Largest depth, of trees only; None is no limit.
+    most : int
+        Largest number of leaves.
+
+    Returns
+    -------
+    Space
 
     Raises
     ------

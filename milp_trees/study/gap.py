@@ -1,10 +1,8 @@
-"""How far any given predictor is from the best one: its value, a proven bound, and the gap."""
+"""The gap of any given predictor: of a heuristic, of another program, or typed in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +17,13 @@ from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
-from milp_trees.results.json import json_safe, plain_number, ratio_text
-from milp_trees.results.result import Result, Status
+from milp_trees.results.gap import Gap
+from milp_trees.results.result import Status
 from milp_trees.results.strict_json import read_json
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
 from milp_trees.study.predict import read_result
 from milp_trees.study.solving import answer
-from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
@@ -38,134 +35,69 @@ KINDS: dict[str, tuple[str, type]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Gap:
-    """The gap between a predictor and the best one; `gap_of` makes it.
+def gap_of(
+    model: Tree | RuleList | Ensemble | str,
+    problem: Problem,
+    *,
+    method: str | Method | None = None,
+    time_limit: float | None = 60.0,
+    memory_mb: int | None = None,
+    node_limit: int | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Gap:
+    """How far a given predictor is from the best one, with a proof.
+
+    The value of the predictor is recomputed on the data, and a method proves how good a predictor
+    of the problem can be. It begins with the given one.
 
     Parameters
     ----------
+    model : Tree, RuleList, Ensemble or str
+        Any predictor: of a heuristic, of another package, or typed in. A text is a rule list in the
+        form of `RuleList.to_text`. It may violate the limits of the problem; `Gap.violations` says
+        so.
     problem : Problem
-    model : Tree, RuleList or Ensemble
-    value : Value
-        The predictor's value, recomputed on the data.
-    violations : tuple of str
-        A sentence per limit or constraint of the problem that the predictor violates.
-    result : Result
-        The answer of the method that proved the bound: its best predictor, and why it stopped.
+        The question of the problem is ignored.
+    method : str or Method, optional
+        What proves the bound; by default the first method that takes the problem.
+    time_limit : float or None, default=60
+        Seconds. When they are over, the gap to the bound that is proven by then is given.
+    memory_mb, node_limit, threads, seed
+        As for `solve`.
+    progress : callable, optional
+        Called with every `TracePoint`.
+
+    Returns
+    -------
+    Gap
+
+    Raises
+    ------
+    DataError
+        The predictor is of another kind than those of the problem, or names features or actions
+        that the data do not have.
+    Unsupported
+        The method cannot take the problem.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [mt.BinaryFeature("a"), mt.BinaryFeature("b")], y=["no", "yes", "no", "no"])
+    >>> problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=2))
+    >>> gap = mt.gap_of("if a: no\\nelse: yes", problem)
+    >>> gap.value.number, gap.bound, gap.absolute
+    (1.0, 0.0, 1.0)
     """
-
-    problem: Problem
-    model: Any
-    value: Value
-    violations: tuple[str, ...]
-    result: Result
-
-    @property
-    def bound(self) -> float | None:
-        """No predictor of the problem is better than this (natural units); None if none is known."""
-        return self.result.bound
-
-    @property
-    def exact(self) -> Fraction | None:
-        """`absolute` as a rational, if value and bound are exact."""
-        bound, value = self.result.certificate.bound_exact, self.value.exact
-        if bound is None or value is None:
-            return None
-        return value - bound if self.value.sense == "min" else bound - value
-
-    @property
-    def absolute(self) -> float | None:
-        """How much better than the predictor a predictor of the problem can be, at most.
-
-        It is 0 for an optimal one. A negative number means that the predictor is better than all
-        that the problem allows; `violations` says what it violates.
-        """
-        if self.exact is not None:
-            return float(self.exact)
-        if self.bound is None:
-            return None
-        worse = self.value.number - self.bound
-        return worse if self.value.sense == "min" else -worse
-
-    @property
-    def relative(self) -> float | None:
-        """`absolute` as a share of the value; 0/0 is 0, and None stands for infinity."""
-        if self.absolute is None:
-            return None
-        if not self.absolute:
-            return 0.0
-        return self.absolute / abs(self.value.number) if self.value.number else None
-
-    @property
-    def optimum(self) -> Value | None:
-        """The best value, if it is proven."""
-        return self.result.value if self.result.optimal else None
-
-    @cached_property
-    def optimal(self) -> bool:
-        """Whether the predictor is allowed and proven to be the best."""
-        scale = self.problem.scale
-        if self.violations or self.bound is None:
-            return False
-        own = Fraction(self.value.number) if self.value.exact is None else self.value.exact
-        bound = self.result.certificate.bound_exact
-        left = scale.from_value(own) - scale.from_value(self.bound if bound is None else bound)
-        return bool(left < max(scale.absolute_gap, scale.tolerance))
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `milp-trees gap --json` prints."""
-        best, proof = self.result, self.result.certificate
-        optimum = self.optimum
-        plain: dict[str, Any] = json_safe(
-            {
-                "value": plain_number(self.value.number, self.value.exact),
-                "exact": ratio_text(self.value.exact),
-                "unit": self.value.unit,
-                "sense": self.value.sense,
-                "bound": plain_number(proof.bound, proof.bound_exact),
-                "bound_exact": ratio_text(proof.bound_exact),
-                "proved_by": proof.proved_by,
-                "gap": plain_number(self.absolute, self.exact),
-                "gap_exact": ratio_text(self.exact),
-                "relative_gap": self.relative,
-                "optimal": self.optimal,
-                "optimum": None if optimum is None else plain_number(optimum.number, optimum.exact),
-                "violations": list(self.violations),
-                "model": self.model.to_json(),
-                "best": None if best.predictor is None else best.predictor.to_json(),
-                "status": best.status.value,
-                "limit": None if best.limit is None else best.limit.value,
-                "seconds": best.seconds,
-                "problem": self.problem.spec(),
-            }
-        )
-        return plain
-
-    def to_text(self) -> str:
-        """Value, bound, gap, and the best predictor, a line each."""
-        best, lines = self.result, [f"value     {self.value}"]
-        if self.bound is None:
-            lines.append(f"bound     none is known: {best.message or best.status.value}")
-        else:
-            stopped = f", {best.limit.value} limit" if best.limit else ""
-            proven = "the optimum" if best.optimal else f"no model is better{stopped}"
-            lines.append(
-                f"bound     {self.bound:.10g} {self.value.unit}, {proven}; proven by {best.certificate.proved_by}"
-            )
-            share = "" if self.relative is None else f" ({100 * self.relative:.4g} % of the value)"
-            state = "; the model is optimal" if self.optimal else ""
-            lines.append(f"gap       {self.absolute:.10g} {self.value.unit}{share}{state}")
-        lines += [f"violates  {sentence}" for sentence in self.violations]
-        if best.predictor is not None and not self.optimal:
-            lines += ["", f"{best.value} by {best.method}:", best.predictor.to_text()]
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def __repr__(self) -> str:
-        gap = "unknown gap" if self.absolute is None else f"gap {self.absolute:.10g}"
-        return f"<{self.value}, bound {'unknown' if self.bound is None else f'{self.bound:.10g}'}, {gap}{', optimal' if self.optimal else ''}>"
+    limits = Limits.asked(
+        time_limit=time_limit,
+        memory_mb=memory_mb,
+        node_limit=node_limit,
+        threads=threads,
+        seed=seed,
+    )
+    return gap_between(model, problem, method, limits, progress)
 
 
 def gap_between(

@@ -313,12 +313,12 @@ def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarra
     b = built(formulation, problem)
     for v in b.matrix.columns:  # no value of a previous check may remain
         v.set_value(None, skip_validation=True)
-    formulation.encode(tree, b.model)
     try:
+        formulation.encode(tree, b.model)
         return b.matrix.values()
-    except ValueError as unset:
+    except (LookupError, ValueError) as wrong:  # no place in the model, or a variable without value
         raise AssertionError(
-            f"{formulation.label} on {describe(problem)}: the tree {expression(tree)}: {unset}"
+            f"{formulation.label} on {describe(problem)}: the tree {expression(tree)}: {wrong}"
         ) from None
 
 

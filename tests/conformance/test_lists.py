@@ -106,7 +106,7 @@ def switches(rng):
     yield f"dp-lists:tables={tables},rows={rows},share={share},dive={rng.integers(1, 5)}"
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_switches_starts_and_limits_do_not_change_what_is_true(part):
     """The optimum does not depend on switches; a stopped run has a bound below and a list above it."""
     ran = stopped = 0

@@ -21,7 +21,8 @@ PROBLEM = ContextType(
     ),
 )
 
-#: Tables of lower bounds (`tables`): T places, `used` of which hold one; work: steps spent on them.
+#: Tables of lower bounds (`tables`): T places, `used` of which hold one; work: steps spent on them,
+#: counted `weight` times.
 #: values (T, L, 2^h); size, row (T,), (T, h): the rows of a table; keep (T, M): the rows of a table
 #: that an antecedent leaves, as bits; order, hits (T,): which table is asked first, and how often it
 #: was enough; index (T,): the set of rows at work in every table.
@@ -30,7 +31,7 @@ PROBLEM = ContextType(
 TABLES = ContextType(
     "Tables",
     fields(
-        "used learnt work asked values:int64:3 size:int64:1 row:int64:2 keep:int64:2 order:int64:1"
+        "used learnt work asked weight values:int64:3 size:int64:1 row:int64:2 keep:int64:2 order:int64:1"
         " hits:int64:1 index:int64:1 total:int64:2 pattern:int64:1 kept:int64:1 cost:int64:1"
         " seen:int64:1 free:uint8:1 missed:int64:1"
     ),

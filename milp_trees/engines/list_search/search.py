@@ -70,8 +70,9 @@ class ListSearch:
         # A rule that costs more than all rows never pays.
         price = np.array([min(p, total + 1) for p in prices], dtype=np.int64)
         least = int(price.min(initial=total + 1))
-        if longest is not None and least and longest >= total // least:
-            longest = None  # so many rules never pay
+        most = min(len(self.rows), len(price))  # each rule captures a row that no other one does
+        if longest is not None and longest >= (min(most, total // least) if least else most):
+            longest = None
         self.limit = -1 if longest is None else longest
         self.problem = self._problem(price, least_rows)
         self.tables = self._tables()
@@ -140,7 +141,7 @@ class ListSearch:
             "free": (n,),
             "missed": (n,),
         }
-        return Context(TABLES, shapes)
+        return Context(TABLES, shapes, weight=1)
 
     def _prefixes(self, room: int, **numbers: int) -> Context:
         W, C = self.problem.sets.shape[1], self.problem.sums.shape[2]
@@ -216,6 +217,11 @@ class ListSearch:
             Largest number of prefixes that are expanded.
         deadline : Deadline, optional
             No room is made that would be ready after it.
+
+        Returns
+        -------
+        Limit or None
+            None: the best list is proven.
         """
         growing = 0.0  # seconds that the last room took; the next one takes twice as long
         while True:

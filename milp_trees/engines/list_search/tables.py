@@ -117,7 +117,7 @@ def learn(problem, tables, members, layer, most_steps):
         if row < 0:
             break
         steps += _add_row(problem, tables, c, row)
-    tables.work += steps
+    tables.work += steps * tables.weight
     tables.learnt += 1
     full = (np.int64(1) << tables.size[c]) - 1
     for a in range(len(tables.pattern)):
@@ -138,6 +138,8 @@ def _free_place(tables):
     for c in range(tables.used):
         if tables.hits[c] < tables.hits[least]:
             least = c
+    # Where a table is replaced that never helped, new ones hardly will: their work counts more.
+    tables.weight = max(1, tables.weight // 2) if tables.hits[least] else min(64, 2 * tables.weight)
     for c in range(tables.used):
         tables.hits[c] >>= 1
     tables.hits[least] = tables.hits[tables.order[0]]

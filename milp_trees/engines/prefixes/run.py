@@ -6,7 +6,7 @@ Loads numba.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from milp_trees.methods.watch import Watch
 SLICE = 0.02
 #: Moments of the history: at most so many per run time, and so many times the work of one apart.
 MOMENTS, APART = 200, 20
+#: Moments that a collection, or a growth of the arrays, takes at most (measured: 3 to 6).
+COLLECTION = 8
 #: Megabytes that the arrays may take if no limit is given.
 MEMORY_MB = 6000
 #: Names of the counters of a result.
@@ -74,6 +76,9 @@ class Run:
         self.counters[[r.NODES, r.QUEUED, r.MASKS]] = 1
         self.moments = Moments(prepared, value)
         self.limit: Limit | None = None
+        #: Lower bound of the optimum at the last moment of the history, without the constant.
+        self.bound = self.settings.floor
+        self.last_moment = 0.0
         self.after_collection = room.FIRST
         self.most_bytes = self.arrays.bytes
         self.offer(self._default())
@@ -106,9 +111,10 @@ class Run:
 
     # -- incumbent -----------------------------------------------------------------------------------
 
-    def offer(self, objective: int) -> None:
-        """Only lists with a smaller objective are searched."""
-        self.counters[r.BEST] = objective
+    def offer(self, objective: int, antecedents: Sequence[int] = ()) -> None:
+        """Make a list the incumbent; only lists with a smaller objective are searched."""
+        self.counters[r.BEST], self.counters[r.BEST_LENGTH] = objective, len(antecedents)
+        self.work.best[: len(antecedents)] = antecedents
         self.counters[r.MOST] = most_rules(self.instance, self.settings, objective)
 
     @property
@@ -121,11 +127,6 @@ class Run:
         """Antecedents of the best list that was found; empty if it has no rules."""
         length: list[int] = self.work.best[: self.counters[r.BEST_LENGTH]].tolist()
         return length
-
-    @property
-    def bound(self) -> int:
-        """Lower bound of the optimum, without the constant."""
-        return self.moments.look(self.arrays, self.counters)[0]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -147,14 +148,7 @@ class Run:
         report : callable
             Called with the bound after every moment of the history.
         """
-        try:
-            self._search(report)
-        except Stopped as stopped:
-            self.limit = stopped.limit
-        except MemoryError:
-            self.limit = Limit.MEMORY
-        except KeyboardInterrupt:
-            self.limit = Limit.INTERRUPTED
+        _, self.limit = self.watch.until(lambda: self._search(report))
         self._moment(report)
 
     def _search(self, report: Callable[[int], Any]) -> None:
@@ -164,6 +158,7 @@ class Run:
             if began >= next_moment:
                 next_moment = self._moment(report)
             self.watch.check()
+            self._leave_time_for(1)
             until = int(self.counters[r.EXPANDED]) + step
             if self.limits.nodes is not None:
                 until = min(until, self.limits.nodes)
@@ -199,14 +194,23 @@ class Run:
         """Add a moment to the history; returns when the next one is due."""
         began = time.perf_counter()
         elapsed = began - self.watch.began
-        report(self.moments.add(elapsed, self.arrays, self.counters))
+        self.bound = self.moments.add(elapsed, self.arrays, self.counters)
+        report(self.bound)
         now = time.perf_counter()
-        return now + max(elapsed / MOMENTS, APART * (now - began))
+        self.last_moment = now - began
+        return now + max(elapsed / MOMENTS, APART * self.last_moment)
+
+    def _leave_time_for(self, moments: int) -> None:
+        """Stop if the time that is left is what so many moments take, and the last one."""
+        left = self.watch.deadline.left
+        if left is not None and left < (moments + 1) * self.last_moment:
+            raise Stopped(Limit.TIME)
 
     # -- memory --------------------------------------------------------------------------------------
 
     def collect(self) -> None:
         """Remove prefixes that are excluded or dominated."""
+        self._leave_time_for(COLLECTION)
         trie, queue, places = self.arrays
         number = np.empty(self.counters[r.NODES], dtype=np.int32)
         room.collect(self.instance, self.settings, trie, queue, places, self.counters, number)
@@ -219,6 +223,7 @@ class Run:
                 self.instance.prices
             ):
                 return
+        self._leave_time_for(COLLECTION)
         before = self.arrays.bytes
         limit = (self.limits.memory_mb or MEMORY_MB) * 2**20
         part = {

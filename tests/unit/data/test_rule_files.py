@@ -59,6 +59,11 @@ def test_a_name_may_contain_braces(files):
     assert [t.name for t in data.features] == ["a{b} c}"]
 
 
+def test_a_table_may_be_called_out(tmp_path):
+    (tmp_path / "x.out").write_text("a,y\n0,1\n1,0\n1,0\n")
+    assert mt.load(tmp_path / "x.out").X.tolist() == [[0], [1], [1]]
+
+
 def test_zipped_files_are_found(files, tmp_path):
     path = files()
     for ending in ("out", "label"):

@@ -123,6 +123,16 @@ def test_a_node_limit_ends_with_history_and_gap(noise):
     assert result.bound == pytest.approx(history["bound"].iloc[-1])
 
 
+def test_no_more_prefixes_follow_than_the_remaining_space_holds(noise):
+    history = registry.method("corels").run(noise, Limits(time=60)).history_frame()
+    assert len(history) > 2
+    left = history["prefixes"].iloc[-1] - history["prefixes"]
+    space = history["log10_space_fine"]
+    assert (left <= 10 ** space.fillna(-np.inf)).all()
+    assert space.notna().any()
+    assert space.isna().iloc[-1]
+
+
 def test_the_depth_policy_has_a_shorter_queue_than_breadth(noise):
     limits = Limits(time=60, nodes=300)
     queues = [
@@ -137,6 +147,7 @@ def test_a_start_is_the_incumbent(noise):
     again = registry.method("corels").run(noise, Limits(time=60, nodes=1), start=best)
     assert again.predictor == best
     assert again.history["incumbent"][0] == again.objective
+    assert again.history["best_length"][0] == best.length
 
 
 def test_a_seed_repeats_a_stochastic_run(noise):

@@ -227,9 +227,7 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
 
 
 def test_what_shares_nothing_imports_nothing_in_common():
-    """Methods that count as independent have no module of engines or formulations in common,
-    directly or through others.
-    """
+    """They have no module of engines or formulations in common, directly or through others."""
     files = {
         f"milp_trees.{'.'.join(p.relative_to(ROOT / 'milp_trees').with_suffix('').parts)}": p
         for p in (ROOT / "milp_trees/engines").rglob("*.py")

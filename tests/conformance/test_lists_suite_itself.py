@@ -1,0 +1,71 @@
+"""The checks of rule lists are tested: wrong models and methods are rejected, right ones of another
+author pass, and no constraint can be deleted unnoticed.
+"""
+
+import pytest
+import wrong_lists as wrong
+
+from milp_trees.by_name import registry
+from milp_trees.testing import (
+    CHECKS,
+    check_deletable_constraints,
+    check_formulation,
+    check_method,
+    default_list_problems,
+    deletable_constraints,
+)
+from milp_trees.testing.list_problems import list_problems
+
+#: Checks of values: wrong models must be caught by them.
+VALUE_CHECKS = (
+    "optimum_equals_oracle",
+    "decoded_value",
+    "every_tree_can_be_encoded",
+    "relaxation_is_a_bound",
+)
+
+#: Problems of lists on which every constraint of a model is needed.
+SHORT = (
+    "default_alone",
+    "order_matters",
+    "equal_rows",
+    "three_classes",
+    "costs_of_actions",
+    "large_rules",
+    "two_rules_in_one",
+    "capacity",
+    "before_a_black_box",
+)
+
+
+@pytest.mark.parametrize("cls", wrong.REJECTED, ids=lambda cls: cls.__name__)
+def test_a_wrong_model_of_lists_is_rejected(cls):
+    checks = {name: CHECKS[name] for name in VALUE_CHECKS}
+    with pytest.raises(AssertionError, match="position"):
+        check_formulation(cls(), default_list_problems(), checks, metamorphic=False)
+
+
+@pytest.mark.parametrize("cls", wrong.WRONG_METHODS, ids=lambda cls: cls.__name__)
+def test_a_wrong_method_for_lists_is_rejected(cls):
+    """By the problems that a method for lists gets when none are named."""
+    with pytest.raises(AssertionError, match="another author's"):
+        check_method(cls())
+
+
+def test_a_right_method_of_another_author_passes():
+    report = check_method(wrong.Other())
+    assert len(report.passed) > 40
+    assert {name.partition("-")[0] for _, name in report.passed} == {"list"}
+
+
+def test_no_constraint_of_the_position_model_can_be_deleted_unnoticed():
+    check_deletable_constraints(
+        registry.formulation("position"), {name: list_problems()[name] for name in SHORT}
+    )
+
+
+def test_no_constraint_of_the_states_can_be_deleted_unnoticed_on_lists():
+    """Also those which are redundant for trees."""
+    found = deletable_constraints(registry.formulation("state-flow"), default_list_problems())
+    assert set(found) == {"balance", "side", "uses", "used", "feature_use", "node_rates"}
+    assert not [name for name, noticed in found.items() if noticed is None]
