@@ -75,14 +75,17 @@ def measure(penalties: list[str], limit: float) -> pd.DataFrame:
 
 
 def draw_policies(frame: pd.DataFrame, penalty: str) -> None:
-    """Incumbent and bound, queue, and remaining search space over time, a colour per policy."""
+    """Incumbent and bound, queue, and remaining search space, a colour per policy.
+
+    The axis is the number of expanded prefixes, which does not depend on other jobs.
+    """
     frame = frame[frame.penalty == penalty]
     figure, axes = _plots.figure(1, 3, 13.0, 3.8)
     for colour, (method, rows) in zip(
         _plots.COLOURS, frame.groupby("method", sort=False), strict=False
     ):
         label = method.removeprefix("corels:policy=") if method != BASE else "bound"
-        at = np.maximum(rows.seconds, 1e-3)
+        at = np.maximum(rows.prefixes, 1)
         for axis, column, style in (
             (axes[0, 0], "incumbent", "-"),
             (axes[0, 0], "bound", "--"),
@@ -97,7 +100,7 @@ def draw_policies(frame: pd.DataFrame, penalty: str) -> None:
         ("linear", "log", "linear"),
         strict=True,
     ):
-        axis.set(xscale="log", yscale=scale, xlabel="seconds", title=title)
+        axis.set(xscale="log", yscale=scale, xlabel="expanded prefixes", title=title)
     axes[0, 0].legend(fontsize=8, title="policy")
     _plots.save(figure, f"rule_list_policies_{penalty}")
 

@@ -162,10 +162,12 @@ class Corels(Options, Method):
 
         with clock("solve"):
             run = Run(prepared, limits, watch, value, self.collection)
-            given = None if start is None else view.objective(start) - prepared.constant
-            kept = given is not None and given <= run.best
-            if given is not None and kept:
-                run.offer(given)
+            if start is not None:
+                placed = problem.lists.simplify(start, view)
+                antecedents = [view.index[test] for test in placed.splits]
+                given = view.objective(rule_list(view, antecedents)) - prepared.constant
+                if given <= run.best:
+                    run.offer(given, antecedents)
 
             def report(bound: int) -> None:
                 trace.add(
@@ -175,13 +177,12 @@ class Corels(Options, Method):
                 )
 
             run.go(report)
-            if run.antecedents or not kept:
-                start = rule_list(view, run.antecedents)
+            best = rule_list(view, run.antecedents)
         proven = run.bound == run.best  # a run that is stopped may know it too
         return finish(
             problem,
             self.label,
-            start,
+            best,
             bound=view.to_value(prepared.constant + run.bound),
             claims_optimal=proven,
             proved_by=self.label,

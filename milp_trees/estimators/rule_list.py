@@ -86,7 +86,7 @@ class OptimalRuleListClassifier(OptimalClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = OptimalRuleListClassifier(length_penalty=0.02).fit(X, y)
     >>> model.rule_list_.length, model.result_.status.value
-    (2, 'optimal')
+    (3, 'optimal')
     """
 
     _fitted_as = "rule_list_"

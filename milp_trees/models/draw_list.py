@@ -47,7 +47,7 @@ def list_rows(rules: Listed, dataset: Dataset | None = None) -> list[dict[str, A
     Returns
     -------
     list of dict
-        `position` (from 1), `word` ("if", "else if" or "else"), `condition` (empty for the default
+        `place` (from 1), `word` ("if", "else if" or "else"), `condition` (empty for the default
         rule) and `action`. With a dataset also `rows`, the number of rows that the rule captures;
         and, if the actions are its classes, `correct`, the number of those of the rule's class, and
         `share`, that number divided by `rows` (None if there are none).
@@ -57,7 +57,7 @@ def list_rows(rules: Listed, dataset: Dataset | None = None) -> list[dict[str, A
     for k, action in enumerate(rules.leaf_actions):
         last = k == rules.length
         row: dict[str, Any] = {
-            "position": k + 1,
+            "place": k + 1,
             "word": "else" if last else "else if" if k else "if",
             "condition": "" if last else rules.splits[k].name,
             "action": rules.actions[action],

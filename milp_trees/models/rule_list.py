@@ -318,7 +318,7 @@ class RuleList:
         Returns
         -------
         DataFrame
-            `position` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With a
+            `place` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With a
             dataset also `rows`, the number of rows that the rule captures; and, if the actions are
             its classes, `correct`, the number of those of the rule's class, and `share`, that
             number divided by `rows`.

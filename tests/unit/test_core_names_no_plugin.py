@@ -33,7 +33,6 @@ ALLOWED = {
     ("data/binarize.py", "precision"): "digits of a number",
     ("linear/matrix.py", "cut"): "the name of added rows",
     ("methods/method.py", "enumerate"): "the stage of a run",
-    ("models/draw_list.py", "position"): "the place of a rule, a column of the table",
     ("testing/definitions.py", "*"): "definitions apart from the tasks are the point of the file",
     ("testing/definitions_of_constraints.py", "*"): "definitions apart from the constraints",
 }

@@ -3,8 +3,9 @@
 A state is the set of rows that no rule has captured yet. The kernel works on as many states as its
 output arrays have room for and returns where it stopped; the caller makes more room and calls
 again. The values of a group of rows, `coef`, are K costs, then S·K side coefficients, then K costs
-at prices, then the number of rows. Of a column, `info` holds (state, kind, antecedent, action of
-the rows that are left, action of the rule, cost, next state), and `side` its S side numbers.
+at prices (if they are others; they begin at `terms[PRICED]`), then the number of rows. Of a column,
+`info` holds (state, kind, antecedent, action of the rows that are left, action of the rule, cost,
+next state), and `side` its S side numbers.
 Complexity per state, for m rows, F antecedents and V values: m F bytes, plus F V per group of rows.
 """
 
@@ -30,13 +31,13 @@ from milp_trees.engines.states.row_sets import _copy, _find, _hash
 STOP, RULE, LAST = 0, 1, 2
 
 #: Places in `terms`, the whole numbers that hold for the whole hypergraph.
-K, S, LEAF, PRICED_LEAF, LEAST_PRICE, LEAST, ONLY_DEFAULT, MERGE, MOST = range(9)
+K, S, LEAF, PRICED_LEAF, LEAST_PRICE, LEAST, ONLY_DEFAULT, MERGE, MOST, PRICED = range(10)
 
 
 @kernel
 def _priced(total, terms, k):
     """The cost at prices of action k for all rows of a state."""
-    return total[terms[K] * (1 + terms[S]) + k]
+    return total[terms[PRICED] + k]
 
 
 @kernel
@@ -111,7 +112,7 @@ def _last_rules(
 ):
     """Columns of a last rule: the actions of its rows and of all rows that it leaves."""
     n_actions, n_side = terms[K], terms[S]
-    priced = n_actions * (1 + n_side)
+    priced = terms[PRICED]
     for left in range(n_actions):
         for right in range(n_actions):
             if right == terms[ONLY_DEFAULT] or (terms[MERGE] and left == right):
@@ -176,7 +177,7 @@ def chain_columns(
     """
     F, W = T.shape
     n_actions, n_side, V = terms[K], terms[S], coef.shape[1]
-    most, count, priced = terms[MOST], V - 1, terms[K] * (1 + terms[S])
+    most, count, priced = terms[MOST], V - 1, terms[PRICED]
     rows = np.empty(len(group), dtype=np.int64)
     total = np.zeros(V, dtype=np.int64)
     by_test = np.zeros((V, X.shape[1]), dtype=np.int64)
@@ -203,6 +204,19 @@ def chain_columns(
             held = by_test[count, f]
             if held < terms[LEAST] or held == total[count]:
                 continue
+            own, stop = 2**60, 2**60
+            for k in range(n_actions):
+                caught = by_test[priced + k, f]
+                stop = min(stop, total[priced + k] - caught)
+                if k != terms[ONLY_DEFAULT]:
+                    own = min(own, caught)
+            # The rows that are left cost at least one action for all, or one more rule.
+            rest = stop + terms[PRICED_LEAF]
+            if not last:
+                rest = min(rest, terms[LEAST_PRICE] + 2 * terms[PRICED_LEAF])
+            before = reach[s] + split[1, f] + terms[PRICED_LEAF]
+            if before + own + rest > most:
+                continue
             if last:
                 n = _last_rules(
                     s,
@@ -223,15 +237,10 @@ def chain_columns(
                 )
                 continue
             following = -1
-            # The rows that are left cost at least one action for all, or one more rule.
-            rest = terms[LEAST_PRICE] + 2 * terms[PRICED_LEAF]
-            for k in range(n_actions):
-                stop = total[priced + k] - by_test[priced + k, f] + terms[PRICED_LEAF]
-                rest = min(rest, stop)
             for k in range(n_actions):
                 if k == terms[ONLY_DEFAULT]:
                     continue
-                there = reach[s] + by_test[priced + k, f] + split[1, f] + terms[PRICED_LEAF]
+                there = before + by_test[priced + k, f]
                 if there + rest > most:
                     continue
                 if following < 0:

@@ -80,8 +80,9 @@ class Enumeration:
         self.words = max(1, -(-view.n_rows // 64))
         self.max_states, self.max_columns = max_states, max_columns
         self.K, self.S = view.n_actions, len(view.side)
+        prices = [] if priced is view else [priced.regret]
         values = np.column_stack(
-            [view.regret, *(row.coefs for row in view.side), priced.regret, view.counts]
+            [view.regret, *(row.coefs for row in view.side), *prices, view.counts]
         ).astype(np.int64)
         self.coef, group = np.unique(values, axis=0, return_inverse=True)
         # Rows with equal values are adjacent: the kernels count them in bytes.
@@ -90,7 +91,7 @@ class Enumeration:
         self.X = np.ascontiguousarray(view.X[order])
         self.truth = pack(self.X.T, self.words)
         self.split = np.array([view.split_costs, priced.split_costs], dtype=np.int64)
-        self.terms = np.zeros(9, dtype=np.int64)
+        self.terms = np.zeros(10, dtype=np.int64)
         for place, term in (
             (kernels.K, self.K),
             (kernels.S, self.S),
@@ -101,6 +102,7 @@ class Enumeration:
             (kernels.ONLY_DEFAULT, rules.only_default),
             (kernels.MERGE, merge),
             (kernels.MOST, min(most, UNBOUNDED)),
+            (kernels.PRICED, self.K * (1 + self.S) if prices else 0),
         ):
             self.terms[place] = term
         self.n_columns = 0

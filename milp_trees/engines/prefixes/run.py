@@ -6,7 +6,7 @@ Loads numba.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,9 +111,10 @@ class Run:
 
     # -- incumbent -----------------------------------------------------------------------------------
 
-    def offer(self, objective: int) -> None:
-        """Only lists with a smaller objective are searched."""
-        self.counters[r.BEST] = objective
+    def offer(self, objective: int, antecedents: Sequence[int] = ()) -> None:
+        """Make a list the incumbent; only lists with a smaller objective are searched."""
+        self.counters[r.BEST], self.counters[r.BEST_LENGTH] = objective, len(antecedents)
+        self.work.best[: len(antecedents)] = antecedents
         self.counters[r.MOST] = most_rules(self.instance, self.settings, objective)
 
     @property

@@ -21,7 +21,7 @@ from functools import cache
 
 @cache
 def log_extensions(left: int, most: int) -> float:
-    """Natural logarithm of the number of ways to add up to `most` of `left` antecedents in order."""
+    """Logarithm of the number of sequences of up to `most` of `left` antecedents."""
     return add_logs(
         (math.lgamma(left + 1) - math.lgamma(left - k + 1), 1) for k in range(min(left, most) + 1)
     )

@@ -147,6 +147,7 @@ def test_a_start_is_the_incumbent(noise):
     again = registry.method("corels").run(noise, Limits(time=60, nodes=1), start=best)
     assert again.predictor == best
     assert again.history["incumbent"][0] == again.objective
+    assert again.history["best_length"][0] == best.length
 
 
 def test_a_seed_repeats_a_stochastic_run(noise):

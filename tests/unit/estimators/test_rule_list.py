@@ -149,3 +149,26 @@ def test_a_start_is_a_list_or_a_fitted_estimator():
 def test_an_optimal_list_is_at_least_as_good_as_a_greedy_tree_of_one_split():
     tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, Y)
     assert fitted(max_length=1, max_literals=1).fit(X, Y).score(X, Y) >= tree.score(X, Y)
+
+
+def test_a_constraint_on_groups_holds_and_costs_the_least_errors():
+    """All lists of at most one rule are tried here, with every action in both places."""
+    rows = np.column_stack([np.where(np.arange(80) % 5, GROUPS, 1 - GROUPS), X])
+    y = rows[:, 0] | X[:, 1] & X[:, 2]
+    model = mt.OptimalRuleListClassifier(
+        length_penalty=0,
+        max_length=1,
+        constraints=[mt.tasks.StatisticalParity("0.1")],
+        method="state-flow@highs",
+    ).fit(rows, y, groups=GROUPS)
+
+    def disparity(said):
+        return abs(said[GROUPS == 1].mean() - said[GROUPS == 0].mean())
+
+    tried = [np.full(80, k) for k in (0, 1)]
+    tried += [rows[:, j] ^ k for j in range(6) for k in (0, 1)]
+    fair = [(said != y).sum() for said in tried if disparity(said) <= 0.1]
+    assert disparity(model.predict(rows)) <= 0.1
+    assert (model.predict(rows) != y).sum() == min(fair)
+    assert min(fair) > min((said != y).sum() for said in tried)
+    assert model.status_ == "optimal"

@@ -101,9 +101,9 @@ def test_text_table_and_pictures_say_the_same():
     frame = RULES.to_frame(data())
     assert frame["rows"].tolist() == [1, 3, 1, 1]
     assert frame["correct"].tolist() == [1, 2, 1, 1]
-    assert frame["position"].tolist() == [1, 2, 3, 4]
+    assert frame["place"].tolist() == [1, 2, 3, 4]
     assert frame["share"].iloc[1] == 2 / 3
-    assert list(RULES.to_frame()) == ["position", "word", "condition", "action"]
+    assert list(RULES.to_frame()) == ["place", "word", "condition", "action"]
     html = RULES.to_html(data())
     assert "&lt;c&gt;" in html
     assert "<c>" not in html

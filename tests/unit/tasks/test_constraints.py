@@ -147,6 +147,7 @@ PARAMETERS = {
     "task-value": {"task": mt.Accuracy(), "at_most": 3},
     "monotone": {"column": "a", "direction": "decreasing"},
     "requires": {"feature": "a", "needs": "b"},
+    "captured-share": {"at_least": "2/3", "black_box": "forest"},
 }
 
 
