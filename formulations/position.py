@@ -59,6 +59,8 @@ class Position(TreeFormulation):
     default_rank = 85
     implied_integer = True
     has_full_tree = False
+    # The number of positions follows from the bounds of `state-flow`.
+    shares = frozenset({"common rows", "state-flow"})
     takes_structure = frozenset({DefaultOnly.kind})
     redundant = {
         "in_order": "an empty position between two rules means the same as one at the end; without the row every list has many copies",

@@ -4,6 +4,7 @@ reading. What is known then is kept.
 
 import functools
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -218,6 +219,11 @@ def long_problems() -> dict[str, mt.Problem]:
         "trees": mt.Problem(
             mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(3)
         ),
+        "lists": mt.Problem(
+            mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"),
+            mt.Accuracy(),
+            mt.RuleLists(max_length=4),
+        ),
         "large": mt.Problem(
             mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"),
             mt.Accuracy(),
@@ -280,7 +286,11 @@ def every() -> list[tuple[str, str]]:
         mt.plugins.LeafOracle: "decisions",
         mt.plugins.NodeGains: "prunings",
     }
-    pairs = [(name, cases[registry.method(name).formulation.needs]) for name in names]
+
+    def case(formulation: Any) -> str:
+        return "lists" if formulation.space is mt.RuleLists else cases[formulation.needs]
+
+    pairs = [(name, case(registry.method(name).formulation)) for name in names]
     return [pair for pair in pairs if pair not in QUICK]
 
 

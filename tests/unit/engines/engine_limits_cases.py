@@ -132,7 +132,7 @@ LONG = {
 }
 
 
-GREEDY = ("cart", "cart-spo", "greedy-spo", "subgradient")
+GREEDY = ("cart", "cart-spo", "greedy", "greedy-spo", "subgradient")
 
 
 def method_of(case: str):

@@ -10,12 +10,13 @@ from constrained_trees import draw
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.questions import Front
+from milp_trees.spaces.trees import space_classes
 from milp_trees.tasks.constraints import constraint
 
 ENGINES = [
     name
     for name, cls in registry.classes("methods").items()
-    if cls.takes_side_rows and registry.method(name).exact
+    if cls.takes_side_rows and registry.method(name).exact and mt.Trees in space_classes(cls.space)
 ]
 SEEDS = {
     **dict.fromkeys(ENGINES, range(60)),
