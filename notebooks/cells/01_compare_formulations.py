@@ -80,12 +80,12 @@ How large are the others, and what is to be expected? `estimate` builds nothing.
     (
         "markdown",
         """
-Solved with HiGHS for five seconds, starting from the optimal tree. The start is checked before the solver sees it, and the result says
-whether the solver took it. Five seconds need not be enough to *prove* the optimum: then the status says "feasible", and the bound how far
+Solved with HiGHS for two seconds, starting from the optimal tree. The start is checked before the solver sees it, and the result says
+whether the solver took it. Two seconds need not be enough to *prove* the optimum: then the status says "feasible", and the bound how far
 the proof has come.
 """,
     ),
-    ("code", 'mt.solve(problem, method="flow-oct@highs", start="dp", time_limit=5)'),
+    ("code", 'mt.solve(problem, method="flow-oct@highs", start="dp", time_limit=2)'),
     (
         "markdown",
         """
@@ -97,7 +97,7 @@ Same data, same tests, same limits, same start. The last column compares with th
     (
         "code",
         """
-study = mt.compare(problem, ["dp", "state-flow@highs", "path-cut@highs", "flow-oct@highs"], time_limit=5)
+study = mt.compare(problem, ["dp", "state-flow@highs", "path-cut@highs", "flow-oct@highs"], time_limit=2)
 study
 """,
     ),
