@@ -120,6 +120,8 @@ class Antecedent:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Antecedent:
+        if any(type(x["holds"]) is not bool for x in data["literals"]):
+            raise ValueError("whether a literal holds is true or false")
         return cls(
             tuple(
                 Literal(BinaryFeature(x["column"], x["kind"], x["value"]), x["holds"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.data.antecedents import Antecedent, Literal
@@ -28,16 +27,16 @@ class Words(NamedTuple):
 
     Parameters
     ----------
-    antecedents : mapping of str to Antecedent
+    antecedents : mapping of str to tuple of Antecedent
         Whole conditions.
-    literals : mapping of str to Literal
-        Parts of a condition, which `and` joins.
+    literals : mapping of str to tuple of Antecedent
+        Parts of a condition, of one literal each, which `and` joins.
     actions : mapping of str to int
         Actions by name.
     """
 
-    antecedents: Mapping[str, Antecedent]
-    literals: Mapping[str, Literal]
+    antecedents: Mapping[str, tuple[Antecedent, ...]]
+    literals: Mapping[str, tuple[Antecedent, ...]]
     actions: Mapping[str, int]
 
 
@@ -74,13 +73,9 @@ def read_rules(
     own = dataset.classes if actions is None else tuple(actions)
     if own is None:
         raise DataError("The dataset has no classes; give the names of the actions.")
-    literals = {
-        _plain(x.name): x
-        for value in (False, True)  # a name that two have is that of the feature itself
-        for x in (Literal(t, value) for t in dataset.features)
-    }
+    literals = [Antecedent((Literal(t, v),)) for v in (True, False) for t in dataset.features]
     names = {_plain(str(a)): k for k, a in enumerate(own)}
-    words = Words({_plain(a.name): a for a in antecedents}, literals, names)
+    words = Words(_by_name(antecedents, dataset), _by_name(literals, dataset), names)
     lines = [(i, line) for i, line in enumerate(map(_plain, text.splitlines()), 1) if line]
     if not lines:
         raise DataError(
@@ -92,6 +87,18 @@ def read_rules(
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
+
+
+def _by_name(
+    antecedents: Iterable[Antecedent], dataset: Dataset
+) -> dict[str, tuple[Antecedent, ...]]:
+    """Antecedents by name; of those with one name that hold on the same rows, the first."""
+    out: dict[str, tuple[Antecedent, ...]] = {}
+    for a in antecedents:
+        known = out.get(name := _plain(a.name), ())
+        if not any((a.evaluate(dataset) == b.evaluate(dataset)).all() for b in known):
+            out[name] = (*known, a)
+    return out
 
 
 def _rule(i: int, line: str, k: int, words: Words) -> tuple[Antecedent, int]:
@@ -107,7 +114,7 @@ def _rule(i: int, line: str, k: int, words: Words) -> tuple[Antecedent, int]:
         return next(iter(readings))
     if readings:
         raise DataError(
-            f"Line {i} of the rule list, {line!r}, can be read in {len(readings)} ways, because names contain ':' or 'and'; rename a feature or a class."
+            f"Line {i} of the rule list, {line!r}, can be read in {len(readings)} ways, because names contain ':', 'and' or 'not'; rename a feature or a class."
         )
     raise DataError(f"Line {i} of the rule list, {line!r}, {_what_is_wrong(found[2], words)}")
 
@@ -123,18 +130,18 @@ def _readings(text: str, words: Words) -> Iterator[tuple[Antecedent, int]]:
 
 def _antecedents(text: str, words: Words) -> list[Antecedent]:
     if text in words.antecedents:
-        return [words.antecedents[text]]
-    parts = text.split(" and ")
-    ends = list(accumulate(len(part) + 5 for part in parts))  # with the word that follows
-    ways: list[list[tuple[Literal, ...]]] = [[()]]
+        return list(words.antecedents[text])
+    ends = [x.start() for x in re.finditer("(?= and )", text)] + [len(text)]
+    ways: list[list[tuple[Literal, ...]]] = []
     for last, end in enumerate(ends):
-        here = []
+        here: list[tuple[Literal, ...]] = []
         for first in range(last + 1):
-            begin = ends[first - 1] if first else 0
-            literal = words.literals.get(text[begin : end - 5])
-            here += [(*way, literal) for way in ways[first] if literal is not None]
+            begin = ends[first - 1] + len(" and ") if first else 0
+            found = words.literals.get(text[begin:end], ())
+            before = ways[first - 1] if first else [()]
+            here += [(*way, *x.literals) for way in before for x in found]
         ways.append(here)
-    return [Antecedent(way) for way in ways[-1] if way]
+    return [Antecedent(way) for way in ways[-1]]
 
 
 def _what_is_wrong(text: str, words: Words) -> str:

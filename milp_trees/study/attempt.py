@@ -32,18 +32,22 @@ if TYPE_CHECKING:
 AUTO = "auto"
 #: Seconds in which a formulation must find out whether it takes a problem, to be chosen early.
 CHOOSING = 0.4
+#: From this `default_rank` on, a method is chosen only if no formulation before it asked for longer.
+LAST_RESORT = 100
 
 
 def default_method(problem: Problem) -> str:
     """The method for a problem when none is named.
 
-    It is the first that takes the problem. If none does, it is the first for such questions and
-    tasks, so that its sentence explains why not.
+    It is the first that takes the problem. If none does, it is the first for such spaces, questions
+    and tasks, so that its sentence explains why not.
     """
     chosen = first_that_takes(problem)
     if chosen is not None:
         return chosen
-    fitting = list(_fitting(problem)) or list(registry.ranked("default_rank"))
+    ranked = list(registry.ranked("default_rank"))
+    of_space = [entry for entry in ranked if isinstance(problem.space, entry[1].space)]
+    fitting = list(_fitting(problem)) or of_space or ranked
     offering = [name for name, cls in fitting if offers_what(cls, problem.task)]
     return [*offering, *(name for name, _ in fitting)][0]
 
@@ -55,7 +59,9 @@ def first_that_takes(problem: Problem) -> str | None:
     takes the problem comes last.
     """
     slow: list[str] = []
-    for name, _ in _fitting(problem):
+    for name, cls in _fitting(problem):
+        if slow and cls.default_rank >= LAST_RESORT:
+            break
         try:
             if _taken_by(registry.method(name), problem):
                 return name

@@ -12,8 +12,10 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.by_name import registry
-from milp_trees.questions import ByPrice, BySize, NearBest
+from milp_trees.errors import Unsupported
+from milp_trees.questions import ByPrice, BySize, Front, NearBest
 from milp_trees.results.result import Status
+from milp_trees.study import attempt
 from milp_trees.study.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity
 from milp_trees.testing.decision_problems import decision_problem
@@ -296,3 +298,20 @@ def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
     began = time.perf_counter()
     assert default_method(replace(problem)) == "flow-oct@highs"
     assert time.perf_counter() - began < 15
+
+
+def test_a_list_with_side_rows_is_found_by_states_however_long_their_choice_takes(monkeypatch):
+    """The position model answers at once that it takes a problem, and then hardly proves anything."""
+    monkeypatch.setattr(attempt, "CHOOSING", 1e-9)
+    task = mt.Accuracy(constraints=RULES["parity"])
+    problem = mt.Problem(data(60, 12), task, mt.RuleLists(max_length=7))
+    assert default_method(problem) == "state-flow-reduced@highs"
+
+
+@pytest.mark.parametrize("task", [mt.Accuracy(), mt.tasks.F1()])
+def test_a_front_of_lists_is_refused_by_a_method_for_lists(task):
+    problem = mt.Problem(data(), task, mt.RuleLists(max_length=2), Front())
+    with pytest.raises(Unsupported) as error:
+        mt.solve(problem)
+    assert "searches trees" not in str(error.value)
+    assert "front" in str(error.value)

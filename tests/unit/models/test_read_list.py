@@ -82,6 +82,24 @@ def test_what_can_be_read_in_two_ways_is_refused():
         mt.RuleList.from_text("if a and b: 0\nelse: 1", rows)
 
 
+def test_a_name_of_two_literals_is_refused_unless_they_hold_on_the_same_rows():
+    """`not a` is a feature of its own here, and the opposite of another one."""
+    features = [mt.BinaryFeature("a"), mt.BinaryFeature("not a")]
+    rows = mt.Dataset([[0, 1], [1, 1], [1, 0]], features, y=[0, 1, 1])
+    both = [mt.Antecedent((mt.Literal(features[0], False),)), mt.Antecedent((features[1],))]
+    for known in ((), both):
+        with pytest.raises(mt.DataError, match="can be read in 2 ways"):
+            mt.RuleList.from_text("if not a: 0\nelse: 1", rows, antecedents=known)
+
+
+def test_a_name_may_begin_or_end_with_and():
+    features = [mt.BinaryFeature(name) for name in ("b and", "c", "and")]
+    rows = mt.Dataset([[0, 1, 0], [1, 1, 1]], features, y=[0, 1])
+    for names in ((0, 1), (0, 2), (1, 2), (0, 1, 2)):
+        written = mt.RuleList((mt.Rule(mt.Antecedent([features[j] for j in names]), 0),), 1, (0, 1))
+        assert mt.RuleList.from_text(written.to_text(), rows) == written
+
+
 def test_without_classes_the_actions_are_asked_for():
     rows = mt.Dataset([[0], [1]], values=[[0, 1], [1, 0]])
     with pytest.raises(mt.DataError, match="give the names of the actions"):

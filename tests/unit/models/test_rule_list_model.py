@@ -65,6 +65,7 @@ def test_json_is_read_back_and_damage_is_refused():
         lambda s: s["rules"][0].update(action=3),
         lambda s: s["default"].update(action="0"),
         lambda s: s.update(rules="x"),
+        lambda s: s["rules"][0]["antecedent"]["literals"][0].update(holds="no"),
     ):
         other = json.loads(json.dumps(stored))
         damage(other)
