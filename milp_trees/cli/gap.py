@@ -42,7 +42,7 @@ def gap(
     The model may come from a heuristic, from another program, or from an editor. Its value is
     recomputed; the bound is that of a method, by default an exact one.
     """
-    from milp_trees.study.gap import gap_between, read_model
+    from milp_trees.study.gap import gap_of, read_model
     from milp_trees.study.live import Live
 
     writable(out)
@@ -51,7 +51,7 @@ def gap(
     problem = options.free_of_depth(problem, method)
     with Live() as live:
         live.bar.update(live.task, method=method or "")
-        found = gap_between(given, problem, method, limits, live.point)
+        found = gap_of(given, problem, method=method, limits=limits, progress=live.point)
     if not as_json:
         typer.echo(f"\n{found.to_text()}")
     write(found.to_json(), out, as_json)

@@ -41,10 +41,7 @@ def gap_of(
     *,
     method: str | Method | None = None,
     time_limit: float | None = 60.0,
-    memory_mb: int | None = None,
-    node_limit: int | None = None,
-    threads: int = 1,
-    seed: int = 0,
+    limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Gap:
     """How far a given predictor is from the best one, with a proof.
@@ -64,8 +61,8 @@ def gap_of(
         What proves the bound; by default the first method that takes the problem.
     time_limit : float or None, default=60
         Seconds. When they are over, the gap to the bound that is proven by then is given.
-    memory_mb, node_limit, threads, seed
-        As for `solve`.
+    limits : Limits, optional
+        All limits of the run, in place of `time_limit`.
     progress : callable, optional
         Called with every `TracePoint`.
 
@@ -80,6 +77,8 @@ def gap_of(
         that the data do not have.
     Unsupported
         The method cannot take the problem.
+    SolverFailure
+        The method failed.
 
     Examples
     --------
@@ -89,49 +88,6 @@ def gap_of(
     >>> gap = mt.gap_of("if a: no\\nelse: yes", problem)
     >>> gap.value.number, gap.bound, gap.absolute
     (1.0, 0.0, 1.0)
-    """
-    limits = Limits.asked(
-        time_limit=time_limit,
-        memory_mb=memory_mb,
-        node_limit=node_limit,
-        threads=threads,
-        seed=seed,
-    )
-    return gap_between(model, problem, method, limits, progress)
-
-
-def gap_between(
-    model: Tree | RuleList | Ensemble | str,
-    problem: Problem,
-    method: str | Method | None,
-    limits: Limits,
-    progress: Progress | None = None,
-) -> Gap:
-    """The gap of a predictor; see `milp_trees.gap_of`.
-
-    Parameters
-    ----------
-    model : Tree, RuleList, Ensemble or str
-        A text is a rule list as `RuleList.to_text` writes it.
-    problem : Problem
-        Its question is ignored.
-    method : str, Method or None
-        None: the default method of the problem.
-    limits : Limits
-    progress : callable, optional
-        Called with every `TracePoint`.
-
-    Returns
-    -------
-    Gap
-
-    Raises
-    ------
-    DataError
-        The predictor is of another kind than those of the problem, or names features or actions
-        that the data do not have.
-    SolverFailure
-        The method failed.
     """
     problem = replace(problem, question=Best())
     if isinstance(model, str):
@@ -145,6 +101,7 @@ def gap_between(
     value, candidate = problem.value(fitting), _of_candidates(fitting, problem)
     wrong = problem.violations(candidate)
     start = None if wrong else candidate
+    limits = limits or Limits.asked(time_limit=time_limit)
     result = answer(problem, method, limits, start=start, progress=progress)
     if result.status is Status.ERROR:
         raise SolverFailure(f"{result.method} failed: {result.message}")
@@ -152,7 +109,7 @@ def gap_between(
 
 
 def read_model(path: str | Path, problem: Problem) -> Any:
-    """The predictor in a file, for `gap_between`.
+    """The predictor in a file, for `gap_of`.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def check_method(
     method : Method
         The method.
     problems : mapping of name to Problem, optional
-        By default those of the level (`default_problems`).
+        By default those of the level in the spaces that it declares (`problems_of`).
     planted : mapping of name to Problem, optional
         Problems with a perfect tree, which an exact method must find.
     level : {"quick", "thorough"}

@@ -52,7 +52,7 @@ def check_formulation(
     formulation : Formulation
         The formulation.
     problems : mapping of name to Problem, optional
-        By default the named and random problems of the level (`default_problems`).
+        By default those of the level in the spaces that it declares (`problems_of`).
     checks : mapping of name to check, optional
         By default `CHECKS`.
     metamorphic : bool, default=True

@@ -5,6 +5,8 @@ formulations.
 import pytest
 
 from milp_trees.by_name import registry
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.spaces.trees import space_classes
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import brute_force, check_method, planted_problem
@@ -23,7 +25,8 @@ EVERY_TIME = ("dp", "enumerate", "enumerate-counts", "enumerate-prunings", "min-
     "name",
     [
         name if name in EVERY_TIME else pytest.param(name, marks=pytest.mark.slow)
-        for name in registry.classes("methods")
+        for name, cls in registry.classes("methods").items()
+        if space_classes(cls.space) != (RuleLists,)  # those of rule lists: `test_lists.py`
     ],
 )
 def test_a_method_on_all_tiny_problems(name):

@@ -189,7 +189,7 @@ def test_a_large_model_is_not_solved_and_the_report_says_so(monkeypatch):
     from milp_trees.testing import suite
 
     name = next(name for name in WIDE if too_large(FlowOCT(), get(name)))
-    monkeypatch.setattr(suite, "default_problems", lambda level: {name: get(name)})
+    monkeypatch.setattr(suite, "problems_of", lambda space, level: {name: get(name)})
     report = check_formulation(FlowOCT())
     assert f"models of at most {MOST_NONZEROS['quick']:,} are solved" in report.unsolved[name]
     assert ("between_trees", name) in report.passed

@@ -59,6 +59,19 @@ def test_the_model_is_the_start_of_the_proof():
     assert "by near-best-lists:" not in str(found)
 
 
+def test_a_limit_leaves_the_gap_to_the_bound_so_far():
+    rng = np.random.default_rng(0)
+    rows = mt.Dataset(rng.integers(0, 2, (200, 12)).astype(np.uint8), y=rng.integers(0, 2, 200))
+    problem = mt.Problem(rows, mt.Accuracy(split_penalty="1/400"), mt.RuleLists())
+    found = mt.gap_of("else: 0", problem, limits=mt.Limits(nodes=1))
+    assert found.optimum is None
+    assert found.result.limit is not None
+    assert (
+        0 < found.absolute <= found.value.number - problem.view(mt.plugins.CostMatrix).to_value(0)
+    )
+    assert "no model is better, nodes limit" in str(found)
+
+
 def test_what_is_maximised_has_a_gap_of_at_least_zero():
     problem = mt.Problem(data(), mt.tasks.F1(positive="yes"), mt.Trees(2))
     found = mt.gap_of(mt.Tree(Leaf(1), ("no", "yes")), problem)
