@@ -52,7 +52,7 @@ def competitors(problem: mt.Problem) -> dict[str, float]:
 
 
 def measure(penalties: list[str], limit: float) -> pd.DataFrame:
-    """The histories of all policies; pictures of the first one are drawn as its runs end."""
+    """The histories of all policies; those that are stored are not run again."""
     registry.method(BASE).warm_up()
     known = [pd.read_csv(HISTORIES, dtype={"penalty": str})] if HISTORIES.exists() else []
     done = set(zip(known[0].penalty, known[0].method, strict=True)) if known else set()
@@ -64,14 +64,19 @@ def measure(penalties: list[str], limit: float) -> pd.DataFrame:
             result = registry.method(method).run(problem, mt.Limits(time=limit))
             print(penalty, result, flush=True)
             known.append(result.history_frame().assign(penalty=penalty, method=method))
-            if method == BASE:
-                figure = plot_list_search(result, competitors=competitors(problem))
-                _plots.save(figure, f"rule_list_search_{penalty}")
             pd.concat(known).to_csv(HISTORIES, index=False, float_format="%.6g")
     return pd.concat(known)
 
 
 # -- pictures --------------------------------------------------------------------------------------
+
+
+def draw_search(penalty: str, limit: float) -> None:
+    """The pictures of one search, which is run for them."""
+    problem = stated(penalty)
+    result = registry.method(BASE).run(problem, mt.Limits(time=limit))
+    figure = plot_list_search(result, competitors=competitors(problem))
+    _plots.save(figure, f"rule_list_search_{penalty}")
 
 
 def draw_policies(frame: pd.DataFrame, penalty: str) -> None:
@@ -146,6 +151,7 @@ def main() -> None:
     penalties = args.penalties.split(",")
     histories = measure(penalties, args.time_limit)
     for penalty in penalties:
+        draw_search(penalty, args.time_limit)
         draw_policies(histories, penalty)
     if ABLATION.exists():
         table = pd.read_csv(ABLATION, dtype={"penalty": str})

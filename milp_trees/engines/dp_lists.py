@@ -114,7 +114,8 @@ class _Run:
         self.keep(greedy_list(self.view, problem.lists, self.watch.deadline))
         if start is not None:
             self.keep(self.view.canonical(start))
-        self.watch.has_answer()
+        # This list may have more rules than a path that is asked for.
+        self.watch.has_answer(None if isinstance(problem.question, BySize) else self.list)
 
     def keep(self, found: RuleList) -> None:
         if self.list is None or self.view.objective(found) < self.view.objective(self.list):
@@ -152,6 +153,7 @@ class _Run:
                     f"dp-lists found the value {search.value}, but its list has {self.view.objective(found)}. Please report this problem."
                 )
             self.keep(found)
+        self.watch.has_answer(self.list)
         self.bound = search.bound
         self.counters = search.counters
         return search.bound
@@ -217,7 +219,8 @@ class _Run:
             model_size=self.counters,
             nodes=self.counters.get("prefixes"),
             trace=self.trace,
-            watch=self.watch,
+            # A list beside a path may have more rules than the path.
+            watch=None if self.points else self.watch,
             history=self.history,
         )
         if not self.points:

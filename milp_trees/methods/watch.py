@@ -214,12 +214,20 @@ class Watch:
                 tree, self.problem.value(tree), time.perf_counter() - self.began
             )
 
-    def has_answer(self) -> None:
-        """Make no greedy tree beside the search: the run has a feasible tree of its own.
+    def has_answer(self, predictor: Any = None) -> None:
+        """Make no greedy tree beside the search: the run has a feasible predictor of its own.
 
-        If the run is stopped, a greedy one is still compared with it.
+        Parameters
+        ----------
+        predictor : Tree or RuleList, optional
+            It is at least as good as a greedy one, and is kept in its place for a run that is
+            stopped from outside. None: if the run is stopped, a greedy one is still made.
         """
         self._answered = True
+        if predictor is not None and self.problem is not None:
+            self._asked = True
+            value, seconds = self.problem.value(predictor), time.perf_counter() - self.began
+            self.fallback = Fallback(predictor, value, seconds)
 
     def better(self, predictor: Any) -> Any:
         """The predictor of a stopped run, or the greedy one if that is better."""

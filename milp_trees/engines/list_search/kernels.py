@@ -71,7 +71,7 @@ def least_of(sums, K):
 
 
 @kernel(allocates=False)
-def _layer(problem, length):
+def layer_at(problem, length):
     """The layer of tables for prefixes of a length."""
     top = len(problem.below) - 1
     return top if problem.limit < 0 else min(problem.limit - length, top)
@@ -135,7 +135,7 @@ def _expand(problem, tables, prefixes, x, bound):
     """Make all children of a prefix; `next` becomes the most promising one."""
     K, cost = problem.regret.shape[1], prefixes.cost[x]
     last = problem.limit == prefixes.length[x] + 1
-    layer = problem.below[_layer(problem, prefixes.length[x])]
+    layer = problem.below[layer_at(problem, prefixes.length[x])]
     for w in range(len(prefixes.captured)):
         prefixes.captured[w] = prefixes.members[x, w]
     add_up(prefixes.captured, problem.sums, prefixes.rest)
@@ -181,7 +181,7 @@ def _visit(problem, tables, prefixes, x, bound, share, most_steps):
     `bound` is what it waited with; -1: it is expanded before its turn.
     """
     members, cost = prefixes.members[x], prefixes.cost[x]
-    layer = _layer(problem, prefixes.length[x])
+    layer = layer_at(problem, prefixes.length[x])
     above = cost + place(tables, members, layer)
     if (bound < 0 or above <= bound) and _should_learn(tables, prefixes, share):
         c = learn(problem, tables, members, layer, most_steps)

@@ -17,7 +17,7 @@ import numpy as np
 
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.list_search.bits import add_up, find, hash_of, meet, occupy
-from milp_trees.engines.list_search.kernels import FIRST
+from milp_trees.engines.list_search.kernels import FIRST, layer_at
 from milp_trees.engines.list_search.records import problem_at, tables_at
 from milp_trees.engines.list_search.tables import bound_after, learn, place, rejected
 
@@ -35,13 +35,6 @@ def best_action(part, n_actions):
         if part[k] < part[action]:
             action = k
     return action
-
-
-@kernel(allocates=False)
-def _layer(problem, used):
-    """The layer of the tables for sets after so many rules."""
-    top = len(problem.below) - 1
-    return top if problem.limit < 0 else min(problem.limit - used, top)
 
 
 @kernel(allocates=False)
@@ -111,7 +104,7 @@ def grow(problem_address, tables_address, data, work, goal, table, slots, cost, 
         bits, used = table[s, :words], np.int64(table[s, words])
         if used + 1 >= data.most:
             continue
-        layer = _layer(problem, used)
+        layer = layer_at(problem, used)
         least = place(tables, bits, layer)
         if cost[s] + max(least, data.floor) < goal and tables.work <= at[2] and len(tables.order):
             c = learn(problem, tables, bits, layer, MOST_STEPS)
@@ -193,7 +186,7 @@ def settle(
         begin[s], rest[s] = at[1], NONE
         if cost[s] == NONE or used >= data.most:
             continue
-        layer = _layer(problem, used)
+        layer = layer_at(problem, used)
         if cost[s] + max(place(tables, bits, layer), data.floor) >= goal:
             continue
         _rules(problem, tables, data, work, bits, cost[s], problem.below[layer], goal)

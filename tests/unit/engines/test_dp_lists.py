@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.engines import dp_lists
 from milp_trees.engines.list_search import search as searching
 from milp_trees.engines.list_search.switches import Switches
-from milp_trees.limits import Limit
+from milp_trees.limits import Limit, Stopped
 from milp_trees.questions import BySize
 
 
@@ -170,6 +171,33 @@ def test_a_stopped_run_has_a_list_and_a_bound(limits, limit, monkeypatch):
     assert (result.bound is None and limit is Limit.TIME) or 0 < result.bound < result.objective
     if limit is Limit.NODES:
         assert result.nodes <= 20
+
+
+def test_a_stopped_path_is_not_measured_by_a_list_that_is_too_long():
+    """A greedy list of more rules was compared with the bound of the last length: an error."""
+    labels = np.arange(8) == np.arange(8)[:, None]
+    rows = np.repeat(labels.astype(np.uint8), 4, axis=0)
+    data = mt.Dataset(rows, y=np.repeat(np.arange(8), 4))
+    problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(), BySize(3))
+    result = mt.solve(problem, "dp-lists", node_limit=2)
+    assert result.limit is Limit.NODES
+    assert result.status.value == "feasible"
+    assert result.bound == result.objective == 20
+    assert result.predictor.n_leaves <= 3
+
+
+def test_a_run_that_is_stopped_from_outside_keeps_its_list(monkeypatch):
+    """The list of the default rule alone was returned."""
+
+    def too_late(*given, **named):
+        raise Stopped
+
+    problem = noise()
+    found = mt.solve(problem, "dp-lists", node_limit=20)
+    monkeypatch.setattr(dp_lists, "finish", too_late)
+    stopped = mt.solve(problem, "dp-lists", node_limit=20)
+    assert stopped.status.value == "feasible"
+    assert stopped.predictor == found.predictor
 
 
 def test_a_start_is_taken():

@@ -15,6 +15,7 @@ from milp_trees.study import StoreError, Study
 from milp_trees.study.predict import read_result
 from milp_trees.study.rows import DamagedRow, NewerRow, read_row
 from milp_trees.study.store import Store
+from milp_trees.verification.fields import LATER
 
 
 @pytest.fixture
@@ -94,6 +95,7 @@ def test_a_row_that_is_no_row_is_left_out_and_run_again(problem, path, what):
                 "cart",
             ).to_json()
         )
+        - LATER
     ),
 )
 def test_a_row_without_one_of_its_fields_is_damaged(path, field):
@@ -101,6 +103,13 @@ def test_a_row_without_one_of_its_fields_is_damaged(path, field):
     edit(path, **{field: ...})
     with pytest.warns(DamagedRowWarning, match=f"it has no '{field}'"):
         assert [row["method"] for row in Study.open(path).rows] == ["dp"]
+
+
+@pytest.mark.parametrize("field", sorted(LATER))
+def test_a_row_of_an_older_release_is_whole(path, field):
+    """Fields that came later may be absent; nothing is left out and nothing warns."""
+    edit(path, **{field: ...})
+    assert [row["method"] for row in Study.open(path).rows] == ["cart", "dp"]
 
 
 @pytest.mark.parametrize(
