@@ -157,7 +157,8 @@ class Antecedents:
     These are all conjunctions of at most `max_literals` literals, within the limits on their
     support. Those that hold on no row or on all rows are left out. Of several that hold on the same
     rows one stays: the shortest, and of these the first, where the features come in the order of
-    the dataset and negated ones after all others. An antecedent and its complement are different
+    the dataset and negated ones after all others. Where prices or constraints are about columns, it
+    matters which one; `given` leaves none out. An antecedent and its complement are different
     rules, which are interchangeable only as the last rule of a list, so both stay.
 
     Parameters
