@@ -60,8 +60,6 @@ class Position(TreeFormulation):
     default_rank = 100  # the last resort: its relaxation is weak
     implied_integer = True
     has_full_tree = False
-    # The number of positions follows from the bounds of `state-flow`.
-    shares = frozenset({"common rows", "state-flow"})
     takes_structure = frozenset({DefaultOnly.kind})
     redundant = {
         "in_order": "an empty position between two rules means the same as one at the end; without the row every list has many copies",
