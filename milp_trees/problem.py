@@ -174,6 +174,8 @@ class Problem:
                 raise DataError(
                     f"A Problem's {name} must be a {kind.__name__}, for example {example}; got {type(given).__name__}."
                 )
+        if self.task.about_features:
+            object.__setattr__(self, "space", self.space.for_features())
 
     def view(self, kind: type[V]) -> V:
         """The task's view of the given kind on this dataset and space, made once."""

@@ -157,9 +157,10 @@ class Antecedents:
     These are all conjunctions of at most `max_literals` literals, within the limits on their
     support. Those that hold on no row or on all rows are left out. Of several that hold on the same
     rows one stays: the shortest, and of these the first, where the features come in the order of
-    the dataset and negated ones after all others. Where prices or constraints are about columns, it
-    matters which one; `given` leaves none out. An antecedent and its complement are different
-    rules, which are interchangeable only as the last rule of a list, so both stay.
+    the dataset and negated ones after all others. A problem whose prices or constraints are about
+    features keeps them all, because it matters there which one is asked. An antecedent and its
+    complement are different rules, which are interchangeable only as the last rule of a list, so
+    both stay.
 
     Parameters
     ----------
@@ -174,6 +175,9 @@ class Antecedents:
         Number of antecedents to keep: those that tell the classes of the target apart best, that
         is, after which the Gini impurity of the rows is smallest; of equal ones the shorter and
         then the earlier. An optimal list is then optimal among the lists of these antecedents.
+    keep_equal : bool, default=False
+        Keep all antecedents that hold on the same rows. A `Problem` sets it where its task needs
+        that.
     fixed : sequence of Antecedent, optional
         The antecedents themselves, which are not mined then (`Antecedents.given`).
 
@@ -190,6 +194,7 @@ class Antecedents:
     min_support: Any = 0
     max_support: Any = 1
     most: int | None = None
+    keep_equal: bool = False
     fixed: tuple[Antecedent, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -257,6 +262,7 @@ class Antecedents:
             n,
             min(int(self.max_literals), len(literals)),
             max(1, math.ceil(self.min_support * n)),
+            self.keep_equal,
         )
         chosen = np.flatnonzero(count <= math.floor(self.max_support * n))
         if self.most is not None and len(chosen) > self.most:
@@ -303,6 +309,7 @@ class Antecedents:
             "min_support": str(self.min_support),
             "max_support": str(self.max_support),
             "most": None if self.most is None else int(self.most),
+            **({"keep_equal": True} if self.keep_equal else {}),
         }
 
     @classmethod

@@ -25,7 +25,7 @@ def packed(X: np.ndarray) -> np.ndarray:
 
 
 def conjunctions(
-    literals: np.ndarray, rows: int, size: int, least: int
+    literals: np.ndarray, rows: int, size: int, least: int, keep_equal: bool = False
 ) -> tuple[list[tuple[int, ...]], np.ndarray, np.ndarray]:
     """Conjunctions that hold on at least `least` rows, but not on all; one for each set of rows.
 
@@ -41,6 +41,8 @@ def conjunctions(
         Largest number of literals in a conjunction.
     least : int
         Smallest number of rows, at least 1.
+    keep_equal : bool, default=False
+        Keep all conjunctions that hold on the same rows.
 
     Returns
     -------
@@ -59,11 +61,15 @@ def conjunctions(
     """
     found: dict[bytes, tuple[int, ...]] = {}
     count: list[int] = []
+    width = literals.shape[1] * literals.itemsize
+
+    def key_of(candidate: np.ndarray, members: tuple[int, ...]) -> bytes:
+        return candidate.tobytes() + (np.array(members).tobytes() if keep_equal else b"")
 
     def keep(candidates: np.ndarray, members: list[tuple[int, ...]]) -> None:
         held = np.bitwise_count(candidates).sum(axis=1, dtype=np.int64)
         for i in np.flatnonzero((held >= least) & (held < rows)).tolist():
-            if found.setdefault(candidates[i].tobytes(), members[i]) is members[i]:
+            if found.setdefault(key_of(candidates[i], members[i]), members[i]) is members[i]:
                 count.append(int(held[i]))
         if len(found) * (8 * literals.shape[1] + 300) > MOST_BYTES:
             raise DataError(
@@ -77,8 +83,9 @@ def conjunctions(
         seen = len(found)
         for key, parent in level:
             last = single[np.searchsorted(single, parent[-1], side="right") :]
-            mine = np.frombuffer(key, dtype=np.uint64)
+            mine = np.frombuffer(key[:width], dtype=np.uint64)
             keep(literals[last] & mine, [(*parent, j) for j in last.tolist()])
         level = list(found.items())[seen:]
-    bits = np.frombuffer(b"".join(found), dtype=np.uint64).reshape(len(found), literals.shape[1])
+    joined = b"".join(key[:width] for key in found)
+    bits = np.frombuffer(joined, dtype=np.uint64).reshape(len(found), literals.shape[1])
     return list(found.values()), bits, np.array(count, dtype=np.int64)

@@ -129,6 +129,10 @@ class RuleLists(Space):
         group = dataset.group_column
         return () if self.split_on_group or group is None else (group,)
 
+    def for_features(self) -> RuleLists:
+        kept = replace(self.antecedents, keep_equal=self.antecedents.fixed is None)
+        return replace(self, antecedents=kept)
+
     def table(self, dataset: Dataset) -> AntecedentTable:
         """The antecedents on a dataset, mined once.
 

@@ -98,6 +98,10 @@ class Space(ABC):
         X = dataset.X if every else np.take(dataset.X, candidates, axis=1)
         return Tests(features, np.ascontiguousarray(X), True)
 
+    def for_features(self) -> Self:
+        """The space for tasks that tell apart features with the same values on all rows."""
+        return self
+
     def unbounded(self, view: Any) -> str | None:
         """The sentence that, at the prices of a view, nothing limits the size of the models.
 

@@ -83,6 +83,13 @@ class Task(ABC):
     has_extra_scores: ClassVar[bool] = False
 
     @property
+    def about_features(self) -> bool:
+        """Whether prices or constraints make it matter which of several equal features is used."""
+        return bool(getattr(self, "feature_costs", None)) or any(
+            getattr(rule, "about_features", False) for rule in getattr(self, "constraints", ())
+        )
+
+    @property
     @abstractmethod
     def unit(self) -> str:
         """Unit of the value."""

@@ -29,6 +29,8 @@ class Constraint(ABC):
     name: ClassVar[str]
     #: Whether it compares the levels of a protected attribute.
     compares_groups: ClassVar[bool] = False
+    #: Whether it tells apart features that have the same values on all rows.
+    about_features: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:

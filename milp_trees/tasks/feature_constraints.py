@@ -34,6 +34,7 @@ class FeatureBudget(TreeConstraint):
     """
 
     name: ClassVar[str] = "feature-budget"
+    about_features: ClassVar[bool] = True
 
     at_most: int = 1
 
@@ -67,6 +68,7 @@ class NotTogether(TreeConstraint):
     """
 
     name: ClassVar[str] = "not-together"
+    about_features: ClassVar[bool] = True
 
     first: str = ""
     second: str = ""
@@ -96,6 +98,7 @@ class Requires(TreeConstraint):
     """
 
     name: ClassVar[str] = "requires"
+    about_features: ClassVar[bool] = True
 
     needs: str = ""
     feature: str | None = None

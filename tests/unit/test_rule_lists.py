@@ -143,3 +143,23 @@ def test_antecedents_are_mined_once():
     barred = rows.with_(group_column="2")
     names = {c for a in space.table(barred).antecedents for c in a.columns}
     assert names == {"0", "1", "3", "4"}
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        mt.Accuracy(constraints=[mt.tasks.NotTogether("a", "b")]),
+        mt.Accuracy(feature_costs={"a": "1/4"}),
+    ],
+    ids=["not together", "prices"],
+)
+def test_equal_features_stay_apart_where_the_task_tells_them_apart(task):
+    """The columns a and c are equal, and y is a and b; only lists that ask for c are free."""
+    X = [[a, b, a] for a in (0, 1) for b in (0, 1)]
+    data = mt.Dataset(X, [mt.BinaryFeature(c) for c in "abc"], y=[0, 0, 0, 1])
+    space = mt.RuleLists(mt.Antecedents(negations=True), 2)
+    problem = mt.Problem(data, task, space)
+    result = mt.solve(problem)
+    assert (result.status.value, result.value.exact) == ("optimal", 0)
+    assert not problem.violations(result.predictor)
+    assert len(mt.Problem(data, mt.Accuracy(), space).space.table(data).antecedents) == 4
