@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 #: Other things that commands store, with the fields by which they are recognised.
 OTHERS = {
-    "a set of trees near the best": {"count", "covered", "optimum"},
-    "the best trees of all sizes": {"penalties", "sizes", "proven"},
+    "a set of models near the best": {"count", "covered", "optimum"},
+    "the best models of all sizes": {"penalties", "sizes", "proven"},
 }
 
 
