@@ -56,6 +56,9 @@ class Position(TreeFormulation):
     title = "Position model of rule lists"
     reference = "https://doi.org/10.1007/s12532-018-0143-8"
     space = RuleLists
+    shares = TreeFormulation.shares | {
+        "state-flow"
+    }  # the largest length, where the problem gives none
     default_rank = 85
     implied_integer = True
     has_full_tree = False

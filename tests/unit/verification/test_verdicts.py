@@ -272,6 +272,7 @@ def test_what_shares_nothing_imports_nothing_in_common():
         "milp_trees.formulations._pruning",  # trees as arrays, and names: no row of a model
         "milp_trees.engines.dynamic.contexts",  # how compiled code reads a record of arrays: no search
         "milp_trees.engines.list_search.bits",  # sets of rows as words, tested against sums over rows
+        "milp_trees.engines.lagrangian.multipliers",  # prices of side rows, by which lists are tried in order
         "milp_trees.engines._work",  # the size at which enumerators refuse a problem
         "milp_trees.engines.pruning.stopped",  # the answer of a run that was stopped: it proves nothing that the data do not say
     }
