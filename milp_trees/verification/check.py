@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: Other things that commands store, with the fields by which they are recognised.
 OTHERS = {
     "a set of models near the best": {"count", "covered", "optimum"},
-    "the best trees of all sizes": {"penalties", "sizes", "proven"},
+    "the best models of all sizes": {"penalties", "sizes", "proven"},
 }
 
 

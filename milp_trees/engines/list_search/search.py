@@ -232,7 +232,7 @@ class ListSearch:
                 self.switches.share,
                 MOST_STEPS,
                 self.switches.dive,
-                2**62 if nodes is None else nodes,
+                2**62 if nodes is None else min(nodes, 2**62),
                 QUOTA,
             )
             limit = between()

@@ -200,6 +200,12 @@ def test_a_run_that_is_stopped_from_outside_keeps_its_list(monkeypatch):
     assert stopped.predictor == found.predictor
 
 
+def test_a_limit_on_nodes_may_be_larger_than_a_machine_number():
+    data = mt.Dataset(np.eye(3, dtype=np.uint8), y=[0, 1, 0])
+    problem = mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=1))
+    assert mt.solve(problem, "dp-lists", node_limit=10**30).optimal
+
+
 def test_a_start_is_taken():
     problem = noise()
     better = mt.solve(problem, "dp-lists", time_limit=1).predictor
