@@ -43,9 +43,11 @@ def test_time_limits_are_kept(case):
     method.run(
         problem, Limits(time=0.05)
     )  # compiles what this kind of problem needs, which no limit is for
+    # The largest problem that `enumerate` takes lasts little longer than SECONDS.
+    seconds = SECONDS / 3 if case == "enumerate" else SECONDS
     wall, own = time.perf_counter(), time.process_time()
-    result = method.run(problem, Limits(time=SECONDS))
-    over = min(time.perf_counter() - wall, time.process_time() - own) - SECONDS
+    result = method.run(problem, Limits(time=seconds))
+    over = min(time.perf_counter() - wall, time.process_time() - own) - seconds
     assert over <= ALLOWED, f"{case}: {over:.2f} s over the limit; {dict(result.times)}"
     # A machine that is quick enough proves the wide table in time, once it is prepared.
     assert (
