@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from milp_trees.tasks.base import Task
 
 
-class OptimalModel(BaseEstimator):  # type: ignore[misc]
+class OptimalModel(BaseEstimator, ABC):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and names the space and the task."""
 
     #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps
@@ -52,9 +53,9 @@ class OptimalModel(BaseEstimator):  # type: ignore[misc]
         tests: Iterable[BinaryFeature] = self._fitted.splits
         return tests
 
+    @abstractmethod
     def _space_of(self) -> Any:
         """The space of all models that the parameters allow."""
-        raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
         """State for pickle and copies: the model, its certificate and hashes of the data.
@@ -196,9 +197,9 @@ class OptimalModel(BaseEstimator):  # type: ignore[misc]
             time_limit=self.time_limit, threads=effective_n_jobs(self.n_jobs), seed=seed
         )
 
+    @abstractmethod
     def _penalties(self) -> dict[str, Any]:
         """Penalties and constraints of the task, by the names of its parameters."""
-        raise NotImplementedError
 
     # -- the fitted model ----------------------------------------------------------------------------
 
