@@ -74,6 +74,11 @@ class Antecedent:
             raise DataError(
                 "An antecedent needs at least one literal; a rule without one is the default rule."
             )
+        for x in given:
+            if not isinstance(x, Literal):
+                raise DataError(
+                    f"An antecedent is made of literals and binary features, such as dataset.features[0]; got {x!r}."
+                )
         object.__setattr__(self, "literals", tuple(sorted(given, key=lambda x: x.order)))
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -74,10 +74,22 @@ class RuleList:
     actions: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", tuple(self.rules))
-        object.__setattr__(self, "actions", tuple(self.actions))
+        for name in ("rules", "actions"):
+            if isinstance(getattr(self, name), str) or not isinstance(
+                getattr(self, name), Iterable
+            ):
+                raise DataError(
+                    f"A rule list needs a sequence of {name}, such as RuleList([Rule(feature, 1)], 0, ('no', 'yes')); got {getattr(self, name)!r}."
+                )
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for rule in self.rules:
+            if not isinstance(rule, Rule):
+                raise DataError(
+                    f"A rule of a rule list is a Rule(antecedent, action); got {rule!r}."
+                )
         for action in self.leaf_actions:
-            if not 0 <= action < len(self.actions):
+            whole = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
+            if not (whole and 0 <= action < len(self.actions)):
                 raise DataError(
                     f"A rule has the action {action!r}; with {len(self.actions)} actions it must be a number from 0 to {len(self.actions) - 1}."
                 )

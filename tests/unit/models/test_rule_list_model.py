@@ -169,3 +169,19 @@ def test_a_tree_that_would_be_too_large_is_refused():
 def test_what_is_defined_on_the_nodes_of_trees_refuses_a_list():
     with pytest.raises(mt.errors.NoView, match="a rule list has none"):
         _ = RULES.routes(data()).root
+
+
+@pytest.mark.parametrize(
+    "make, what",
+    [
+        (lambda f: mt.RuleList(5, 0, (0, 1)), "needs a sequence of rules"),
+        (lambda f: mt.RuleList([1], 0, (0, 1)), "is a Rule"),
+        (lambda f: mt.RuleList([mt.Rule(f, 1)], 0, "ab"), "needs a sequence of actions"),
+        (lambda f: mt.RuleList([mt.Rule(f, "yes")], 0, ("no", "yes")), "has the action 'yes'"),
+        (lambda f: mt.RuleList([mt.Rule(f, 1)], None, ("no", "yes")), "has the action None"),
+        (lambda f: mt.Rule("a", 1), "is made of literals"),
+    ],
+)
+def test_a_list_that_was_typed_wrongly_is_refused_with_a_sentence(make, what):
+    with pytest.raises(mt.DataError, match=what):
+        make(mt.BinaryFeature("a"))
