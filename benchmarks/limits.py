@@ -92,7 +92,7 @@ def forest(trees: int, **more):
 
 def roads(depth: int):
     from milp_trees.decisions.generated import DecisionData
-    from milp_trees.study.spo import generated_problem
+    from milp_trees.studies.spo import generated_problem
 
     return generated_problem(
         DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1), depth

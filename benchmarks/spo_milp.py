@@ -20,7 +20,7 @@ import pandas as pd
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.study.spo import generated_problem
+from milp_trees.studies.spo import generated_problem
 
 #: Spelling of the program → its big-M and its cut.
 PROGRAMS = {

@@ -46,13 +46,13 @@ from .results.result import Result as Result
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles
 from .spaces.rule_lists import RuleLists as RuleLists
 from .spaces.trees import Trees as Trees
-from .study import Study as Study
-from .study.choose_size import choose_size as choose_size
-from .study.export import export_model as export_model
-from .study.gap import gap_of as gap_of
-from .study.lexicographic import lexicographic as lexicographic
-from .study.policy_values import policy_leaves as policy_leaves
-from .study.policy_values import policy_value as policy_value
+from .studies import Study as Study
+from .studies.choose_size import choose_size as choose_size
+from .studies.export import export_model as export_model
+from .studies.gap import gap_of as gap_of
+from .studies.lexicographic import lexicographic as lexicographic
+from .studies.policy_values import policy_leaves as policy_leaves
+from .studies.policy_values import policy_value as policy_value
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify
 

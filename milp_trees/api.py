@@ -16,9 +16,9 @@ from milp_trees.problem import Problem
 from milp_trees.questions import NearBest
 from milp_trees.results.result import Result, Status
 from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.study import Study
-from milp_trees.study.compare import Watcher, compare_problems, method_names
-from milp_trees.study.solving import answer, path_of_sizes
+from milp_trees.studies import Study
+from milp_trees.studies.compare import Watcher, compare_problems, method_names
+from milp_trees.studies.solving import answer, path_of_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,7 +209,7 @@ def compare(
     )
     watching: Any = nullcontext(progress or None)
     if progress is True:
-        from milp_trees.study.live import Live
+        from milp_trees.studies.live import Live
 
         watching = Live()
     with watching as watch:
@@ -244,7 +244,7 @@ def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.
     """
     import pandas as pd
 
-    from milp_trees.study.estimate import estimates
+    from milp_trees.studies.estimate import estimates
 
     return pd.DataFrame(estimates(problem, formulations))
 

@@ -17,7 +17,7 @@ from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.results.result import Result
-    from milp_trees.study import Study
+    from milp_trees.studies import Study
 
 EXIT_CODES = """\b
 Exit codes
@@ -92,7 +92,7 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
     as_json : bool
         Print JSON instead of tables.
     """
-    from milp_trees.study.rows import with_gaps_to_best
+    from milp_trees.studies.rows import with_gaps_to_best
 
     rows = [{k: v for k, v in row.items() if k not in ("key", "problem_key")} for row in study.rows]
     if len(rows) > 1:

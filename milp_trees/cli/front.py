@@ -64,9 +64,9 @@ def front(
 ) -> None:
     """Find the Pareto front: all best compromises between the coordinates of a task."""
     from milp_trees.questions import Front
-    from milp_trees.study.attempt import default_method
-    from milp_trees.study.live import Live
-    from milp_trees.study.solving import answer
+    from milp_trees.studies.attempt import default_method
+    from milp_trees.studies.live import Live
+    from milp_trees.studies.solving import answer
     from milp_trees.tasks.constraints import constraint_of_label
 
     writable(out, plot)
@@ -86,7 +86,7 @@ def front(
             progress=live.point,
         )
     if plot is not None and result.solutions:
-        from milp_trees.study.front_plot import plot_front
+        from milp_trees.studies.front_plot import plot_front
 
         plot_front(result).figure.savefig(plot, bbox_inches="tight")
     if not as_json:

@@ -42,8 +42,8 @@ def gap(
     The model may come from a heuristic, from another program, or from an editor. Its value is
     recomputed; the bound is that of a method, by default an exact one.
     """
-    from milp_trees.study.gap import gap_of, read_model
-    from milp_trees.study.live import Live
+    from milp_trees.studies.gap import gap_of, read_model
+    from milp_trees.studies.live import Live
 
     writable(out)
     problem, _ = options.problem(quiet=as_json)

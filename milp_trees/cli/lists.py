@@ -28,7 +28,7 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Sizes and a time class of every formulation before anything is built."""
-    from milp_trees.study.estimate import estimates
+    from milp_trees.studies.estimate import estimates
 
     problem, _ = options.problem(quiet=as_json)
     rows = estimates(problem, formulations)
@@ -76,7 +76,7 @@ def export(
 
     Its meaning is written beside it as JSON, and the proven optimum as a solution file.
     """
-    from milp_trees.study.export import export_model
+    from milp_trees.studies.export import export_model
 
     problem, _ = options.problem(quiet=as_json)
     written = export_model(problem, formulation, out, solution, limits)
@@ -241,9 +241,9 @@ def demo(
     """Compare formulations on the breast cancer data of scikit-learn, in less than two minutes."""
     from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
-    from milp_trees.study.attempt import default_method
-    from milp_trees.study.compare import compare_problems
-    from milp_trees.study.live import Live
+    from milp_trees.studies.attempt import default_method
+    from milp_trees.studies.compare import compare_problems
+    from milp_trees.studies.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
     options = ProblemOptions(

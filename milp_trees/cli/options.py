@@ -170,7 +170,7 @@ class ProblemOptions(SpaceOptions):
         It is, if no depth was given, splits have a cost, and the method needs no depth limit.
         """
         from milp_trees.by_name import registry
-        from milp_trees.study.attempt import first_that_takes
+        from milp_trees.studies.attempt import first_that_takes
 
         if (
             self.rule_lists

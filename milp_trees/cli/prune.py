@@ -166,7 +166,7 @@ def prune(
 
     The pruning is the best for one λ, for all λ, or within a budget.
     """
-    from milp_trees.study.pruning import Growing, describe_ensemble, pruning_problem
+    from milp_trees.studies.pruning import Growing, describe_ensemble, pruning_problem
 
     writable(out, plot)
     check_picture(plot)

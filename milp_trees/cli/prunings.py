@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.problem import Problem
     from milp_trees.results.result import Result
-    from milp_trees.study.pruning import Grown
+    from milp_trees.studies.pruning import Grown
 
 
 def whole_path(
@@ -50,7 +50,7 @@ def whole_path(
     """
     from milp_trees.questions import ByPrice
     from milp_trees.results.json import SCHEMA
-    from milp_trees.study.solving import answer
+    from milp_trees.studies.solving import answer
 
     result = answer(replace(grown.problem, question=ByPrice()), method, limits)
     curve: Any = result.curve
@@ -141,7 +141,7 @@ def within_budget(
     as_json : bool
         Print JSON instead of a summary.
     """
-    from milp_trees.study.solving import answer
+    from milp_trees.studies.solving import answer
 
     start = hull_start(grown.problem, budget)
     task = replace(grown.problem.task, max_cost=budget)  # type: ignore[type-var]
@@ -203,8 +203,8 @@ def compared(
     as_json : bool
         Print JSON instead of tables.
     """
-    from milp_trees.study.compare import compare_problems, method_names
-    from milp_trees.study.live import Live
+    from milp_trees.studies.compare import compare_problems, method_names
+    from milp_trees.studies.live import Live
 
     with Live() as live:
         study = compare_problems(
@@ -238,8 +238,8 @@ def at_one_price(
     as_json : bool
         Print JSON instead of a summary.
     """
-    from milp_trees.study.live import Live
-    from milp_trees.study.solving import answer
+    from milp_trees.studies.live import Live
+    from milp_trees.studies.solving import answer
 
     with Live() as live:
         live.bar.update(live.task, method=method or "")

@@ -57,8 +57,8 @@ def by_size(
 
     The penalties per leaf (or rule) for which each is the best are printed too.
     """
-    from milp_trees.study.live import Live
-    from milp_trees.study.solving import path_of_sizes
+    from milp_trees.studies.live import Live
+    from milp_trees.studies.solving import path_of_sizes
 
     writable(out, plot)
     check_picture(plot)
@@ -161,7 +161,7 @@ def near_best(
     lists, permutations that predict alike count once.
     """
     from milp_trees.questions import NearBest
-    from milp_trees.study.solving import answer
+    from milp_trees.studies.solving import answer
 
     writable(plot, out)
     check_picture(plot)

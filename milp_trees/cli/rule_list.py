@@ -76,7 +76,7 @@ def rule_list(
 
     It is `solve`, and with --methods `compare`, for problems with --rule-lists.
     """
-    from milp_trees.study.compare import method_names
+    from milp_trees.studies.compare import method_names
 
     writable(limits.log_file, out, plot)
     check_picture(plot)

@@ -101,9 +101,9 @@ def solve_one(
     as_json: bool,
 ) -> None:
     """Solve a problem with one method, print the answer, and stop with its exit code."""
-    from milp_trees.study.attempt import default_method
-    from milp_trees.study.live import Live
-    from milp_trees.study.solving import answer
+    from milp_trees.studies.attempt import default_method
+    from milp_trees.studies.live import Live
+    from milp_trees.studies.solving import answer
 
     method = method or default_method(problem)
     with Live() as live:
@@ -134,7 +134,7 @@ def _after_first_goals(
     from milp_trees.by_name import registry
     from milp_trees.errors import NothingFound
     from milp_trees.results.result import Status
-    from milp_trees.study.lexicographic import FEWEST_LEAVES, goal_problems
+    from milp_trees.studies.lexicographic import FEWEST_LEAVES, goal_problems
 
     goals = []
     for label in then:
@@ -143,8 +143,8 @@ def _after_first_goals(
     steps = goal_problems(problem, goals)
     last, result = next(steps), None
     for _ in goals:
-        from milp_trees.study.attempt import default_method
-        from milp_trees.study.solving import answer
+        from milp_trees.studies.attempt import default_method
+        from milp_trees.studies.solving import answer
 
         result = answer(last, method or default_method(last), limits)
         typer.echo(f"goal      {last.task.name}: {result.value}, {result.status.value}", err=quiet)
@@ -208,7 +208,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare formulations and solvers on one problem; an exact engine checks each answer."""
-    from milp_trees.study.compare import method_names
+    from milp_trees.studies.compare import method_names
 
     writable(limits.log_file, out, plot)
     check_picture(plot)
@@ -245,9 +245,9 @@ def compare_several(
     as_json: bool,
 ) -> None:
     """Compare methods on a problem, print the rows, and stop with the exit code of them all."""
-    from milp_trees.study import StoreError
-    from milp_trees.study.compare import compare_problems
-    from milp_trees.study.live import Live
+    from milp_trees.studies import StoreError
+    from milp_trees.studies.compare import compare_problems
+    from milp_trees.studies.live import Live
 
     broken: StoreError | None = None
     with Live() as live:

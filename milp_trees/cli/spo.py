@@ -96,9 +96,9 @@ def spo(
     Training losses come with proofs; test rows give the normalised regret.
     """
     from milp_trees.decisions.generated import DecisionData
-    from milp_trees.study.compare import compare_problems, method_names
-    from milp_trees.study.live import Live
-    from milp_trees.study.spo import generated_problem
+    from milp_trees.studies.compare import compare_problems, method_names
+    from milp_trees.studies.live import Live
+    from milp_trees.studies.spo import generated_problem
 
     writable(out)
     _own_options(context, data)

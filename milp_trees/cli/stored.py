@@ -108,7 +108,7 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a table with the tree or rule list of a stored result."""
-    from milp_trees.study.predict import predict_file
+    from milp_trees.studies.predict import predict_file
 
     labels, note = predict_file(result, new)
     if as_json:

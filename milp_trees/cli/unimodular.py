@@ -214,7 +214,7 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
         )
     if of_trees:
         return ProblemOptions(data=data, **given).problem(quiet)[0]
-    from milp_trees.study.pruning import Growing, describe_ensemble, pruning_problem
+    from milp_trees.studies.pruning import Growing, describe_ensemble, pruning_problem
 
     target = given.pop("target", None)
     growing = Growing(**{"trees": 2, **given})

@@ -19,7 +19,7 @@ from milp_trees.data.parameters import OF_PRUNING, check_parameters
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.models.read_ensemble import check_prunable
-from milp_trees.study.along_curve import Rows
+from milp_trees.studies.along_curve import Rows
 from milp_trees.tasks.feature_costs import FeatureCosts
 
 

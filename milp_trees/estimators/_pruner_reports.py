@@ -15,7 +15,7 @@ from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
 from milp_trees.limits import Limits
 from milp_trees.models.write_ensemble import write_ensemble
-from milp_trees.study.along_curve import RowPrice, Rows, feature_table
+from milp_trees.studies.along_curve import RowPrice, Rows, feature_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -284,7 +284,7 @@ class PrunedModel:
         Returns
         -------
         DataFrame
-            See `milp_trees.study.along_curve.feature_table`.
+            See `milp_trees.studies.along_curve.feature_table`.
         """
         rows = self._rows(X, row_costs)
         return feature_table(self.selected_.ensemble, rows, self.costs_, self.ensemble_)
@@ -311,7 +311,7 @@ class PrunedModel:
         -------
         matplotlib Axes
         """
-        from milp_trees.study.pruning_plots import plot_curve
+        from milp_trees.studies.pruning_plots import plot_curve
 
         check_is_fitted(self, "best_estimator_")
         return plot_curve(self, ax)
@@ -340,7 +340,7 @@ class PrunedModel:
         DataError
             `row_costs` is needed, or a value is missing.
         """
-        from milp_trees.study.pruning_plots import plot_acquisition
+        from milp_trees.studies.pruning_plots import plot_acquisition
 
         return plot_acquisition(self.acquisition(X, row_costs=row_costs), ax, most)
 
@@ -358,7 +358,7 @@ class PrunedModel:
         -------
         matplotlib Axes
         """
-        from milp_trees.study.pruning_plots import plot_features
+        from milp_trees.studies.pruning_plots import plot_features
 
         check_is_fitted(self, "best_estimator_")
         return plot_features(self, ax, most)

@@ -159,7 +159,7 @@ class OptimalModel(BaseEstimator, ABC):  # type: ignore[misc]
         SolverFailure
             The method failed.
         """
-        from milp_trees.study.solving import answer
+        from milp_trees.studies.solving import answer
 
         result = answer(problem, method, self._limits(), start=start)
         if result.predictor is None or result.status is Status.ERROR:

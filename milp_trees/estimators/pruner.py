@@ -23,7 +23,7 @@ from milp_trees.estimators._pruner_reports import PrunedModel
 from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
 from milp_trees.problem import Problem
 from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.study.along_curve import Rows, judge
+from milp_trees.studies.along_curve import Rows, judge
 from milp_trees.tasks.pruning import PrunedError
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from milp_trees.estimators._trees import OptimalModel
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space
-from milp_trees.study.choose_size import SizeChoice, choose_size, limited
+from milp_trees.studies.choose_size import SizeChoice, choose_size, limited
 
 #: Attributes of the fitted estimator that are its own.
 _COPIED = ("classes_", "tree_", "rule_list_", "result_")

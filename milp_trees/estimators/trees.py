@@ -209,7 +209,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
     ) -> SizePath:
         from milp_trees.problem import Problem
-        from milp_trees.study.solving import path_of_sizes
+        from milp_trees.studies.solving import path_of_sizes
 
         most = (
             max_leaf_nodes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import VerificationError
 from milp_trees.results.json import relative_gap
 from milp_trees.results.result import Status
-from milp_trees.study.agreement import crosses
+from milp_trees.studies.agreement import crosses
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem

@@ -20,8 +20,8 @@ from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.result import Limit, Result, Status
-from milp_trees.study.agreement import base_name, crosses, units
-from milp_trees.study.attempt import attempt
+from milp_trees.studies.agreement import base_name, crosses, units
+from milp_trees.studies.attempt import attempt
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
 
@@ -217,7 +217,7 @@ def _models(
 
     Its solver is the most capable of those that the maker is not built on.
     """
-    from milp_trees.study.estimate import named_formulation
+    from milp_trees.studies.estimate import named_formulation
 
     classes: dict[str, Any] = registry.classes("solvers")
     found = [

@@ -14,7 +14,7 @@ from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
 from milp_trees.limits import Limits
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.study.spo import generated_problem
+from milp_trees.studies.spo import generated_problem
 from milp_trees.testing import METAMORPHIC_CHECKS, brute_force
 from milp_trees.testing.checks import CHECKS, sample_trees
 from milp_trees.testing.decision_problems import (
@@ -350,7 +350,7 @@ def test_it_is_listed_for_decisions_and_not_for_other_tasks():
 
 
 def test_the_model_and_its_optimum_are_exported(tmp_path):
-    from milp_trees.study.export import export_model
+    from milp_trees.studies.export import export_model
 
     said = export_model(decision_problem("depth-1"), "spot", tmp_path / "m.mps")
     assert said["value"] == pytest.approx(brute_force(decision_problem("depth-1"))[1].number)

@@ -213,7 +213,7 @@ def long_problems() -> dict[str, mt.Problem]:
 
     numeric = mt.Binarizer(kind="midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
     from milp_trees.decisions.generated import DecisionData
-    from milp_trees.study.spo import generated_problem
+    from milp_trees.studies.spo import generated_problem
 
     return {
         "trees": mt.Problem(

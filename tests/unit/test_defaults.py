@@ -15,8 +15,8 @@ from milp_trees.by_name import registry
 from milp_trees.errors import Unsupported
 from milp_trees.questions import ByPrice, BySize, Front, NearBest
 from milp_trees.results.result import Status
-from milp_trees.study import attempt
-from milp_trees.study.attempt import default_method, method_for_sizes
+from milp_trees.studies import attempt
+from milp_trees.studies.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity
 from milp_trees.testing.decision_problems import decision_problem
 from milp_trees.testing.pruning_examples import EXAMPLES

@@ -97,7 +97,7 @@ def test_an_upward_import_is_found(tmp_path):
     for line, said in (
         ("def f():\n    from milp_trees.api import solve\n", "planted.py:2 imports api"),
         ("from milp_trees import solve\n", "planted.py:1 imports __init__"),
-        ("from ..study import rows\n", "planted.py:1 imports study.rows"),
+        ("from ..studies import rows\n", "planted.py:1 imports studies.rows"),
     ):
         planted = tmp_path / str(len(line)) / "planted.py"
         planted.parent.mkdir()

@@ -246,7 +246,7 @@ def test_solvers_that_cannot_be_made_or_found_cost_a_line_each(odd_solvers):
 
 ALL_SOLVERS = """
 import milp_trees as mt
-from milp_trees.study.compare import method_names
+from milp_trees.studies.compare import method_names
 from milp_trees.verification.derive import methods_for
 problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 print("flow-oct@highs" in method_names(None, "flow-oct", "all"), "angry" in str(method_names(None, "flow-oct", "all")))

@@ -167,8 +167,8 @@ def test_engines_are_asked_before_formulations_are_loaded():
     code = (
         "import sys, milp_trees as mt\n"
         "p = mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1))\n"
-        "from milp_trees.study.attempt import default_method\n"
-        "from milp_trees.study.agreement import judge_of\n"
+        "from milp_trees.studies.attempt import default_method\n"
+        "from milp_trees.studies.agreement import judge_of\n"
         "print(default_method(p), judge_of('cart', p), 'pyomo' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.decisions.listed import UnitSimplex
 from milp_trees.questions import Front
-from milp_trees.study.predict import predict_file
+from milp_trees.studies.predict import predict_file
 from milp_trees.testing.list_problems import list_problems
 
 SPACE = mt.RuleLists(max_length=2)

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
 from milp_trees.data.binarize import Binarizer
-from milp_trees.study.solving import answer
+from milp_trees.studies.solving import answer
 
 IRIS = load_iris(as_frame=True)
 #: Every public estimator.
@@ -72,7 +72,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
         asked.append(limits.threads)
         return answer(problem, method, limits, **more)
 
-    monkeypatch.setattr("milp_trees.study.solving.answer", watched)
+    monkeypatch.setattr("milp_trees.studies.solving.answer", watched)
     mt.OptimalTreeClassifier(max_depth=1, n_bins=3, n_jobs=n_jobs).fit(IRIS.data, IRIS.target)
     assert asked == [threads]
 

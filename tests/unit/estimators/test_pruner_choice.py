@@ -11,7 +11,7 @@ from small_pruners import CANCER, DIABETES, FOREST, prunings, tiny
 
 import milp_trees as mt
 from milp_trees.estimators._pruner_rows import choose
-from milp_trees.study.along_curve import Rows, judge
+from milp_trees.studies.along_curve import Rows, judge
 
 # -- the choice -----------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.limits import Limits
 from milp_trees.linear.matrix import compile_model
-from milp_trees.study.estimate import named_formulation
+from milp_trees.studies.estimate import named_formulation
 from milp_trees.testing import problem
 from milp_trees.testing.decision_problems import decision_problem
 from milp_trees.testing.pruning_examples import EXAMPLES

@@ -12,7 +12,7 @@ import milp_trees as mt
 from milp_trees.decisions.generated import KINDS, DecisionData
 from milp_trees.errors import DataError, SolverFailure, UnknownName, VerificationError
 from milp_trees.results.result import Limit
-from milp_trees.study.spo import generated_problem
+from milp_trees.studies.spo import generated_problem
 from milp_trees.verification import verify
 
 

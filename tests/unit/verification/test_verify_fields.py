@@ -15,9 +15,9 @@ from milp_trees.data.load import load_split
 from milp_trees.decisions.generated import DecisionData
 from milp_trees.questions import ByPrice
 from milp_trees.results.json import SCHEMA
-from milp_trees.study.predict import predict_file
-from milp_trees.study.pruning import Growing, pruning_problem
-from milp_trees.study.spo import generated_problem
+from milp_trees.studies.predict import predict_file
+from milp_trees.studies.pruning import Growing, pruning_problem
+from milp_trees.studies.spo import generated_problem
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify

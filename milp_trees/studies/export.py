@@ -20,9 +20,9 @@ from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import too_large
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
-from milp_trees.study.agreement import choose_reference, units
-from milp_trees.study.estimate import named_formulation
-from milp_trees.study.model_description import SCHEMA, comments, description
+from milp_trees.studies.agreement import choose_reference, units
+from milp_trees.studies.estimate import named_formulation
+from milp_trees.studies.model_description import SCHEMA, comments, description
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
 

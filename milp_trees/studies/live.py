@@ -12,7 +12,7 @@ from milp_trees.results.json import relative_gap
 from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
-    from milp_trees.study.compare import Moment
+    from milp_trees.studies.compare import Moment
 
 
 class Live:

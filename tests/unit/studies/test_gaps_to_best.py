@@ -2,7 +2,7 @@
 
 import pytest
 
-from milp_trees.study.rows import with_gaps_to_best
+from milp_trees.studies.rows import with_gaps_to_best
 
 
 def row(objective, bound, sense="min", status="feasible"):

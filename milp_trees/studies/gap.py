@@ -22,8 +22,8 @@ from milp_trees.results.result import Status
 from milp_trees.results.strict_json import read_json
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
-from milp_trees.study.predict import read_result
-from milp_trees.study.solving import answer
+from milp_trees.studies.predict import read_result
+from milp_trees.studies.solving import answer
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble

@@ -14,7 +14,7 @@ from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result
-from milp_trees.study.solving import answer
+from milp_trees.studies.solving import answer
 from milp_trees.tasks.task_value import TaskValue
 
 #: The goal that is no task.

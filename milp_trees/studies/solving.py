@@ -17,8 +17,8 @@ from milp_trees.methods.trace import Progress
 from milp_trees.problem import Problem
 from milp_trees.questions import BySize
 from milp_trees.results.result import Result, Status
-from milp_trees.study.agreement import judge_of, with_agreement
-from milp_trees.study.attempt import (
+from milp_trees.studies.agreement import judge_of, with_agreement
+from milp_trees.studies.attempt import (
     attempt,
     default_method,
     find_start,

@@ -17,7 +17,7 @@ from milp_trees.errors import DataError, Infeasible
 from milp_trees.limits import Limits
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space, Trees
-from milp_trees.study.solving import path_of_sizes
+from milp_trees.studies.solving import path_of_sizes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,9 @@ from milp_trees.errors import MilpTreesError
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.results.stored import result_from_json
 from milp_trees.results.tables import plain_table, reasons, rows_html
-from milp_trees.study.identity import problem_key
-from milp_trees.study.rows import UNREADABLE, DamagedRow, flat, said
-from milp_trees.study.store import Store, StoreError
+from milp_trees.studies.identity import problem_key
+from milp_trees.studies.rows import UNREADABLE, DamagedRow, flat, said
+from milp_trees.studies.store import Store, StoreError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +224,7 @@ class Study:
 
         Returns the matplotlib figure.
         """
-        from milp_trees.study.plot import plot_study
+        from milp_trees.studies.plot import plot_study
 
         return plot_study(self.rows, self.frame(), axes)
 

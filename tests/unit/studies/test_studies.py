@@ -9,9 +9,9 @@ from study_cases import Counts, Raises
 import milp_trees as mt
 from milp_trees.limits import Limits
 from milp_trees.registering import plugins as store
-from milp_trees.study import StoreError, Study
-from milp_trees.study.compare import method_names
-from milp_trees.study.study import problem_key
+from milp_trees.studies import StoreError, Study
+from milp_trees.studies.compare import method_names
+from milp_trees.studies.study import problem_key
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_a_full_disk_loses_no_finished_row(problem, tmp_path):
     study = Study(path)
     pages = study.store._db.execute("PRAGMA page_count").fetchone()[0]
     study.store._db.execute(f"PRAGMA max_page_count={pages}")
-    from milp_trees.study.compare import Comparison
+    from milp_trees.studies.compare import Comparison
 
     with pytest.raises(StoreError, match=r"free some space.*resumes") as caught:
         Comparison(study, Limits(), None, None, {}, None, None).all(
@@ -175,7 +175,7 @@ def test_estimate_knows_sizes_and_reasons(problem):
     frame = mt.estimate(problem, ["flow-oct"])
     assert frame["nonzeros"][0] > 0
     assert frame["time_class"][0]
-    from milp_trees.study.estimate import named_formulation
+    from milp_trees.studies.estimate import named_formulation
 
     formulation = named_formulation("flow-oct")
     assert (
@@ -217,7 +217,7 @@ def test_a_model_that_takes_longer_to_build_than_the_time_limit_is_not_built():
 
 
 def test_bounds_that_are_far_off_do_not_flatten_the_picture():
-    from milp_trees.study.plot import visible_range
+    from milp_trees.studies.plot import visible_range
 
     rows = [
         {"trace": [(0.1, 40.0, -2900.0), (0.5, 33.0, 9.0)]},
@@ -240,7 +240,7 @@ def test_a_study_is_plotted(problem, tmp_path):
     study = mt.compare(problem, ["dp", "enumerate"])
     study.plot().savefig(tmp_path / "study.svg")
     assert (tmp_path / "study.svg").stat().st_size > 1000
-    from milp_trees.study.plot import performance_profile
+    from milp_trees.studies.plot import performance_profile
 
     profile = performance_profile(study.frame())
     assert profile.iloc[-1].tolist() == [1.0, 1.0]

@@ -19,8 +19,8 @@ from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Limit, Result, TracePoint
-from milp_trees.study.agreement import choose_reference, judge_of, with_agreement
-from milp_trees.study.attempt import (
+from milp_trees.studies.agreement import choose_reference, judge_of, with_agreement
+from milp_trees.studies.attempt import (
     AUTO,
     attempt,
     default_start,
@@ -28,9 +28,9 @@ from milp_trees.study.attempt import (
     named_method,
     start_from,
 )
-from milp_trees.study.identity import run_key
-from milp_trees.study.store import StoreError
-from milp_trees.study.study import Study
+from milp_trees.studies.identity import run_key
+from milp_trees.studies.store import StoreError
+from milp_trees.studies.study import Study
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

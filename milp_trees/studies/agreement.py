@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.by_name import registry
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status
-from milp_trees.study.attempt import AUTO
+from milp_trees.studies.attempt import AUTO
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import Scale
 

@@ -12,8 +12,8 @@ from store_cases import change
 
 import milp_trees as mt
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
-from milp_trees.study import StoreError, Study
-from milp_trees.study.store import LAYOUT, Store
+from milp_trees.studies import StoreError, Study
+from milp_trees.studies.store import LAYOUT, Store
 
 
 @pytest.fixture

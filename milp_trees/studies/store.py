@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any
 
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
-from milp_trees.study.rows import DamagedRow, NewerRow, read_row
+from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
 
 #: Columns that queries and notebooks use without reading the JSON.
 COLUMNS = ("method", "status", "limit", "objective", "unit", "bound", "gap", "seconds", "agrees")

@@ -8,7 +8,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.study.gap import read_model
+from milp_trees.studies.gap import read_model
 
 NAMES = ("a", "b", "c")
 

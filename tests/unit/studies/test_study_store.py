@@ -11,10 +11,10 @@ from store_cases import change
 
 import milp_trees as mt
 from milp_trees.errors import DamagedRowWarning
-from milp_trees.study import StoreError, Study
-from milp_trees.study.predict import read_result
-from milp_trees.study.rows import DamagedRow, NewerRow, read_row
-from milp_trees.study.store import Store
+from milp_trees.studies import StoreError, Study
+from milp_trees.studies.predict import read_result
+from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
+from milp_trees.studies.store import Store
 from milp_trees.verification.fields import LATER
 
 

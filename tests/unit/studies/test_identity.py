@@ -12,8 +12,8 @@ from milp_trees.errors import UnknownName
 from milp_trees.limits import Limits
 from milp_trees.methods.start import Start
 from milp_trees.registering import labels, plugins
-from milp_trees.study.attempt import named_method
-from milp_trees.study.identity import problem_key, run_key
+from milp_trees.studies.attempt import named_method
+from milp_trees.studies.identity import problem_key, run_key
 
 
 @pytest.fixture(scope="module")
