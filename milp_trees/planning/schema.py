@@ -39,7 +39,7 @@ Labels = Annotated[list[Name], BeforeValidator(_listed)]
 
 
 class Table(BaseModel):
-    """A table of a SPEC without keys that nobody knows."""
+    """A table of a SPEC that has only the keys that are declared."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
