@@ -19,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from milp_trees.tasks.classification import Accuracy
+
 T = TypeVar("T")
 
 
@@ -241,7 +243,7 @@ class OfTable(Problems):
 
     data: Many[Rows]  # type: ignore[valid-type]
     binarize: Many[Name | BinarizerTable] = ["auto"]
-    task: Many[Name | TaskTable] = ["accuracy"]
+    task: Many[Name | TaskTable] = [Accuracy.name]
 
 
 class TreeProblems(OfTable):
