@@ -39,7 +39,8 @@
     head = el("tr");
     body = el("tbody");
     pages = el("nav", { class: "pages", "aria-label": "Pages of the table of runs" });
-    place.append(chooser, el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table of runs" }, el("table", { id: "runs-table" }, el("thead", {}, head), body)), pages);
+    const download = M.downloads ? el("button", { type: "button", onclick: () => M.downloads.rows() }, "Download these runs (CSV)") : null;
+    place.append(chooser, download || "", el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table of runs" }, el("table", { id: "runs-table" }, el("thead", {}, head), body)), pages);
   }
   function pick() {
     const chosen = new Set([...chooser.querySelectorAll("input:checked")].map((box) => box.dataset.column));

@@ -134,6 +134,22 @@ const M = (() => {
     }
   }
 
+  // -- light and dark -----------------------------------------------------------------------------
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  function themes() {
+    const button = el("button", { type: "button", id: "theme", onclick: () => {
+      root.dataset.theme = dark() ? "light" : "dark";
+      emit("theme");
+    } });
+    const name = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    name();
+    document.getElementById("contents").append(el("li", {}, button));
+    system.addEventListener("change", () => emit("theme"));
+    on("theme", () => { name(); update(); });
+  }
+
   // -- start ------------------------------------------------------------------------------------
   async function unpack(id) {
     const coded = document.getElementById(id).textContent;
@@ -155,7 +171,20 @@ const M = (() => {
   function study(packed) {
     return { rows: rowsOf(packed.rows), meta: packed.meta, columns: packed.column_texts, details: packed.details, problems: packed.problems };
   }
+  /** Decode the page's data and draw it; an error is said on the page. */
   async function start() {
+    try {
+      await begin();
+    } catch (error) {
+      const place = document.getElementById("failed");
+      place.hidden = false;
+      place.textContent = `The page could not be drawn (${error.message}). It needs a browser of 2023 or later.`;
+      throw error;
+    }
+  }
+  async function begin() {
+    document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.querySelector("main").focus(); });
+    document.getElementById("panel").open = innerWidth > 900;
     for (const library of document.querySelectorAll("script[data-library]")) {
       document.head.append(Object.assign(document.createElement("script"), { textContent: await unpack(library.id) }));
     }
@@ -166,21 +195,20 @@ const M = (() => {
     values = read();
     M.refilter(new Set(initial.keys()));
     place(document.getElementById("sections"), document.getElementById("contents"));
+    themes();
     document.documentElement.classList.add("ready");
     addEventListener("hashchange", followFragment);
     addEventListener("popstate", followFragment);
     const printing = (now) => () => { M.printing = now; update(true); };
     addEventListener("beforeprint", printing(true));
     addEventListener("afterprint", printing(false));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => emit("theme"));
-    on("theme", () => update());
     emit("change", new Set(initial.keys()));
     update();
   }
 
   return {
     rows: [], filtered: [], columns: {}, meta: {}, details: {}, problems: {}, against: null, printing: false,
-    on, emit, el, section, update, start, goTo, unpack,
+    on, emit, el, section, update, start, goTo, unpack, dark,
     state: { declare, get, set, fragment },
     refilter: () => { M.filtered = M.rows; },
   };
