@@ -150,7 +150,7 @@ def test_a_large_study_keeps_within_its_size_and_says_what_is_cut(study_copy, pa
     store = Store(study_copy)
     with store._db:  # one transaction: rows of a study are written one by one
         for k in range(80):
-            trace = [[t / 10, 100.0 - t - rng.random(), rng.random()] for t in range(90)]
+            trace = [[t / 10, 100.0 - t - rng.random(), rng.random()] for t in range(400)]
             log = "\n".join(str(rng.random()) for _ in range(400))
             own = {"seconds": 9 * rng.random(), "trace": trace}
             values = (f"k{k}", row["problem_key"], k, json.dumps({**row, **own}), log)
