@@ -2,8 +2,8 @@
 "use strict";
 (() => {
   const { el, state, text } = M;
-  const FIRST = ["name", "method", "seed", "start_stated", "status", "objective", "bound", "gap", "seconds", "nodes", "variables", "rows", "belief"];
-  const SIZES = [50, 200, 1000];
+  const FIRST = ["name", "variant", "seed", "permutation", "status", "belief", "objective", "bound", "gap", "seconds", "nodes", "variables", "rows"];
+  const SIZES = [50, 200, 500];
   let head, body, pages, chooser, columns;
 
   state.declare("columns", null, (v) => Array.isArray(v) && v.every((x) => typeof x === "string"));
@@ -12,8 +12,8 @@
   state.declare("per_page", SIZES[0], (v) => SIZES.includes(v));
 
   const several = (name) => new Set(M.rows.map((row) => row[name])).size > 1;
-  /** Columns shown at first: the usual ones that hold more than one value, and always name and method. */
-  const usual = () => FIRST.filter((name) => name in M.columns && (["name", "method", "status", "seconds", "objective"].includes(name) || several(name)));
+  /** Columns shown at first: the usual ones that hold more than one value, and always name and variant. */
+  const usual = () => FIRST.filter((name) => name in M.columns && (["name", "variant", "status", "seconds", "objective"].includes(name) || several(name)));
   const showing = () => (state.get("columns") || usual()).filter((name) => name in M.columns);
 
   /** Rows in the order asked for; missing values are last in both directions. */

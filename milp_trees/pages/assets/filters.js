@@ -5,8 +5,8 @@
 (() => {
   const { el, state, text } = M;
   /** Columns that may be chosen from, in this order; those with a single value are not shown. */
-  const CHOICES = ["group", "kind", "name", "data", "task", "depth", "method", "formulation", "solver", "engine", "options", "start_stated", "start", "seed", "permutation", "status", "limit", "belief", "agrees", "time_limit", "threads", "machine", "environment"];
-  const WORDS = ["name", "method", "data", "task", "group", "kind", "status", "limit", "message", "proved_by", "claimed_by", "belief", "start", "machine"];
+  const CHOICES = ["group", "kind", "name", "data", "task", "depth", "variant", "method", "formulation", "solver", "engine", "options", "start_stated", "start", "seed", "permutation", "status", "limit", "belief", "agrees", "time_limit", "threads", "machine", "environment"];
+  const WORDS = ["name", "variant", "method", "data", "task", "group", "kind", "status", "limit", "message", "proved_by", "claimed_by", "belief", "start", "machine"];
   const OPERATORS = { "<=": (a, b) => a <= b, ">=": (a, b) => a >= b, "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
   let facets = [];
   let matches = () => true;
@@ -58,7 +58,8 @@
     facets = CHOICES.map((name) => {
       const of = M.rows.map((row) => known(row[name]));
       return { name, of, values: [...new Set(of)].sort(compare), left: new Map(), counts: new Map(), boxes: new Map() };
-    }).filter((f) => f.values.length > 1 && f.values.length <= Math.max(60, M.rows.length / 3));
+    }).filter((f) => !(f.name === "variant" && M.rows.every((row) => row.variant === row.method)))
+      .filter((f) => f.values.length > 1 && f.values.length <= Math.max(60, M.rows.length / 3));
     draw(document.getElementById("filters"));
   });
 
@@ -87,7 +88,7 @@
     }));
     f.said = el("span", { class: "count" });
     const find = f.values.length > 12 ? el("input", { type: "search", "aria-label": `Find in ${text.title(f.name)}`, placeholder: "find", oninput: (event) => narrow(f, event.target.value) }) : null;
-    return el("details", { "data-filter": f.name, open: ["method", "name", "status"].includes(f.name) && f.values.length <= 12 && innerWidth > 900 },
+    return el("details", { "data-filter": f.name, open: ["variant", "name", "status"].includes(f.name) && f.values.length <= 12 && innerWidth > 900 },
       el("summary", { title: (M.columns[f.name] || {}).text }, text.title(f.name), " ", f.said), el("fieldset", {}, el("legend", { class: "unseen" }, text.title(f.name)), find, list));
   }
   function narrow(f, word) {

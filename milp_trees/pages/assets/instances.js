@@ -15,7 +15,8 @@
     const best = better("objective", sense);
     const bound = better("bound", -sense);
     const infeasible = sound.some((r) => r.status === "infeasible");
-    const provers = [...new Set(sound.filter((r) => (r.status === "optimal" && r.objective === best) || (infeasible && r.status === "infeasible")).map((r) => r.method))];
+    const equal = (a, b) => a === b || (a !== null && b !== null && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)));
+    const provers = [...new Set(sound.filter((r) => (r.status === "optimal" && equal(r.objective, best)) || (infeasible && r.status === "infeasible")).map((r) => r.method))];
     const programs = [...new Set(sound.filter((r) => provers.includes(r.method) && r.proved_by).map((r) => r.proved_by))];
     const wrong = [...rows, ...references].some((r) => r.belief === "contradicted");
     const belief = wrong ? "contradicted" : !provers.length ? "open" : sound.some((r) => r.belief === "derived again") || programs.length > 1 ? "derived again" : "claimed";
@@ -89,8 +90,7 @@
       M.facts([["group", problem.group], ["kind", problem.kind], ["data", problem.data], ["rows", text.number(problem.rows)], ["binary tests", text.number(problem.tests)], ["task", text.plain(problem.task)], ["models", text.plain(problem.space)], ["question", text.plain(problem.question)],
         ["status", { solved: "solved", open: "open: no method proved an optimum", infeasible: "infeasible" }[state_of(one)]],
         ["best known value", one.best === null ? null : `${value_of(one)} ${problem.unit || ""}`], ["best bound", one.bound === null ? null : text.number(one.bound)],
-        ["proved by", one.provers.length ? one.provers.join(", ") : null], ["programs that claim the bound", one.programs.join(", ")],
-        ["independent programs", one.programs.length ? text.number(one.programs.length) : null], ["belief", one.belief],
+        ["proved by", one.provers.length ? one.provers.join(", ") : null], ["programs that state the bound", one.programs.length ? `${one.programs.join(", ")} (${one.programs.length})` : null], ["belief", one.belief],
         ["fastest proof", one.fastest ? cell("fastest", one) : null], ["limits of the tests", problem.loss]]),
       champion && M.detail(champion).predictor !== null && M.detail(champion).predictor !== undefined ? [el("h3", {}, `Best model (by ${champion.method})`), M.model(M.detail(champion).predictor)] : null,
       el("h3", {}, "Runs"), M.problemPlot ? M.problemPlot(one) : null,
