@@ -18,8 +18,12 @@ from milp_trees.pages.vendor import libraries, licences
 from milp_trees.studies import Study
 
 #: Own scripts, in the order in which the page runs them.
-SCRIPTS = ("state", "text", "filters", "summary", "explorer", "details", "instances", "honesty")
-STYLES = ("style",)
+SCRIPTS = (
+    *("state", "text", "filters", "summary", "explorer", "details", "instances", "honesty"),
+    *("measures", "integrals", "statistics", "downloads", "tables", "plots", "figures"),
+    *("curves", "pairwise", "versions"),
+)
+STYLES = ("style", "plots")
 #: A page of at most `USUAL_RUNS` runs has at most so many bytes; of more runs, more in proportion.
 LARGEST_PAGE, USUAL_RUNS = 2_000_000, 2_000
 #: Degrees of detail, of which the first is taken that fits.

@@ -222,6 +222,21 @@ class Study:
         scores = dict.fromkeys(name for row in rows for name in row if name not in COLUMNS)
         return pd.DataFrame(rows, columns=[*COLUMNS, *scores])
 
+    def traces(self) -> pd.DataFrame:
+        """The traces of all runs as a long DataFrame, as the measures of integrals take them.
+
+        Returns
+        -------
+        DataFrame
+            A row per point: `run` (the row's number in `frame`), `seconds`, `incumbent` and `bound`
+            (NaN if unknown).
+        """
+        import pandas as pd
+
+        points = [(k, *point) for k, row in enumerate(self.rows) for point in row["trace"]]
+        columns = ["run", "seconds", "incumbent", "bound"]
+        return pd.DataFrame(points, columns=columns).astype(dict.fromkeys(columns[1:], float))
+
     def table(self, width: int = 200) -> str:
         """The rows as a text table: sizes, times, bounds, values and agreement.
 

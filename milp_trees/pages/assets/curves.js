@@ -2,8 +2,8 @@
 "use strict";
 (() => {
   const { el } = M;
-  const { figure, look, nameSeries, topMargin, withLegend } = M.plots;
-  const { PLAIN, short } = M.figures;
+  const { figure, look, nameSeries, withLegend } = M.plots;
+  const { PLAIN, along, short } = M.figures;
   const { FLOOR, groups, instanceOf, isNumber } = M.measures;
 
   const label = (row) => `${row.name}${row.seed ? `, seed ${row.seed}` : ""}${
@@ -44,14 +44,13 @@
     const paths = rows.flatMap((row) => [["incumbent", null], ["bound", "4 3"]].map(([name, dash]) =>
       ({ row, name, dash, points: points(row).filter((p) => isNumber(p[name])) })))
       .filter((path) => path.points.length);
-    const tips = paths.flatMap(({ name, points: own }) =>
-      own.map((p) => ({ ...p, name, value: p[name] })));
-    const top = topMargin(width);
+    const domain = [x === "log" ? FLOOR : 0, Math.max(...all.map((p) => p.seconds), 2 * FLOOR) * 1.1];
+    const tips = paths.flatMap(({ name, points: own }) => along(own, "seconds", domain, x === "log")
+      .map((p) => ({ ...p, name, value: p[name] })));
     const svg = Plot.plot({
-      width, height: top + Math.max(230, Math.min(340, width * 0.5)), style: PLAIN, clip: true,
-      marginTop: top + 14, marginLeft: 60, marginBottom: 40,
-      x: { type: x, label: "seconds", grid: true, tickFormat: short, ticks: width < 500 ? 4 : 8,
-        domain: [x === "log" ? FLOOR : 0, Math.max(...all.map((p) => p.seconds), 2 * FLOOR) * 1.1] },
+      width, height: 30 + Math.max(230, Math.min(340, width * 0.5)), style: PLAIN, clip: true,
+      marginTop: 26, marginLeft: 60, marginBottom: 40,
+      x: { type: x, label: "seconds", grid: true, tickFormat: short, ticks: width < 500 ? 4 : 8, domain },
       y: { type: log ? "log" : "linear", label: rows[0].unit ?? "value", grid: true,
         tickFormat: short, domain: log ? d3.extent(known) : visible(all) },
       marks: [
@@ -62,7 +61,7 @@
           paths.filter((path) => path.name === name).map(({ points: own }) => own.at(-1)),
           { x: "seconds", y: name, r: 3.5, className: "ends",
             stroke: (p) => look(p.line).colour, symbol: (p) => look(p.line).symbol })),
-        Plot.tip(tips, Plot.pointer({ x: "seconds", y: "value", fill: "var(--paper)",
+        Plot.tip(tips, Plot.pointer({ x: "seconds", y: "value", maxRadius: 80, fill: "var(--paper)",
           title: (p) => `${p.line}\n${short(p.seconds)} s\n${p.name} ${short(p.value)}` })),
       ],
       color: { type: "identity" }, symbol: { type: "identity" },

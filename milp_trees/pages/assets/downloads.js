@@ -74,6 +74,11 @@ M.downloads = (() => {
       }
     }
     light.remove();
+    if (copy.dataset.title) {
+      const { top } = M.plots.grow(copy, 20, 0);
+      d3.select(copy).append("text").attr("x", 2).attr("y", top + 14).attr("font-size", 13)
+        .attr("text-anchor", "start").attr("font-weight", "bold").text(copy.dataset.title);
+    }
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.setAttribute("color", "#111");
     copy.setAttribute("font-family", "system-ui, sans-serif");

@@ -1,12 +1,22 @@
 /* Figures over all instances: proofs over time, profiles, times to targets, integrals, ranks. */
 "use strict";
 M.figures = (() => {
-  const { choice, clip, figure, look, nameSeries, scalesOf, topMargin, withLegend } = M.plots;
+  const { choice, clip, figure, grow, look, nameSeries, scalesOf, withLegend } = M.plots;
   const { FLOOR, groups, mean } = M.measures;
   const PLAIN = { background: "none", overflow: "visible", fontFamily: "inherit" };
 
   const short = (x) => (x === null ? "–" : x === 0 ? "0"
     : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(1) : String(+x.toPrecision(4)));
+
+  /** Places on a step curve at which a pointer finds it: its steps, and many between them. */
+  function along(points, key, [start, end], log) {
+    const grid = d3.range(81).map((i) => (log ? start * (end / start) ** (i / 80)
+      : start + (end - start) * (i / 80)));
+    const last = points.at(-1)[key];
+    const between = grid.filter((x) => x >= points[0][key] && x <= last).map((x) =>
+      ({ ...points.findLast((p) => p[key] <= x), [key]: x }));
+    return [...points, ...between];
+  }
 
   /** One step curve per line of the figure; each keeps its level to the right end. */
   function steps(series, { width, label, log, first }) {
@@ -18,8 +28,8 @@ M.figures = (() => {
         .map(({ x, share }) => ({ x: Math.max(x, start), share, line })) }));
     const names = curves.map(({ line }) => line);
     const svg = Plot.plot({
-      width, height: topMargin(width) + Math.max(230, Math.min(330, width * 0.5)), style: PLAIN,
-      marginTop: topMargin(width) + 14, marginLeft: 46, marginBottom: 40,
+      width, height: 30 + Math.max(230, Math.min(340, width * 0.5)), style: PLAIN,
+      marginTop: 26, marginLeft: 46, marginBottom: 40,
       x: { type: log ? "log" : "linear", label, domain: [start, end], grid: true,
         ticks: width < 500 ? 4 : 8, tickFormat: short },
       y: { label: "share of instances", domain: [0, 1], grid: true, tickFormat: "%" },
@@ -27,8 +37,8 @@ M.figures = (() => {
         ...curves.map(({ line, points }) => Plot.line(points, { x: "x", y: "share",
           stroke: look(line).colour, strokeDasharray: look(line).dash, strokeWidth: 2,
           curve: "step-after", className: "series" })),
-        Plot.tip(curves.flatMap(({ points }) => points), Plot.pointer({ x: "x", y: "share",
-          fill: "var(--paper)", title: (p) => `${p.line}\n${label}: ${short(p.x)}\n${
+        Plot.tip(curves.flatMap(({ points }) => along(points, "x", [start, end], log)), Plot.pointer({
+          x: "x", y: "share", maxRadius: 80, fill: "var(--paper)", title: (p) => `${p.line}\n${label}: ${short(p.x)}\n${
             short(100 * p.share)} % of instances` })),
       ],
     });
@@ -67,8 +77,8 @@ M.figures = (() => {
   /** One line per name, sorted; the left margin holds the names. */
   function lined(names, width, rest) {
     const left = Math.min(width * 0.4, 14 + 6.3 * Math.max(...names.map((v) => v.length)));
-    return { width, height: topMargin(width) + 60 + 21 * names.length, style: PLAIN,
-      marginTop: topMargin(width) + 6, marginLeft: left, marginBottom: 40, marginRight: 24,
+    return { width, height: 50 + 21 * names.length, style: PLAIN,
+      marginTop: 8, marginLeft: left, marginBottom: 40, marginRight: 24,
       y: { domain: names, label: null, tickSize: 0,
         tickFormat: (v) => clip(v, Math.floor((left - 8) / 6)) },
       ...scalesOf(names), ...rest };
@@ -118,28 +128,24 @@ M.figures = (() => {
     const shown = lines.map((line, i) => ({ line, rank: ranks[i] }))
       .sort((a, b) => a.rank - b.rank);
     const names = shown.map(({ line }) => line);
-    const ends = together.map(([low, high], i) => ({ i, low, high }));
     const label = `mean rank over ${sets} data sets; critical difference ${short(difference)}${
       p === null ? "" : `; Friedman's test p = ${short(p)}`}`;
-    const options = lined(names, width, {
-      x: { grid: true, label, nice: true },
+    const svg = Plot.plot(lined(names, width, {
+      marginTop: 40, height: 46 + 21 * names.length, marginBottom: 2,
+      x: { axis: "top", grid: true, label, labelAnchor: "left", nice: true },
       marks: [
-        Plot.ruleX(ends.flatMap(({ low, high }) => [low, high]), { strokeOpacity: 0.15 }),
         Plot.dot(shown, { x: "rank", y: "line", stroke: "line", symbol: "line", r: 5,
           strokeWidth: 2.5 }),
         Plot.tip(shown, Plot.pointer({ x: "rank", y: "line", fill: "var(--paper)",
           title: (d) => `${d.line}\nmean rank ${short(d.rank)}` })),
       ],
-    });
-    options.height += 8 * ends.length;
-    options.marginBottom += 8 * ends.length;
-    const svg = Plot.plot(options);
+    }));
+    const { bottom } = grow(svg, 0, 8 * together.length + 8);
     const x = svg.scale("x").apply;
-    ends.forEach(({ i, low, high }) => d3.select(svg).append("line").attr("class", "together")
-      .attr("x1", x(low) - 3).attr("x2", x(high) + 3).attr("stroke", "currentColor")
-      .attr("stroke-width", 3.5)
-      .attr("y1", options.height - options.marginBottom - 2 + 8 * i)
-      .attr("y2", options.height - options.marginBottom - 2 + 8 * i));
+    d3.select(svg).selectAll("line.together").data(together).join("line")
+      .attr("class", "together").attr("stroke", "currentColor").attr("stroke-width", 3.5)
+      .attr("x1", ([low]) => x(low) - 3).attr("x2", ([, high]) => x(high) + 3)
+      .attr("y1", (_, i) => bottom + 6 + 8 * i).attr("y2", (_, i) => bottom + 6 + 8 * i);
     return svg;
   }
 
@@ -153,5 +159,5 @@ M.figures = (() => {
     },
   });
 
-  return { PLAIN, lined, short };
+  return { PLAIN, along, lined, short };
 })();

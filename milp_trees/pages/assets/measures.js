@@ -8,9 +8,9 @@ M.measures = (() => {
   const FLOOR = 0.001;
   const PAR = 10;
   const MODES = {
-    limit: "a run without proof counts with its time limit",
-    par10: "PAR10: a run without proof counts with ten times its time limit",
-    intersection: "only instances that every shown method proved",
+    limit: "a run that was not solved counts with its time limit",
+    par10: "a run that was not solved counts with ten times its time limit",
+    intersection: "only instances that every method solved count",
   };
 
   const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;

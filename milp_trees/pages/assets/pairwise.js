@@ -1,7 +1,7 @@
 /* Tables of aggregates per method, ratios against a chosen base, and two methods side by side. */
 "use strict";
 (() => {
-  const { choice, conditions, figure, keepFocus, timeSwitches, topMargin, view } = M.plots;
+  const { choice, clip, conditions, figure, keepFocus, timeSwitches, view } = M.plots;
   const { PLAIN, lined, short } = M.figures;
   const { number, seconds } = M.text;
   const { FLOOR, table: runTable, timeOf, isSolved } = M.measures;
@@ -105,7 +105,7 @@
       const shown = found.filter(({ ratio }) => ratio !== null).sort((a, b) => a.ratio - b.ratio);
       if (!shown.length) return `No other method has an instance in common with ${base}.`;
       return Plot.plot(lined(shown.map(({ line }) => line), width, {
-        x: { type: x, label: `time / time of ${base} (shift ${seen.shift} s)`, grid: true, tickFormat: short,
+        x: { type: x, label: `time / time of ${clip(base, 24)} (shift ${seen.shift} s)`, grid: true, tickFormat: short,
           ticks: width < 500 ? 3 : 7, ...reach(shown, x) },
         marks: [
           Plot.ruleX([1], { strokeDasharray: "4 3" }),
@@ -164,8 +164,8 @@
         grid: true, tickFormat: short, ticks: 5 });
       const line = { stroke: "currentColor", strokeOpacity: 0.5 };
       return Plot.plot({
-        width, height: topMargin(width) + side * 0.8, marginTop: topMargin(width) + 14, marginLeft: 52,
-        marginBottom: 40, style: PLAIN, x: axis(x, `${base} (seconds)`), y: axis(y, `${other} (seconds)`),
+        width: side, height: side * 0.8, marginTop: 26, marginLeft: 52,
+        marginBottom: 40, style: PLAIN, x: axis(x, `${clip(base, 40)} (seconds)`), y: axis(y, `${clip(other, 40)} (seconds)`),
         marks: [
           ...(x === y ? [Plot.line([domain[0], domain[1]].map((v) => [v, v]), line)] : []),
           Plot.dot(dots.filter((d) => d.both), { x: "x", y: "y", r: 3.5, stroke: "var(--series-0)",

@@ -136,19 +136,24 @@ M.plots = (() => {
   }
 
   // -- parts of a drawing ------------------------------------------------------------------------
-  /** Space above a plot of this width for its title and conditions. */
-  const topMargin = (width) => (width < 560 ? 92 : 64);
-
+  /** Add text above a drawing, in as many lines as it needs; its title is seen in a saved file. */
   function head(svg, title, said) {
-    const width = Number(svg.getAttribute("width"));
-    const d = d3.select(svg).attr("role", "img").attr("aria-label", `${title}. ${said}`)
-      .attr("fill", "currentColor");
-    const lines = wrap(said, Math.floor((width - 8) / 5.4));
-    d.append("text").attr("class", "heading").attr("x", 2).attr("y", 13).attr("font-size", 13)
-      .attr("font-weight", "bold").text(title);
-    lines.slice(0, 4).forEach((line, i) => d.append("text").attr("class", "heading")
-      .attr("x", 2).attr("y", 29 + 13 * i).attr("font-size", 11).text(line));
+    const lines = wrap(said, Math.floor((Number(svg.getAttribute("width")) - 8) / 6.1));
+    const top = grow(svg, 14 * lines.length + 6, 0).top;
+    d3.select(svg).attr("role", "img").attr("aria-label", `${title}. ${said}`)
+      .attr("data-title", title).append("text").attr("class", "conditions")
+      .attr("fill", "currentColor").attr("text-anchor", "start").attr("font-size", 11)
+      .selectAll("tspan").data(lines).join("tspan")
+      .attr("x", 2).attr("y", (_, i) => top + 11 + 14 * i).text((line) => line);
     return svg;
+  }
+
+  /** Make room above and below what is drawn; gives the new edge above and the old one below. */
+  function grow(svg, above, below) {
+    const [left, top, width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    svg.setAttribute("viewBox", [left, top - above, width, height + above + below].join(" "));
+    svg.setAttribute("height", height + above + below);
+    return { top: top - above, bottom: top + height };
   }
 
   function wrap(text, width) {
@@ -166,27 +171,24 @@ M.plots = (() => {
 
   /** A legend below the axes; pointing at an entry dims all other lines. */
   function withLegend(svg, names) {
-    const d = d3.select(svg);
-    const [width, height] = [Number(d.attr("width")), Number(d.attr("height"))];
-    const cell = Math.min(width - 4, 38 + 6.3 * Math.max(...names.map((v) => v.length)));
+    const width = Number(svg.getAttribute("width"));
+    const cell = Math.min(width - 4, 42 + 6.3 * Math.max(...names.map((line) => line.length)));
     const columns = Math.max(1, Math.floor(width / cell));
-    const total = height + 17 * Math.ceil(names.length / columns) + 6;
-    d.attr("height", total).attr("viewBox", `0 0 ${width} ${total}`);
-    names.forEach((line, i) => {
-      const { colour, dash } = look(line);
-      const [x, y] = [2 + (i % columns) * cell, height + 8 + 17 * Math.floor(i / columns)];
-      const entry = d.append("g").attr("class", "legend").attr("data-series", line)
-        .attr("font-size", 11).attr("transform", `translate(${x},${y})`)
-        .on("pointerenter", () => emphasise(svg, line))
-        .on("pointerleave", () => emphasise(svg, null));
-      entry.append("rect").attr("width", cell).attr("height", 17).attr("y", -8).attr("fill", "none")
-        .attr("pointer-events", "all");
-      entry.append("line").attr("x2", 24).attr("stroke", colour).attr("stroke-width", 2.5)
-        .attr("stroke-dasharray", dash);
-      entry.append("text").attr("x", 29).attr("dy", "0.35em")
-        .text(clip(line, Math.floor((cell - 31) / 6)));
-      entry.append("title").text(line);
-    });
+    const { bottom } = grow(svg, 0, 17 * Math.ceil(names.length / columns) + 8);
+    const entries = d3.select(svg).selectAll("g.legend").data(names).join("g")
+      .attr("class", "legend").attr("data-series", (line) => line).attr("font-size", 11)
+      .attr("text-anchor", "start").attr("transform", (_, i) =>
+        `translate(${2 + (i % columns) * cell},${bottom + 8 + 17 * Math.floor(i / columns)})`)
+      .on("pointerenter", (_, line) => emphasise(svg, line))
+      .on("pointerleave", () => emphasise(svg, null));
+    entries.append("rect").attr("width", cell).attr("height", 17).attr("y", -8)
+      .attr("fill", "none").attr("pointer-events", "all");
+    entries.append("line").attr("x2", 26).attr("stroke-width", 2.5)
+      .attr("stroke", (line) => look(line).colour)
+      .attr("stroke-dasharray", (line) => look(line).dash);
+    entries.append("text").attr("x", 31).attr("dy", "0.35em").attr("fill", "currentColor")
+      .text((line) => clip(line, Math.floor((cell - 33) / 6)));
+    entries.append("title").text((line) => line);
     return svg;
   }
 
@@ -202,6 +204,6 @@ M.plots = (() => {
     svg.addEventListener("input", () => emphasise(svg, svg.value?.line));
   }
 
-  return { choice, clip, conditions, figure, head, keepFocus, look, nameSeries, oneMachine, scalesOf,
-    timeSwitches, topMargin, view, withLegend };
+  return { choice, clip, conditions, figure, grow, head, keepFocus, look, nameSeries, oneMachine, scalesOf,
+    timeSwitches, view, withLegend };
 })();

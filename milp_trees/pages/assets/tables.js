@@ -21,6 +21,9 @@ M.tables = (() => {
     });
   }
 
+  /** So many lines are shown; a saved table holds all. */
+  const MOST = 200;
+
   /** A table with its caption and buttons. A column is {key, title, text (tooltip), show (value →
       text; without it the column holds text)}; `open(line)` makes the first cell a button. */
   function table({ id, caption, columns, lines, open }) {
@@ -42,9 +45,10 @@ M.tables = (() => {
         button("CSV", () => D.csv(columns.map(({ key }) => key),
           rows.map((line) => columns.map(({ key }) => line[key]))), "csv", "text/csv"),
         button("Markdown", () => D.markdown(heads, texts(), aligned), "md", "text/markdown")),
-      el("div", { class: "scroll" }, el("table", {}, el("caption", {}, caption),
+      el("div", { class: "scroll" }, el("table", {}, el("caption", {}, caption,
+        rows.length > MOST ? ` (the first ${MOST} of ${rows.length} lines; saved tables hold all)` : null),
         el("thead", {}, el("tr", {}, columns.map((column) => heading(id, column, order)))),
-        el("tbody", {}, rows.map((line) => el("tr", { class: line.alarm ? "alarm" : null },
+        el("tbody", {}, rows.slice(0, MOST).map((line) => el("tr", { class: line.alarm ? "alarm" : null },
           columns.map((column, i) => (i
             ? el("td", { class: column.show ? "number" : null }, text(line, column))
             : el("th", { scope: "row" }, first(line, column))))))))));

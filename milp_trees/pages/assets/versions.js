@@ -107,9 +107,8 @@ M.versions = (() => {
   }
 
   function said({ pairs, added }) {
-    const other = M.against.meta;
     const machines = pairs.filter(({ old, now }) => (old.machine ?? null) !== (now.machine ?? null)).length;
-    const parts = [`${M.text.count(pairs.length, "pair")} of runs with ${other.store || "the other store"} (milp-trees ${other.version ?? "of unknown version"} wrote that page's data); ${number(added)} runs have no partner there`];
+    const parts = [`${M.text.count(pairs.length, "pair")} of runs with ${M.against.meta.store || "the other store"}; ${M.text.count(added, "run")} without a partner there`];
     if (machines) parts.push(`times of ${M.text.count(machines, "pair")} are not compared, because the machines differ`);
     return `${parts.join("; ")}.`;
   }
@@ -150,7 +149,7 @@ M.versions = (() => {
     const colour = { slower: "var(--series-1)", faster: "var(--series-2)", alarm: "var(--bad)" };
     const axis = (label) => ({ type: "log", domain, label, grid: true, tickFormat: M.figures.short, ticks: 6 });
     const svg = Plot.plot({
-      width, height: width * 0.8 + 60, marginTop: M.plots.topMargin(width) + 14, marginLeft: 54, marginBottom: 40,
+      width, height: width * 0.8, marginTop: 26, marginLeft: 54, marginBottom: 40,
       clip: true, style: M.figures.PLAIN, x: axis("seconds before"), y: axis("seconds now"),
       marks: [
         Plot.line(domain.map((v) => [v, v]), { stroke: "currentColor", strokeOpacity: 0.5 }),
