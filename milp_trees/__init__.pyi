@@ -41,6 +41,7 @@ from .models.rule_list import Rule as Rule
 from .models.rule_list import RuleList as RuleList
 from .models.tree import Tree as Tree
 from .models.write_ensemble import write_ensemble as write_ensemble
+from .pages.report import write_report as write_report
 from .problem import Problem as Problem
 from .results.result import Result as Result
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles

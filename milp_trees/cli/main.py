@@ -14,6 +14,7 @@ from milp_trees.cli import (  # noqa: F401
     lists,
     prune,
     questions,
+    report,
     rule_list,
     spo,
     stored,
