@@ -45,10 +45,34 @@ class Shelf(Protocol):
     """Where finished runs are kept and found again."""
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
-        """The finished run with a key and a role; None if the caller has to make it."""
+        """The finished run with a key and a role.
+
+        Parameters
+        ----------
+        problem : Problem
+        key : str
+            Fingerprint of the run.
+        role : str
+            `RUN` or `HELPER`.
+
+        Returns
+        -------
+        Result or None
+            None if the caller has to make the run.
+        """
 
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
-        """Keep a finished run."""
+        """Keep a finished run.
+
+        Parameters
+        ----------
+        result : Result
+        key : str
+            Fingerprint of the run.
+        role : str
+            `RUN` or `HELPER`.
+        seed : int
+        """
 
 
 @dataclass(frozen=True)
@@ -108,11 +132,15 @@ class Bench:
     case : Case
     shelf : Shelf
         Where finished runs are found and kept.
+    judged_by : Bench, optional
+        The same problem with its rows and columns in another order, whose reference judges these
+        runs too.
     """
 
-    def __init__(self, case: Case, shelf: Shelf) -> None:
+    def __init__(self, case: Case, shelf: Shelf, judged_by: Bench | None = None) -> None:
         self.case = case
         self.shelf = shelf
+        self.judged_by = judged_by
         self._judge: tuple[Result | None] | None = None
         self._start: tuple[Start] | None = None
         self._other: tuple[Result | None] | None = None
@@ -120,6 +148,8 @@ class Bench:
     @property
     def judge(self) -> Result | None:
         """The result of the reference; None if there is none."""
+        if self.judged_by is not None:
+            return self.judged_by.judge
         if self._judge is None:
             case = self.case
             formulations = tuple(n for n in case.rivals if not registry.is_engine(n))
@@ -137,8 +167,9 @@ class Bench:
     def _make_start(self) -> Start:
         case = self.case
         start = default_start(case.problem) if case.start == AUTO else case.start
-        if self.judge is not None and self.judge.method == start:
-            return start_from(self.judge)
+        judge = self.judge if self.judged_by is None else None
+        if judge is not None and judge.method == start:
+            return start_from(judge)
         if not isinstance(start, str):
             return find_start(case.problem, start, case.limits)
         return start_from(self._helper(start))
@@ -213,6 +244,8 @@ class Bench:
     @property
     def _judge_of_judge(self) -> Result | None:
         """The result with which the reference itself is compared."""
+        if self.judged_by is not None:
+            return self.judged_by._judge_of_judge
         if self._other is None:
             name = None if self.judge is None else judge_of(self.judge.method, self.case.problem)
             self._other = (None if name is None else self._helper(name),)
@@ -220,7 +253,7 @@ class Bench:
 
 
 def origin(method: Method, problem: Problem) -> dict[str, str]:
-    """Packages of third parties, with versions, that a run uses: method, formulation, solver, task."""
+    """The packages of third parties, with versions, whose plug-ins a run uses."""
     used = [
         method,
         getattr(method, "formulation", None),

@@ -1,4 +1,7 @@
-"""A stored run used again in place of a new one, after a check that it does not contradict itself."""
+"""A stored run used again in place of a new one.
+
+It is checked first, so that a row that contradicts itself is never used.
+"""
 
 from __future__ import annotations
 
