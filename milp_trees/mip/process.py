@@ -20,7 +20,6 @@ from milp_trees.mip.solver import Job
 from milp_trees.mip.worker import read_frame, write_frame
 from milp_trees.registering import plugins
 
-
 #: Words of a result whose solver's process ended by itself or was killed.
 CRASHED = "crashed: its process"
 

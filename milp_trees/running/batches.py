@@ -31,7 +31,7 @@ def batches(runs: Sequence[PlannedRun], number: int) -> list[list[int]]:
     """
     total = sum(max(run.estimate, LEAST) for run in runs)
     cut: list[list[int]] = []
-    spent = 0.0
+    spent, last = 0.0, 0
     for run in runs:
         seconds = max(run.estimate, LEAST)
         # A run belongs to the batch in which its middle lies.

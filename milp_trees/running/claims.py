@@ -136,6 +136,4 @@ class Claims:
 
 def vanished(about: dict[str, Any]) -> str:
     """The sentence about a worker that was there and is not."""
-    return (
-        f"The process {about['pid']} on {about['host']} ended during this run: it was killed, ran out of memory, or its machine stopped."
-    )
+    return f"The process {about['pid']} on {about['host']} ended during this run: it was killed, ran out of memory, or its machine stopped."

@@ -7,7 +7,6 @@ same store join: they start workers where they are, and take the lead when the l
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import shutil
 import tempfile
 import time
@@ -200,7 +199,7 @@ class Front:
         merging = Merging(self.folder, study.store)
         self.executor = self._executor()
         study.interrupted = self._follow(merging, lambda: self.me.sees(leader))
-        left = any(run.key not in merging.final for run in self._todo(merging))
+        left = any(run.key not in merging.final for run in self._todo())
         return None if left and not study.interrupted else self._shown(study)
 
     def _begin(self, number: int, merging: Merging) -> None:
@@ -279,17 +278,26 @@ class Front:
         """
         assert self.executor is not None
         failed: set[str] = set()  # runs whose last row in this round is an error
-        wait, todo = QUICK, self._todo(merging)
+        wait, todo = QUICK, self._todo()
         keys = {run.key for run in todo}
         before = len(self.plan.runs) - len(todo)
         with Interrupts() as interrupts:
             while True:
-                rows = [row | {"key": row["key"]} for row in merging.step()]
-                failed |= {row["key"] for row in rows}
+                rows = merging.step()
+                failed |= {row["key"] for row in rows if self._counts(row)}
                 self._starts = 0 if rows else self._starts
                 done = keys & (merging.final | failed)
                 alive = self.executor.alive()
-                self._tell(News(self.folder, len(self.plan.runs), before + len(done), rows, alive, interrupts.count))
+                self._tell(
+                    News(
+                        self.folder,
+                        len(self.plan.runs),
+                        before + len(done),
+                        rows,
+                        alive,
+                        interrupts.count,
+                    )
+                )
                 if len(done) == len(keys) or not led():
                     return False
                 if interrupts.count:
@@ -301,8 +309,14 @@ class Front:
                 wait = QUICK if rows else min(wait * 1.5, SLOW)
                 interrupts.wait(wait)
 
-    def _todo(self, merging: Merging) -> list[Any]:
-        numbers = {n for job in self.round.jobs for n in self.folder.read(f"jobs/{job}.json")["runs"]}
+    def _counts(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row was made in this round; errors of earlier rounds are made again."""
+        return bool(row["run"]["attempt"] >= self.round.again.get(row["key"], 1))
+
+    def _todo(self) -> list[Any]:
+        numbers = {
+            n for job in self.round.jobs for n in self.folder.read(f"jobs/{job}.json")["runs"]
+        }
         return [run for run in self.plan.runs if run.number in numbers]
 
     def _start(self, todo: list[Any], done: set[str], alive: int) -> None:

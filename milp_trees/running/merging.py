@@ -53,15 +53,16 @@ class Merging:
         """Add what is new; the new rows of runs."""
         entries: list[Entry] = []
         marks: dict[str, str] = {}
+        rows: list[dict[str, Any]] = []
         for name in self.folder.names("rows", ".jsonl"):
             if name not in self._files:
                 path = Path(self.folder / f"rows/{name}")
                 self._files[name] = Rows(path, self._marks.get(name, 0))
             found = [e for e in self._files[name].read() if e["key"] not in self.final]
             self.final |= {entry["key"] for entry in found if is_final(entry["row"])}
+            rows += [entry["row"] for entry in found]
             entries += [_entry(e["row"], e["key"], RUN, e["log"]) for e in found]
             marks[READ + name] = str(self._files[name].offset)
-        rows = [dict(entry.row) for entry in entries]
         entries += self._new_helpers()
         if entries:
             self.store.merge(entries, marks)
@@ -75,7 +76,11 @@ class Merging:
             stored = None if key in self._helpers else self.folder.read(f"helpers/{name}")
             if stored is not None:
                 self._helpers.add(key)
-                row = {**stored["row"], "seed": stored["seed"], "problem_key": stored["problem_key"]}
+                row = {
+                    **stored["row"],
+                    "seed": stored["seed"],
+                    "problem_key": stored["problem_key"],
+                }
                 found.append(_entry(row, key, HELPER, stored["log"]))
         return found
 

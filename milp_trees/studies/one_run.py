@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 RUN, HELPER = "run", "reference"
 
 #: Called with a point of the trace while a run searches; first with None, when it begins.
-Tell = Callable[[TracePoint | None], None]
+Tell = Callable[[TracePoint | None], Any]
 
 
 class Shelf(Protocol):

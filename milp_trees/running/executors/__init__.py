@@ -28,9 +28,7 @@ def executor(name: str, order: Order) -> Executor:
         There is none, or it cannot work as it is asked to.
     """
     if name not in names():
-        raise StudyError(
-            f"There is no executor {name!r}; take one of {', '.join(names())}."
-        )
+        raise StudyError(f"There is no executor {name!r}; take one of {', '.join(names())}.")
     module = importlib.import_module(f"{__name__}.{name}")
     found = next(
         cls

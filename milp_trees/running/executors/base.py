@@ -56,8 +56,6 @@ class Executor(ABC):
 
     Attributes
     ----------
-    slots : int
-        Largest number of workers at a time.
     detached : bool
         Whether its workers go on when the front end ends.
     own_process : bool
@@ -69,7 +67,11 @@ class Executor(ABC):
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self.slots = order.jobs or 1
+
+    @property
+    def slots(self) -> int:
+        """Largest number of workers at a time."""
+        return self.order.jobs or 1
 
     @abstractmethod
     def start(self, workers: int) -> None:
