@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
+#: Limits that a row states.
+LIMITS = ("time", "memory_mb", "threads", "nodes")
 #: Problems that are kept for the next run.
 KEPT = 3
 #: Seconds between two looks for cores that are free.
@@ -181,13 +183,13 @@ class Worker:
         """Where runs on the problem of this run are made."""
         order = run.permutation if permutation is None else permutation
         limits = replace(run.limits, seed=0, log_file=None)
-        name = (run.problem, order, limits, run.start, run.reference)
+        name = (run.problem, order, limits, run.begin, run.reference)
         if name not in self._benches:
             problem, test = self._problem(run.problem, order)
             case = Case(
                 problem,
                 limits,
-                run.start,
+                run.begin,
                 run.reference,
                 tuple(dict.fromkeys(self._rivals[run.problem])),
                 test,
@@ -263,6 +265,8 @@ class Worker:
             "kind": planned.kind,
             "data": planned.data,
             "start": run.start,
+            "options": dict(run.options),
+            "limits": {name: getattr(run.limits, name) for name in LIMITS},
             "permutation": run.permutation,
             "number": run.number,
             "attempt": taken.attempt,
