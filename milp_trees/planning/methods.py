@@ -138,7 +138,7 @@ class MethodTable:
             method = registry.method(label)
             if options and not hasattr(method, "options"):
                 raise DataError(
-                    f"{label} has no solver, so it takes no options; state it in a table of methods of its own, and its own options in its label, as in dp:order=best-first."
+                    f"{label} has no solver, so it takes no options; state it in another table of methods, with its own options in its label (NAME:OPTION=VALUE)."
                 )
             path = (*self.path, key) if place is None else (*self.path, key, place)
             self._made[known] = Chosen(method.label, options, path)

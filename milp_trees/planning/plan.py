@@ -89,7 +89,7 @@ class PlannedRun:
     options : mapping
         Options of the solver, by its own names.
     start : str or None
-        What the run begins with, as stated: None for nothing, `auto`, or a method. It is None for
+        What the run begins with, as stated: None for no start, `auto`, or a method. It is None for
         methods that take no start.
     begin : str or None
         The full label of the method that makes the start; it differs from `start` for `auto`.
@@ -100,7 +100,7 @@ class PlannedRun:
     limits : Limits
         With the seed.
     reference : str or None
-        What judges the answer: None for nothing, `auto`, or a method.
+        What judges the answer: None for no check, `auto`, or a method.
     key : str
         Fingerprint of everything that can change the run (`milp_trees.studies.identity`).
     estimate : float

@@ -35,7 +35,7 @@ SETTINGS: dict[str, Any] = {
     "starts": ["none"],
     "permutations": [0],
 }
-#: Words for nothing and for the choice that the package makes.
+#: Words for the absence of a start or reference, and for the choice that the package makes.
 NONE, AUTO = "none", "auto"
 
 

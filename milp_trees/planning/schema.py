@@ -19,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from milp_trees.tasks.classification import Accuracy
+
 T = TypeVar("T")
 
 
@@ -39,7 +41,7 @@ Labels = Annotated[list[Name], BeforeValidator(_listed)]
 
 
 class Table(BaseModel):
-    """A table of a SPEC without keys that nobody knows."""
+    """A table of a SPEC that has only the keys that are declared."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -241,7 +243,7 @@ class OfTable(Problems):
 
     data: Many[Rows]  # type: ignore[valid-type]
     binarize: Many[Name | BinarizerTable] = ["auto"]
-    task: Many[Name | TaskTable] = ["accuracy"]
+    task: Many[Name | TaskTable] = [Accuracy.name]
 
 
 class TreeProblems(OfTable):
