@@ -18,6 +18,7 @@ from milp_trees.cli import (  # noqa: F401
     rule_list,
     spo,
     stored,
+    study,
     unimodular,
     warm,
 )
