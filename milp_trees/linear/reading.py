@@ -90,8 +90,8 @@ def _by_highs(path: Path, name: str) -> FileModel:
     by_column = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
     kind = sparse.csc_matrix if by_column else sparse.csr_matrix
     sign = -1.0 if lp.sense_ == highspy.ObjSense.kMaximize else 1.0
-    whole = [highspy.HighsVarType.kInteger, highspy.HighsVarType.kImplicitInteger]
-    integer = np.array([v in whole for v in lp.integrality_] or np.zeros(shape[1]), dtype=bool)
+    continuous = highspy.HighsVarType.kContinuous
+    kinds = [v != continuous for v in lp.integrality_] or np.zeros(shape[1])
     model = MatrixModel(
         lp.model_name_ or "model",
         sign * np.array(lp.col_cost_, dtype=float),
@@ -101,7 +101,7 @@ def _by_highs(path: Path, name: str) -> FileModel:
         np.array(lp.row_upper_, dtype=float),
         np.array(lp.col_lower_, dtype=float),
         np.array(lp.col_upper_, dtype=float),
-        integer,
+        np.array(kinds, dtype=bool),
     )
     rows, columns = (list(names) for names in (lp.row_names_, lp.col_names_))
     return FileModel(

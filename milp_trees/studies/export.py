@@ -97,6 +97,10 @@ def prepare(problem: Problem, formulation: str, limits: Limits) -> Export:
     limits : Limits
         A model with more nonzeros than they allow is not built.
 
+    Returns
+    -------
+    Export
+
     Raises
     ------
     Unsupported
