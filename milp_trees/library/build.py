@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from milp_trees.by_name import registry as plugins
 from milp_trees.errors import DataError
-from milp_trees.library.making import Effort, Made, instance_name, make_problem
+from milp_trees.library.making import About, Effort, Made, instance_name, make_problem
 from milp_trees.library.page import page
 from milp_trees.library.processes import each
 from milp_trees.library.registry import (
@@ -40,20 +40,33 @@ from milp_trees.results.json import json_safe
 class Stated(Protocol):
     """A problem of a SPEC, as `milp_trees.planning.plan.PlannedProblem` states it."""
 
-    name: str
-    group: str
-    kind: str
-    recipe: Mapping[str, Any]
+    @property
+    def name(self) -> str: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def recipe(self) -> Mapping[str, Any]: ...
 
     def build(self) -> tuple[Any, Any]: ...
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A problem with the formulations in which it is to be in the library."""
+    """A problem with the formulations in which it is to be in the library.
+
+    Parameters
+    ----------
+    problem : Stated
+    formulations : tuple of str
+    licence : str, default=""
+        The licence that the SPEC states for the data; empty if it states none.
+    """
 
     problem: Stated
     formulations: tuple[str, ...]
+    licence: str = ""
 
     def key(self, effort: Effort, solvers: Mapping[str, str]) -> str:
         """Fingerprint of everything that can change the instances of this problem."""
@@ -62,6 +75,7 @@ class Entry:
             self.problem.group,
             self.problem.recipe,
             self.formulations,
+            self.licence,
             asdict(effort),
             dict(versions()),
             dict(solvers),
@@ -268,6 +282,5 @@ def _load(files: Sequence[Path]) -> None:
 def _make(entry: Entry, folder: Path, effort: Effort) -> Made:
     stated = entry.problem
     problem, _ = stated.build()
-    return make_problem(
-        stated.name, stated.group, stated.kind, problem, entry.formulations, folder, effort
-    )
+    about = About(stated.name, stated.group, stated.kind, entry.licence)
+    return make_problem(about, problem, entry.formulations, folder, effort)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.errors import Unsupported, VerificationError
 from milp_trees.library.known import Known, from_file, known_of
@@ -48,6 +48,15 @@ class Effort:
         return Limits(time=self.solver_seconds, memory_mb=self.memory_mb, abs_gap=0.0)
 
 
+class About(NamedTuple):
+    """What a specification says about a problem; `licence` is that of its data, if stated."""
+
+    name: str
+    group: str
+    kind: str
+    licence: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Made:
     """The instances of a problem, and the formulations that could not be written, with reasons."""
@@ -83,9 +92,7 @@ def _plain(text: str) -> str:
 
 
 def make_problem(
-    name: str,
-    group: str,
-    kind: str,
+    about: About,
     problem: Problem,
     formulations: Iterable[str],
     folder: Path,
@@ -96,8 +103,7 @@ def make_problem(
 
     Parameters
     ----------
-    name, group, kind : str
-        Of the problem in the specification.
+    about : About
     problem : Problem
     formulations : iterable of str
     folder : Path
@@ -123,9 +129,9 @@ def make_problem(
         try:
             export = prepare(problem, formulation, effort.limits)
         except Unsupported as why:
-            refused.append({"problem": name, "formulation": formulation, "reason": str(why)})
+            refused.append({"problem": about.name, "formulation": formulation, "reason": str(why)})
             continue
-        path = folder / f"{instance_name(name, formulation)}.mps.gz"
+        path = folder / f"{instance_name(about.name, formulation)}.mps.gz"
         export.write(path)
         answers = read_and_solve(export.file, path, effort.limits)
         bound = relaxation_bound(export.file, effort.limits)
@@ -136,7 +142,7 @@ def make_problem(
     for draft in drafts:
         _write_best(draft, known)
     easy = [draft.formulation for draft in drafts if _solved(draft)]
-    rows = [_instance(name, group, kind, draft, known, easy) for draft in drafts]
+    rows = [_instance(about, draft, known, easy) for draft in drafts]
     return Made(tuple(rows), tuple(refused))
 
 
@@ -196,15 +202,13 @@ def _solved(draft: Draft) -> list[str]:
     ]
 
 
-def _instance(
-    name: str, group: str, kind: str, draft: Draft, known: Known, easy: list[str]
-) -> Instance:
+def _instance(about: About, draft: Draft, known: Known, easy: list[str]) -> Instance:
     """The row of the registry."""
     export, model = draft.export, draft.export.file.model
     binary = model.integer & (model.lower >= 0) & (model.upper <= 1)
     status = "easy" if _solved(draft) else "hard" if known.proven else "open"
     described = export.described["objective"]
-    best, source = known.best, source_of(export.problem.dataset.source)
+    best, source = known.best, source_of(export.problem.dataset.source, about.licence)
     value = None if best is None else best.value
     roots = [a.root_bound for a in draft.answers.values() if a.root_bound is not None]
     root = max(roots, default=None)
@@ -241,14 +245,14 @@ def _instance(
         proof_seconds=round(best.seconds, 3) if best is not None and known.proven else None,
         belief=known.belief,
         derived_by="; ".join(known.derived_by),
-        group=group,
-        kind=kind,
-        problem=name,
+        group=about.group,
+        kind=about.kind,
+        problem=about.name,
         formulation=draft.formulation,
         source=source.text,
         licence=source.licence,
         published=source.published,
-        tags=" ".join(_tags(kind, export)),
+        tags=" ".join(_tags(about.kind, export)),
         bytes=draft.path.stat().st_size,
         model_sha256=sha256(draft.path),
         solution_sha256="" if draft.solution is None else sha256(draft.solution),

@@ -40,19 +40,20 @@ class Source:
     published: bool
 
 
-def source_of(source: Mapping[str, Any]) -> Source:
+def source_of(source: Mapping[str, Any], licence: str = "") -> Source:
     """The source of a dataset from what it says of itself (`Dataset.source`).
 
-    Only data sets in `LICENCES` and generated ones may be published; everything else is the user's.
+    Data sets in `LICENCES` and generated ones may be published, and files for which the SPEC states
+    a licence; everything else is the user's.
     """
     path = str(source.get("path", ""))
     if "generator" in source:
         return Source(f"generator {path or source['generator']}", GENERATED, True)
     if path in LICENCES:
-        name, licence = LICENCES[path]
-        return Source(f"{name}, as in scikit-learn ({path})", licence, True)
+        name, known = LICENCES[path]
+        return Source(f"{name}, as in scikit-learn ({path})", known, True)
     digest = str(source.get("sha256", ""))[:12]
     said = (
         f"{PurePath(path).name or 'data given as arrays'}{f' (sha256 {digest}…)' if digest else ''}"
     )
-    return Source(said, USERS_COPY, False)
+    return Source(said, licence or USERS_COPY, bool(licence))

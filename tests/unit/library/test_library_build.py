@@ -74,11 +74,11 @@ def test_a_build_that_is_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     made = []
     entries = [Entry(Tiny("xor"), ("state-flow",)), Entry(Tiny("groups", "pruned"), ("ip3",))]
 
-    def counted(name, *rest):
-        made.append(name)
+    def counted(about, *rest):
+        made.append(about.name)
         if made == ["xor", "groups"]:
             raise KeyboardInterrupt
-        return make(name, *rest)
+        return make(about, *rest)
 
     make = building.make_problem
     monkeypatch.setattr(building, "make_problem", counted)
@@ -204,6 +204,7 @@ def test_only_data_with_a_known_licence_may_be_published():
     assert not mine.published
     assert "/home/me" not in mine.text
     assert "user's copy" in mine.licence
+    assert source_of({"path": "loans.csv"}, "CC0").published  # the SPEC states it
 
 
 def test_a_registry_is_read_as_it_was_written(tiny_library):
