@@ -34,6 +34,8 @@ from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
+from .library.check import check_library as check_library
+from .library.spec import build_library as build_library
 from .limits import Limits as Limits
 from .models.ensemble import Ensemble as Ensemble
 from .models.read_ensemble import read_ensemble as read_ensemble
