@@ -300,7 +300,8 @@ def describe(train: Dataset, test: Dataset | None) -> str:
         else ", ".join(features[:4]) + f", … , {features[-1]}"
     )
     lines = [
-        f"data      {source.get('path', '')}: {train.n_rows} rows"
+        f"data      {source.get('path', '')}: {train.total_rows} rows"
+        + ("" if train.counts is None else f", grouped into {train.n_rows} distinct ones")
         + (f" for training, {test.n_rows} for test" if test is not None else "")
     ]
     if source.get("regression"):

@@ -212,8 +212,7 @@ def _same_data(
     own = json_safe(
         {
             **dataset.source,
-            "rows": dataset.n_rows,
-            "tests": dataset.n_features,
+            **dataset.sizes,
             "arrays_sha256": dataset.sha256,
         }
     )

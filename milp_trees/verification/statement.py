@@ -155,7 +155,7 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "path": source.get("path"),
         "sha256": source.get("sha256"),
         "arrays_sha256": dataset.sha256,
-        "rows": dataset.n_rows,
+        "rows": dataset.total_rows,
         "part": f"{split.get('part')} of test_size={split.get('test_size')}, seed={split.get('seed')}"
         if split
         else None,
