@@ -16,9 +16,9 @@ from milp_trees.results.stored import result_from_json
 from milp_trees.results.tables import plain_table, reasons, rows_html
 from milp_trees.studies.columns import COLUMNS, flat
 from milp_trees.studies.identity import problem_key
-from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
 from milp_trees.studies.one_run import Made
 from milp_trees.studies.recalled import is_final, recalled
+from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
 from milp_trees.studies.store import Store, StoreError
 
 if TYPE_CHECKING:
