@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
 
 @overload
-def study(spec: str | Path | Plan, *, dry_run: Literal[True], **settings: Any) -> Plan: ...
+def study(
+    spec: str | Path | Plan,
+    *,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    executor: str = "processes",
+    address: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    retries: int = 2,
+    memory_mb: float | None = None,
+    dry_run: Literal[True],
+    progress: Callable[[News], object] | None = None,
+) -> Plan: ...
 @overload
 def study(
     spec: str | Path | Plan,
