@@ -12,11 +12,13 @@ from milp_trees.cli import (  # noqa: F401
     front,
     gap,
     lists,
+    plot,
     prune,
     questions,
     rule_list,
     spo,
     stored,
+    table,
     unimodular,
     warm,
 )
