@@ -102,10 +102,16 @@ def test_true_stops_a_list_of_sizes_a_front_and_a_set_of_models():
     assert len(path.points) < 12
     assert mt.size_path(problem, max_leaves=12, progress=lambda p: True).limit is Limit.CALLBACK
     small = mt.Problem(noise(60, 12), mt.Accuracy(), mt.Trees(4))
-    assert mt.gap_of(path.at_leaves(2).predictor, problem, progress=lambda p: True).result.limit is Limit.CALLBACK
+    assert (
+        mt.gap_of(path.at_leaves(2).predictor, problem, progress=lambda p: True).result.limit
+        is Limit.CALLBACK
+    )
     found = mt.near_best(small, slack=9, progress=lambda p: p.incumbent is not None)
     assert found.limit is Limit.CALLBACK
-    with pytest.raises(mt.errors.NothingFound, match="progress function"):
+    with pytest.raises(
+        mt.errors.NothingFound,
+        match="stopped before the optimum was known; there is no set of trees",
+    ):
         mt.near_best(problem, slack=9, progress=lambda point: True)
 
 
