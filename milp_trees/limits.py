@@ -224,6 +224,8 @@ class _Allowed:
 #: A larger number of threads is probably a typing error, and to start them would take longer than
 #: any run.
 MOST_THREADS = 1024
+#: The largest seed that every solver accepts, and the longest time limit, in seconds.
+LARGEST_SEED, LONGEST = 2**31 - 1, 1e9
 
 _ALLOWED = {
     # For more than about nine thousand million seconds the clocks of threads raise an error
@@ -232,7 +234,7 @@ _ALLOWED = {
         "time_limit",
         "a number of seconds that is not negative and at most 10^9, or None for no limit",
         0,
-        1e9,
+        LONGEST,
     ),
     "memory_mb": _Allowed(
         "memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)
@@ -249,7 +251,9 @@ _ALLOWED = {
         MOST_THREADS,
         whole=True,
     ),
-    "seed": _Allowed("seed", "a whole number from 0 to 2147483647", 0, 2**31 - 1, whole=True),
+    "seed": _Allowed(
+        "seed", f"a whole number from 0 to {LARGEST_SEED}", 0, LARGEST_SEED, whole=True
+    ),
     "nonzeros": _Allowed(
         "max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True
     ),
