@@ -1,7 +1,7 @@
 """A worker of a study: takes batches of runs, makes them, and writes a row for each.
 
-As a process of its own it is `python -m milp_trees.running.worker FOLDER --front NAME`; executors
-start it in the way of their machines. It reads only the folder and the data that the plan names.
+As a process of its own it is `python -m milp_trees.running.worker FOLDER --front NAME`, and executors
+start it. It reads only the folder and the data that the plan names.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LOOK = 0.5
 
 
 class Worker:
-    """Makes the runs of a study that nobody else makes.
+    """Makes the runs of a study that are free.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Worker:
         return False
 
     def _order(self) -> Iterator[PlannedRun]:
-        """Runs that may be free: batches that nobody took, then what is left of all others."""
+        """Runs that may be free: batches that are free, then what is left of all others."""
         taken = 0
         for job in self.round.jobs:
             if taken == self.most:
