@@ -11,12 +11,15 @@ from milp_trees.cli import solve  # noqa: F401
 from milp_trees.cli import (  # noqa: F401
     front,
     gap,
+    library,
     lists,
     prune,
     questions,
+    report,
     rule_list,
     spo,
     stored,
+    study,
     unimodular,
     warm,
 )

@@ -197,13 +197,17 @@ def run(
     SolverUnavailable
         The solver is not installed; the message explains how to get it.
     Unsupported
-        The job has lazy rows, or asks for the relaxation, and the solver cannot do that.
+        The job has lazy rows or a file, or asks for the relaxation, and the solver cannot do that.
     """
     solver = plugins.get("solvers", solver_name)()
     found = availability_of(solver)
     if not found.found:
         raise SolverUnavailable(found.reason)
-    for wanted, capability in ((job.lazy is not None, "lazy"), (job.relax, "lp")):
+    for wanted, capability in (
+        (job.lazy is not None, "lazy"),
+        (job.relax, "lp"),
+        (job.file is not None, "files"),
+    ):
         if wanted and capability not in solver.capabilities:
             able = [
                 name
@@ -212,7 +216,7 @@ def run(
             ]
             raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")
     empty = (job.model.relaxed() if job.relax else job.model).contradiction()
-    if empty is not None:
+    if empty is not None and job.file is None:
         return Answer(Status.INFEASIBLE, message=empty)
     watch = Watch(job, [], time.perf_counter())
     worker = _pool.take(solver_name)

@@ -27,7 +27,7 @@ from milp_trees.mip.solver import availability_of
 from milp_trees.registering import GROUPS
 
 OWN = "milp-trees"
-#: The folder of the sources, where the package was not built from them.
+#: The folder of the sources, if the package runs from them and was not installed from a file.
 SOURCES = Path(__file__).resolve().parents[2]
 #: Extras of this package that no run uses.
 _NOT_USED = ("test", "dev", "notebooks")

@@ -16,7 +16,7 @@ from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Result, TracePoint
 from milp_trees.studies.attempt import AUTO, named_method
 from milp_trees.studies.one_run import RUN, Bench, Case
 from milp_trees.studies.store import StoreError
@@ -198,7 +198,7 @@ class Comparison:
         if made.fresh:
             self.study.keep(made.result, made.key, RUN, seed)
         tell(None, made.result)
-        self.study.interrupted = made.result.limit is Limit.INTERRUPTED
+        self.study.interrupted = made.result.limit is not None and made.result.limit.by_user
 
 
 def compare_problems(

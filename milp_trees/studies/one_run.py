@@ -17,7 +17,7 @@ from milp_trees.methods.start import Start
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Result, TracePoint
 from milp_trees.studies.agreement import choose_reference, judge_of, with_agreement
 from milp_trees.studies.attempt import (
     AUTO,
@@ -181,7 +181,7 @@ class Bench:
         found = self.shelf.recall(case.problem, key, HELPER)
         if found is None:
             found = attempt(method, case.problem, case.limits, test_data=case.test)
-            if found.limit is Limit.INTERRUPTED:
+            if found.limit is not None and found.limit.by_user:
                 raise KeyboardInterrupt
             self.shelf.keep(found, key, HELPER, case.limits.seed)
         return found

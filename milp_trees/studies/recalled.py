@@ -22,7 +22,8 @@ _RETRY = {Status.ERROR.value}
 
 def is_final(row: Mapping[str, Any]) -> bool:
     """Whether a row is an answer; an error or an interrupted run is made again."""
-    return row["status"] not in _RETRY and row["limit"] != Limit.INTERRUPTED.value
+    limit = row["limit"]
+    return row["status"] not in _RETRY and not (limit is not None and Limit(limit).by_user)
 
 
 def recalled(row: Mapping[str, Any], problem: Problem) -> Result:

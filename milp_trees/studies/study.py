@@ -14,10 +14,11 @@ from milp_trees.errors import MilpTreesError
 from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
 from milp_trees.results.tables import plain_table, reasons, rows_html
+from milp_trees.studies.columns import COLUMNS, flat
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import Made
 from milp_trees.studies.recalled import is_final, recalled
-from milp_trees.studies.rows import UNREADABLE, DamagedRow, flat, said
+from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
 from milp_trees.studies.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -172,10 +173,34 @@ class Study:
         return self._result(row)
 
     def frame(self) -> pd.DataFrame:
-        """The rows as a tidy DataFrame, one column per quantity."""
+        """The rows as a long, tidy DataFrame: a row per run, a column per quantity.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `milp_trees.studies.columns.COLUMNS`, where each has a sentence, and
+            scores on test rows in columns `score_NAME`.
+        """
         import pandas as pd
 
-        return pd.DataFrame([flat(row) for row in self.rows])
+        rows = [flat(row) for row in self.rows]
+        scores = dict.fromkeys(name for row in rows for name in row if name not in COLUMNS)
+        return pd.DataFrame(rows, columns=[*COLUMNS, *scores])
+
+    def traces(self) -> pd.DataFrame:
+        """The traces of all runs as a long DataFrame, as the measures of integrals take them.
+
+        Returns
+        -------
+        DataFrame
+            A row per point: `run` (the row's number in `frame`), `seconds`, `incumbent` and `bound`
+            (NaN if unknown).
+        """
+        import pandas as pd
+
+        points = [(k, *point) for k, row in enumerate(self.rows) for point in row["trace"]]
+        columns = ["run", "seconds", "incumbent", "bound"]
+        return pd.DataFrame(points, columns=columns).astype(dict.fromkeys(columns[1:], float))
 
     def table(self, width: int = 200) -> str:
         """The rows as a text table: sizes, times, bounds, values and agreement.
