@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError, MilpTreesError, UnknownName
 from milp_trees.mip.process import crashed_process
 from milp_trees.planning.plan import Plan, PlannedRun
-from milp_trees.results.result import Limit, Result, Status, TracePoint
+from milp_trees.results.result import Result, Status, TracePoint
 from milp_trees.running import cores
 from milp_trees.running.claims import Claims, Taken
 from milp_trees.running.environment import environment, fingerprint
@@ -220,7 +220,7 @@ class Worker:
             self.live.begin(**self._about(run, taken.attempt, "running"))
             made, used = self._measured(run, bench)
             self.current = None
-            if made.result.limit is Limit.INTERRUPTED:
+            if made.result.limit is not None and made.result.limit.by_user:
                 self.claims.give_up(run.key, taken.attempt, "")
                 return
             why = made.result.message if _solver_crashed(made.result) else ""
