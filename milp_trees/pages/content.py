@@ -13,7 +13,7 @@ from typing import Any
 from milp_trees.errors import DamagedRowWarning
 from milp_trees.pages.drawings import drawing
 from milp_trees.pages.packing import Shared, columns
-from milp_trees.pages.problems import problems
+from milp_trees.pages.problems import problems, same_problems
 from milp_trees.pages.thin import cut, thin
 from milp_trees.results.json import json_safe
 from milp_trees.studies import Study
@@ -26,6 +26,8 @@ MORE = {
     "started": "time when the run began (UTC)",
     "finished": "time when the run ended (UTC)",
 }
+#: Headings of columns whose names are too short for a reader.
+TITLES = {"name": "problem", "problem": "fingerprint of the problem", "rows": "model rows"}
 
 
 @dataclass(frozen=True)
@@ -104,25 +106,39 @@ class Content:
         self.title = source.about.get("title") or ("" if store.path is None else store.path.stem)
         self.environments = source.environments
         self.logs = [log(row["key"], "run") for row in self.rows]
-        self.problems = problems(self.rows, source.references)
+        self.shown = same_problems(self.rows)
+        self.problems = problems(self.rows, source.references, self.shown)
         self.flat = self._flat()
         models: dict[Any, dict[str, str]] = {}
         self.models = [self._model(row, models) for row in self.rows]
 
     def _flat(self) -> list[dict[str, Any]]:
-        best = _gaps_to_best(self.rows)
+        best = self._gaps_to_best()
         own = []
         for row, gap in zip(self.rows, best, strict=True):
             run = row.get("run") or {}
-            one = flat(row) | {
-                "name": self.problems[row["problem_key"]]["name"],
-                "data": Path(flat(row)["data"] or "").name,
+            one = flat(row)
+            one |= {
+                "name": self.problems[self.shown[row["problem_key"]]]["name"],
+                "problem": self.shown[row["problem_key"]],
+                "data": Path(one["data"] or "").name,
                 "gap_to_best": gap,
                 "started": run.get("started"),
                 "finished": row.get("finished"),
             }
             own.append(json_safe(one))
         return own
+
+    def _gaps_to_best(self) -> list[float | None]:
+        """The gap of every row to the best bound of its problem."""
+        places: dict[str, list[int]] = {}
+        for k, row in enumerate(self.rows):
+            places.setdefault(self.shown[row["problem_key"]], []).append(k)
+        out: list[float | None] = [None] * len(self.rows)
+        for own in places.values():
+            for k, row in zip(own, with_gaps_to_best([self.rows[k] for k in own]), strict=True):
+                out[k] = row["gap_to_best"]
+        return out
 
     def _model(
         self, row: Mapping[str, Any], known: dict[Any, dict[str, str]]
@@ -157,7 +173,7 @@ class Content:
             runs.append(
                 {
                     **{k: row[k] for k in ("exact", "bound_exact", "checked", "sizes", "times")},
-                    **{k: row[k] for k in ("start", "scores", "key")},
+                    **{k: row[k] for k in ("start", "scores", "key", "problem_key")},
                     "options": row["options"],
                     "crashes": (row.get("run") or {}).get("crashes") or [],
                     "versions": versions.number(row["versions"]),
@@ -179,7 +195,7 @@ class Content:
         said = {**COLUMNS, **MORE, **dict.fromkeys(scores, "score on the test rows")}
         return {
             name: {
-                "title": name.replace("_", " "),
+                "title": TITLES.get(name, name.replace("_", " ")),
                 "text": text,
                 "kind": _kind(name, [row.get(name) for row in self.flat]),
             }
@@ -206,18 +222,6 @@ class Content:
                 "pictures": detail.pictures,
             },
         }
-
-
-def _gaps_to_best(rows: list[dict[str, Any]]) -> list[float | None]:
-    """The gap of every row to the best bound of its problem."""
-    places: dict[str, list[int]] = {}
-    for k, row in enumerate(rows):
-        places.setdefault(row["problem_key"], []).append(k)
-    out: list[float | None] = [None] * len(rows)
-    for own in places.values():
-        for k, row in zip(own, with_gaps_to_best([rows[k] for k in own]), strict=True):
-            out[k] = row["gap_to_best"]
-    return out
 
 
 def _ids(keys: list[str]) -> list[str]:
