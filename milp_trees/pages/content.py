@@ -86,8 +86,9 @@ class Source:
             warnings.simplefilter("always", DamagedRowWarning)
             study = store if isinstance(store, Study) else Study.open(store)
             references = list(study.store.rows("reference"))
+            about, environments = study.store.about(), study.store.environments()
         said = [str(w.message) for w in caught if issubclass(w.category, DamagedRowWarning)]
-        return cls(study, references, list(dict.fromkeys(said)))
+        return cls(study, references, list(dict.fromkeys(said)), about, environments)
 
 
 class Content:
@@ -104,7 +105,12 @@ class Content:
         store = source.study.store
         log = store.log
         self.title = source.about.get("title") or ("" if store.path is None else store.path.stem)
-        self.environments = source.environments
+        used = {(row.get("run") or {}).get("environment") for row in self.rows}
+        self.environments = {
+            fingerprint: {name: value for name, value in one.items() if name != "command"}
+            for fingerprint, one in source.environments.items()
+            if fingerprint in used
+        }
         self.logs = [log(row["key"], "run") for row in self.rows]
         self.shown = same_problems(self.rows)
         self.problems = problems(self.rows, source.references, self.shown)
@@ -208,7 +214,7 @@ class Content:
         thinned = sum(len(row["trace"]) > detail.trace for row in self.rows)
         return {
             "title": self.title,
-            "about": self.source.about,
+            "about": _notes(self.source.about),
             "store": "" if store.path is None else store.path.name,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "version": metadata.version("milp-trees"),
@@ -222,6 +228,15 @@ class Content:
                 "pictures": detail.pictures,
             },
         }
+
+
+def _notes(about: Mapping[str, str]) -> dict[str, str]:
+    """Notes of the study for its readers, without marks for the program and folder names."""
+    found = {name: text for name, text in about.items() if "/" not in name and text}
+    if "command" in found:
+        program, _, rest = found["command"].partition(" ")
+        found["command"] = f"{Path(program).name} {rest}".strip()
+    return found
 
 
 def _ids(keys: list[str]) -> list[str]:
