@@ -1,7 +1,7 @@
 /* What is computed of rows: the same definitions as in the Python package `milp_trees.measures`.
 
    Nothing here touches the page. A row is an object with the columns of `Study.frame()`, and `line`
-   (see `nameLines`). */
+   and `allowed` (see `prepare`). */
 "use strict";
 M.measures = (() => {
   // Times below this (seconds) are set to this in ratios, because differences below it are noise.
@@ -33,10 +33,14 @@ M.measures = (() => {
 
   // Give each row the line of figures and aggregates that it belongs to: its variant, which is the
   // method with its options and its stated start. Further runs of a variant on one instance and
-  // machine, such as those under another limit, are in lines of their own.
-  function nameLines(rows) {
+  // machine, such as those under another limit, are in lines of their own. A time limit that was
+  // not recorded is the largest one of the problem's runs.
+  function prepare(rows) {
     const seen = new Map();
+    const limits = new Map([...groups(rows, problemOf)].map(([key, runs]) =>
+      [key, Math.max(...runs.map((row) => row.time_limit ?? -Infinity))]));
     for (const row of rows) {
+      row.allowed = row.time_limit ?? limits.get(problemOf(row));
       row.line = row.variant;
       if (row.status === "unsupported") continue;
       const key = `${instanceOf(row)} ${row.environment} ${row.variant}`;
@@ -53,7 +57,7 @@ M.measures = (() => {
   // time that it took.
   function timeOf(row, mode) {
     if (isSolved(row)) return row.seconds;
-    const limit = isNumber(row.time_limit) ? row.time_limit : row.seconds;
+    const limit = isNumber(row.allowed) ? row.allowed : row.seconds;
     return mode === "par10" ? PAR * limit : limit;
   }
 
@@ -109,7 +113,7 @@ M.measures = (() => {
       const solved = runs.filter(isSolved);
       const best = solved.length
         ? solved.reduce((a, b) => (b.seconds < a.seconds ? b : a))
-        : runs.reduce((a, b) => ((b.time_limit ?? 0) > (a.time_limit ?? 0) ? b : a));
+        : runs.reduce((a, b) => (b.allowed > a.allowed ? b : a));
       for (const row of solved) {
         if (row.seconds <= best.seconds) wins.set(row.line, wins.get(row.line) + 1);
       }
@@ -169,7 +173,7 @@ M.measures = (() => {
   }
 
   return {
-    FLOOR, MODES, agreement, groups, instanceOf, isNumber, isSolved, mean, nameLines, performanceProfile,
-    problemOf, shares, shiftedGeometricMean, solvedOverTime, summary, table, timeOf, virtualBest,
+    FLOOR, MODES, agreement, groups, instanceOf, isNumber, isSolved, mean, performanceProfile,
+    prepare, problemOf, shares, shiftedGeometricMean, solvedOverTime, summary, table, timeOf, virtualBest,
   };
 })();

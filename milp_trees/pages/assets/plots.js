@@ -17,8 +17,8 @@ M.plots = (() => {
   let known = [];
   M.on("ready", () => {
     const rows = [...M.rows, ...(M.against?.rows ?? [])];
-    M.measures.nameLines(M.rows);
-    M.measures.nameLines(M.against?.rows ?? []);
+    M.measures.prepare(M.rows);
+    M.measures.prepare(M.against?.rows ?? []);
     known = [...new Set(rows.map((row) => row.line))]
       .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   });
