@@ -29,13 +29,13 @@ LARGEST_PAGE, USUAL_RUNS = 2_000_000, 2_000
 #: Degrees of detail, of which the first is taken that fits.
 DETAILS = (
     Detail(20_000, 300, True),
-    Detail(6_000, 150, True),
-    Detail(3_000, 100, True),
-    Detail(1_500, 60, True),
-    Detail(800, 40, True),
-    Detail(800, 40, False),
-    Detail(300, 25, False),
-    Detail(0, 12, False),
+    Detail(6_000, 200, True),
+    Detail(3_000, 150, True),
+    Detail(1_500, 100, True),
+    Detail(800, 80, True),
+    Detail(800, 80, False),
+    Detail(300, 50, False),
+    Detail(0, 25, False),
 )
 
 _ASSETS = files("milp_trees.pages") / "assets"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from milp_trees.results.result import TracePoint
 
@@ -11,9 +10,8 @@ from milp_trees.results.result import TracePoint
 def thin(trace: Iterable[Sequence[float | None]], most: int) -> list[list[float | None]]:
     """The moments of a trace that matter, with the last known values in every one.
 
-    A moment without news is left out. If too many are left, those go whose value and bound are
-    close to the ones before, relative to all that the trace passes through. The first and the last
-    moment stay.
+    A moment without news is left out. If too many are left, those go that change the area under
+    relative value and bound least. The first and the last moment stay.
 
     Parameters
     ----------
@@ -27,14 +25,10 @@ def thin(trace: Iterable[Sequence[float | None]], most: int) -> list[list[float 
     list of [seconds, incumbent, bound]
     """
     points = _carried(trace)
-    kept = _apart(points, (0.0, 0.0))
-    spans = tuple(_span([p[k] for p in points]) for k in (1, 2))
-    share = 1e-4
-    while len(kept) > most and share < 1:
-        kept = _apart(points, (share * spans[0], share * spans[1]))
-        share *= 2
-    if len(kept) > most:  # the values jump to and fro: moments at equal distances are left
-        kept = [kept[round(k * (len(kept) - 1) / (most - 1))] for k in range(most)]
+    kept = [p for k, p in enumerate(points) if k == len(points) - 1 or _news(points, k)]
+    while len(kept) > most:
+        gone = _least(kept, len(kept) - most)
+        kept = [p for k, p in enumerate(kept) if k not in gone]
     return [[_short(s, 6), _short(i, 9), _short(b, 9)] for s, i, b in kept]
 
 
@@ -48,26 +42,29 @@ def _carried(trace: Iterable[Sequence[float | None]]) -> list[TracePoint]:
     return out
 
 
-def _apart(points: list[TracePoint], steps: tuple[float, float]) -> list[TracePoint]:
-    """The first and the last point, and those that differ by more than a step from the one kept."""
-    if len(points) < 2:
-        return points
-    kept = points[:1]
-    for point in points[1:-1]:
-        if any(_differ(a, b, step) for a, b, step in zip(point[1:], kept[-1][1:], steps)):
-            kept.append(point)
-    return [*kept, points[-1]]
+def _news(points: list[TracePoint], k: int) -> bool:
+    return k == 0 or points[k][1:] != points[k - 1][1:]
 
 
-def _differ(a: float | None, b: float | None, step: float) -> bool:
-    return a != b if a is None or b is None else abs(a - b) > step
+def _least(points: list[TracePoint], number: int) -> set[int]:
+    """At most so many inner points that change the area least, no two of them neighbours."""
+    costs = []
+    for k in range(1, len(points) - 1):
+        before, here, after = points[k - 1 : k + 2]
+        steps = _step(before.incumbent, here.incumbent) + _step(before.bound, here.bound)
+        costs.append((steps * (after.seconds - here.seconds), k))
+    gone: set[int] = set()
+    for _, k in sorted(costs):
+        if len(gone) < number and not {k - 1, k + 1} & gone:
+            gone.add(k)
+    return gone
 
 
-def _span(values: list[float | None]) -> float:
-    """The sum of all steps of a value but the largest, which often leaves a trivial value."""
-    known = [v for v in values if v is not None]
-    steps = [abs(b - a) for a, b in pairwise(known)]
-    return float(sum(steps) - (max(steps) if len(steps) > 1 else 0.0))
+def _step(a: float | None, b: float | None) -> float:
+    """How far two values are from each other, relative to the larger one; 1 if one is missing."""
+    if a == b:
+        return 0.0
+    return 1.0 if a is None or b is None else min(1.0, abs(a - b) / max(abs(a), abs(b)))
 
 
 def _short(number: float | None, digits: int) -> float | None:
