@@ -22,11 +22,13 @@ M.versions = (() => {
   const keyOf = (row) => JSON.stringify([row.name, row.line, row.seed ?? 0, row.permutation ?? 0]);
 
   const differ = (a, b) => Math.abs(a - b) > ROUNDING * Math.max(1, Math.abs(a), Math.abs(b));
+  /** Whether a run claims a proof, also if another run contradicts it. */
+  const claims = (row) => row.status === "optimal" || row.status === "infeasible";
   const sign = (row) => (row.sense === "max" ? -1 : 1);
 
   /** Whether what one run proved cannot be true if the other's model is what it says. */
   function contradicts(one, other) {
-    if (!isSolved(one) || other.status === "error" || !isNumber(other.objective)) return false;
+    if (!claims(one) || other.status === "error" || !isNumber(other.objective)) return false;
     if (one.status === "infeasible") return true;
     const bound = isNumber(one.bound) ? one.bound : one.objective;
     return differ(bound, other.objective) && sign(one) * (bound - other.objective) > 0
@@ -37,7 +39,7 @@ M.versions = (() => {
   function change(old, now, { factor, least }) {
     if (old.problem !== now.problem) return "problem";
     const both = isSolved(old) && isSolved(now);
-    if (both && (old.status !== now.status
+    if (claims(old) && claims(now) && (old.status !== now.status
       || (isNumber(old.objective) && isNumber(now.objective) && differ(old.objective, now.objective)))) {
       return "alarm";
     }
