@@ -16,6 +16,7 @@ from .data.antecedents import Literal as Literal
 from .data.binarize import Binarizer as Binarizer
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
+from .data.grouped import load_grouped as load_grouped
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
 from .data.policy_files import load_policy as load_policy
@@ -34,6 +35,8 @@ from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
+from .library.check import check_library as check_library
+from .library.spec import build_library as build_library
 from .limits import Limits as Limits
 from .models.ensemble import Ensemble as Ensemble
 from .models.read_ensemble import read_ensemble as read_ensemble

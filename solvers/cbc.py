@@ -79,6 +79,7 @@ class Cbc(Solver):
             "memory",
             "general-integers",
             "continuous",
+            "files",
         }
     )
     cannot_read = {".mps.gz": "the CBC in PuLP's wheel reads no gzipped files; write .mps for it"}
@@ -125,7 +126,7 @@ class Run:
 
     def command(self) -> list[str]:
         limits = self.job.limits
-        words: list[Any] = [self.path, "model.mps", "-timeMode", "elapsed"]
+        words: list[Any] = [self.path, self.job.file or "model.mps", "-timeMode", "elapsed"]
         left = self.trace.left(limits.time)
         if left is not None:
             words += ["-sec", left - early(left)]
@@ -152,7 +153,8 @@ class Run:
 
     def answer(self) -> Answer:
         try:
-            write_mps(self.model, self.folder / "model.mps")
+            if self.job.file is None:
+                write_mps(self.model, self.folder / "model.mps")
             if self.start is not None:
                 # Without the constant of the objective, which the MPS file leaves out too.
                 write_start(
@@ -201,7 +203,7 @@ class Run:
                 text = ""
             rest = self._take_text(rest + (text if text is not None else "\n"))
             if self.said.refused:
-                raise SolverFailure(f"CBC did not take an option: {self.said.refused}")
+                raise SolverFailure(f"CBC did not take an option or a file: {self.said.refused}")
             if not asked and (why := self._over()):
                 self.interrupted, asked = why, time.perf_counter()
                 process.terminate() if WINDOWS else process.send_signal(signal.SIGINT)
@@ -296,7 +298,7 @@ class Run:
         x = np.zeros(self.model.n_variables)
         for line in lines:
             words = line.replace("**", " ").split()
-            x[int(words[1][1:])] = float(words[2])
+            x[int(words[0])] = float(words[2])
         return x
 
     def _accepted(self) -> bool | None:

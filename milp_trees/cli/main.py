@@ -11,6 +11,7 @@ from milp_trees.cli import solve  # noqa: F401
 from milp_trees.cli import (  # noqa: F401
     front,
     gap,
+    library,
     lists,
     prune,
     questions,
@@ -18,6 +19,7 @@ from milp_trees.cli import (  # noqa: F401
     rule_list,
     spo,
     stored,
+    study,
     unimodular,
     warm,
 )

@@ -8,8 +8,10 @@ from typing import Any
 
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
+from milp_trees.data.grouped import load_grouped
 from milp_trees.data.load import load_split
 from milp_trees.data.numeric import load_numeric_split
+from milp_trees.data.permute import permuted
 from milp_trees.decisions.generated import DecisionData
 from milp_trees.errors import DataError
 
@@ -39,10 +41,30 @@ def reload(
     DataError
         The data were made in memory, or generated and a path is given; or the file cannot be read.
     """
+    train, test = _read(source, path, binarizer)
+    return permuted(train, source.get("permutation", 0)), test
+
+
+def _read(
+    source: Mapping[str, Any], path: str | Path | None, binarizer: Binarizer | None
+) -> tuple[Dataset, Dataset | None]:
+    """The rows in the order of their source."""
     if "path" not in source:
         raise DataError(
             "The result was made from arrays in memory; give the dataset to check it against."
         )
+    if "grouped" in source:
+        if binarizer is None:
+            binarizer = Binarizer.from_json(source["binarizer"])
+        there = source["grouped"]
+        return load_grouped(
+            path or source["path"],
+            query=there["query"],
+            engine=there["engine"],
+            binarizer=binarizer,
+            max_distinct=there["max_distinct"],
+            **source["columns"],
+        ), None
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
     if "decision_data" in source:

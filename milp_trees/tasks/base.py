@@ -74,6 +74,8 @@ class Task(ABC):
     #: weights.
     weighs_rows: ClassVar[bool] = False
     weighted_by: ClassVar[str | None] = None
+    #: Whether the task may be stated on rows that stand for several equal rows (`Dataset.counts`).
+    takes_counts: ClassVar[bool] = False
     #: The command for such problems, if it is not `solve`.
     command: ClassVar[str | None] = None
     #: Parameters that the constructor does not accept as text → function that reads the text.
@@ -157,6 +159,10 @@ class Task(ABC):
     def without_rows(self) -> tuple[Task, tuple[str, ...]]:
         """The task without its data for single rows, and the names of what was removed."""
         return self, ()
+
+    def reordered(self, rows: Any) -> Task:
+        """The task for the dataset with its rows in another order (indices of all rows)."""
+        return self
 
     def offers(self, kind: type) -> bool:
         """Whether the task has views of the given kind (for some data it may still not exist)."""

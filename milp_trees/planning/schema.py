@@ -1,0 +1,320 @@
+"""The layout of a SPEC: which tables and keys there are, and the type of every value.
+
+The checks are pydantic's. `Many[T]` is one value or a list of values; lists are multiplied with one
+another. What names mean (methods, tasks, data) is checked later, in `milp_trees.planning`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
+
+from milp_trees.limits import LARGEST_SEED, LONGEST, MOST_THREADS
+from milp_trees.tasks.classification import Accuracy
+
+T = TypeVar("T")
+
+
+def _listed(given: Any) -> Any:
+    return given if isinstance(given, list) else [given]
+
+
+#: One value, or several that the SPEC multiplies with the other lists of its table.
+Many = Annotated[list[T], BeforeValidator(_listed), Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+#: A number that is read exactly as it is written, such as 0.01 or "1/200".
+Exact = int | float | str
+#: Labels, or a text with commas between them.
+Labels = Annotated[list[Name], BeforeValidator(_listed)]
+
+
+class Table(BaseModel):
+    """A table of a SPEC that has only the keys that are declared."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any, info: ValidationInfo) -> Any:
+        """Keep the keys that this table may have, for the suggestion to a misspelt one."""
+        if isinstance(given, dict) and info.context is not None:
+            info.context[id(given)] = tuple(cls.model_fields)
+        return given
+
+
+# -- data ----------------------------------------------------------------------------------------
+
+
+class Columns(Table):
+    """The roles of the columns of a table, and the rows that are left out for scores."""
+
+    name: Name | None = None
+    target: Name | None = None
+    weights: Name | None = None
+    features: list[Name] = []
+    drop: list[Name] = []
+    test_size: Many[Share] = []
+
+
+class Roles(Columns):
+    """The roles of columns that tasks for trees and rule lists can use."""
+
+    group: Name | None = None
+    factor: Name | None = None
+    treatment: Name | None = None
+    outcome: Name | None = None
+    propensity: Name | None = None
+    values: list[Name] = []
+    split_seed: Many[Count] = [0]
+
+
+class File(Roles):
+    file: Name
+    label: Name | None = None
+
+
+class BuiltIn(Roles):
+    builtin: Name
+
+
+class NumericFile(Columns):
+    file: Name
+
+
+class NumericBuiltIn(Columns):
+    builtin: Name
+
+
+class Generator(BaseModel):
+    """A generator; its parameters are checked against its signature."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    generator: Name
+    name: Name | None = None
+
+
+class GeneratedRows(Generator):
+    test_size: Many[Share] = []
+    split_seed: Many[Count] = [0]
+
+
+def _source(given: Any) -> str:
+    """Which of the tables a value is meant as."""
+    if isinstance(given, str):
+        return "text"
+    keys = given if isinstance(given, dict) else {}
+    return next((key for key in ("file", "generator", "builtin") if key in keys), "file")
+
+
+def _one_of(text: Any, file: Any, builtin: Any, generator: Any) -> Any:
+    members: Any = (
+        Annotated[text, Tag("text")]
+        | Annotated[file, Tag("file")]
+        | Annotated[builtin, Tag("builtin")]
+    )
+    if generator is not None:
+        members = members | Annotated[generator, Tag("generator")]
+    return Annotated[members, Discriminator(_source)]
+
+
+Rows = _one_of(Name, File, BuiltIn, GeneratedRows)
+Numbers = _one_of(Name, NumericFile, NumericBuiltIn, None)
+
+
+class BinarizerTable(Table):
+    kind: Literal["auto", "midpoints", "quantiles", "buckets", "tree-guess"]
+    n_bins: Many[int] = []
+    max_midpoints: Many[int] = []
+    n_estimators: Many[int] = []
+    max_depth: Many[int] = []
+    back_select: Many[bool] = []
+    max_categories: Many[int] = []
+    random_state: Many[int] = []
+
+
+# -- what every table of problems and methods may state ------------------------------------------
+
+
+class Settings(Table):
+    """Settings of runs; a table of methods goes before problems, and these before defaults."""
+
+    time_limit: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
+    memory_limit: Positive | None = None
+    node_limit: Positive | None = None
+    max_nonzeros: Positive | None = None
+    threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
+    seeds: Many[Seed] | None = None
+    starts: Many[Name] | None = None
+    permutations: Many[Seed] | None = None
+
+
+class Defaults(Settings):
+    reference: Name = "auto"
+
+
+class TreeSpace(Table):
+    max_depth: Many[Count | Literal["none"]] = [2]
+    max_leaf_nodes: Many[Positive] = []
+    min_samples_leaf: Many[Positive] = []
+    min_weight_leaf: Many[Exact] = []
+    min_samples_treatment: Many[Count] = []
+    split_on_group: Many[bool] = []
+
+
+class ListSpace(Table):
+    max_length: Many[Count | Literal["none"]] = []
+    min_samples_rule: Many[Positive] = []
+    split_on_group: Many[bool] = []
+    max_literals: Many[Positive] = []
+    negations: Many[bool] = []
+    min_support: Many[Exact] = []
+    max_support: Many[Exact] = []
+    max_antecedents: Many[Positive] = []
+
+
+class Grow(Table):
+    """How an ensemble is grown; see `milp_trees.studies.pruning.Growing`."""
+
+    model: Many[Name] = []
+    trees: Many[Positive] = []
+    max_depth: Many[Positive] = []
+    seed: Many[Count] = []
+    errors: Many[Name] = []
+    held_out: Many[Share] = []
+    regression: Many[bool] = []
+
+
+class PriceGroup(Table):
+    name: Name
+    members: list[Name]
+    cost: Exact
+    once: bool = False
+
+
+class Pricing(Table):
+    """The task of a pruning problem."""
+
+    lam: Many[Exact] = [0]
+    max_cost: Many[Exact] = []
+    feature_costs: Exact | dict[str, Exact] = 1
+    groups: list[PriceGroup] = []
+    node: Many[Exact] = []
+    leaf: Many[Exact] = []
+    denominator: Positive | None = None
+
+
+class Penalties(Table):
+    """The task of a problem of decisions."""
+
+    leaf_penalty: Many[Exact] = []
+    split_penalty: Many[Exact] = []
+
+
+class TaskTable(BaseModel):
+    """A task by its name; its parameters are checked against its class."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    name: Name
+
+
+class Problems(Settings):
+    name: Name
+    group: str = ""
+    methods: Labels | None = None
+    reference: Name | None = None
+
+
+class OfTable(Problems):
+    """Problems about rows with binary features."""
+
+    data: Many[Rows]  # type: ignore[valid-type]
+    binarize: Many[Name | BinarizerTable] = ["auto"]
+    task: Many[Name | TaskTable] = [Accuracy.name]
+
+
+class TreeProblems(OfTable):
+    kind: Literal["trees"] = "trees"
+    space: Many[TreeSpace] = [TreeSpace()]
+
+
+class ListProblems(OfTable):
+    kind: Literal["rule-lists"]
+    space: Many[ListSpace] = [ListSpace()]
+
+
+class PrunedProblems(Problems):
+    kind: Literal["pruned"]
+    data: Many[Numbers]  # type: ignore[valid-type]
+    grow: Many[Grow] = [Grow()]
+    task: Many[Pricing] = [Pricing()]
+
+
+class DecisionProblems(Problems):
+    kind: Literal["decisions"]
+    data: Many[Name | Generator]
+    task: Many[Penalties] = [Penalties()]
+    space: Many[TreeSpace] = [TreeSpace()]
+
+
+def _kind(given: Any) -> str:
+    return str(given.get("kind", "trees")) if isinstance(given, dict) else "trees"
+
+
+AnyProblems = Annotated[
+    Annotated[TreeProblems, Tag("trees")]
+    | Annotated[ListProblems, Tag("rule-lists")]
+    | Annotated[PrunedProblems, Tag("pruned")]
+    | Annotated[DecisionProblems, Tag("decisions")],
+    Discriminator(_kind),
+]
+
+
+class Methods(Settings):
+    """Methods: labels, or every formulation with every solver and every set of options."""
+
+    name: Name | None = None
+    labels: Labels = []
+    formulations: Labels = []
+    solvers: Labels = ["auto"]
+    options: Many[dict[str, Any]] = [{}]
+
+
+class Exclude(Table):
+    """Patterns; a run is left out if all of them match."""
+
+    problem: Labels = []
+    group: Labels = []
+    kind: Labels = []
+    method: Labels = []
+    start: Labels = []
+    seed: Many[Count] = []
+    permutation: Many[Count] = []
+
+
+class Spec(Table):
+    """A whole SPEC."""
+
+    title: str = ""
+    plugins: list[Name] = []
+    defaults: Defaults = Defaults()
+    problems: Annotated[list[AnyProblems], Field(min_length=1)]
+    methods: Annotated[list[Methods], Field(min_length=1)]
+    exclude: list[Exclude] = []
+    #: For `milp-trees library build`, which checks it.
+    library: dict[str, Any] = {}
