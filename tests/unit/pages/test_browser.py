@@ -140,6 +140,9 @@ def test_filters_recompute_every_aggregate_and_every_figure(page):
     page.locator('[data-filter="seed"] summary').click()
     page.locator('[data-filter="seed"] input').first.check()
     assert page.locator("#count").inner_text().startswith("30 of 60")
+    boxes = page.locator('[data-filter="method"] li')
+    left = dict(zip(*(boxes.locator(part).all_text_contents() for part in (".value", ".count"))))
+    assert left == dict.fromkeys(browser_rows.METHODS, "6")
     page.evaluate("M.update(true)")
     after = shown(page)
     assert [name for name in before if before[name] == after[name]] == []
@@ -342,14 +345,45 @@ def test_a_run_opens_with_its_trace_and_goes_back(page):
     page.wait_for_function("!document.querySelector('dialog[open]')")
 
 
+def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opened, tmp_path):
+    file = write_report(evil_file, tmp_path / "evil.html")
+    made_up = '#only.method=~["<img src=x onerror=window.ran=3>"]&open=run:__proto__'
+    made_up += (
+        '&columns=~["<b>"]&sort=__proto__&mode=constructor&scales=~[1]&sort.methods=__proto__'
+    )
+    page = opened(file, made_up)
+    page.evaluate("location.hash = ''")
+    page.wait_for_function("!M.state.fragment()")
+    opens = [f"M.openRun({run!r})" for run in page.evaluate("M.rows.map(row => row.id)")]
+    opens += [f"M.openProblem({key!r})" for key in page.evaluate("Object.keys(M.problems)")]
+    for call in opens:
+        page.evaluate(call)
+        page.locator("dialog[open] article").wait_for()
+        assert page.locator("dialog img, dialog script, main img, main script").count() == 0
+        page.keyboard.press("Escape")
+        page.wait_for_function("!M.state.get('open')")
+    assert page.evaluate("window.ran") is None
+    page.close()
+
+
 def test_a_phone_without_a_network_shows_everything_within_its_width(files, opened):
     phone = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "offline": True}
     page = opened(files["one"], **phone)
     page.evaluate("M.update(true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    # Lines of the dark page are light.
-    light = page.evaluate("getComputedStyle(document.body).getPropertyValue('--series-6')")
-    assert int(light.strip()[1:3], 16) > 0xC0
+
+    def line():
+        colour = page.locator("#solved .legend line").first.evaluate(
+            "node => getComputedStyle(node).stroke"
+        )
+        return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+    dark = line()
+    page.emulate_media(media="print")
+    printed = line()
+    page.emulate_media(media="screen")
+    page.locator("#theme").click()
+    assert dark > line() == printed  # lines on dark paper are lighter
     page.close()
 
 
