@@ -103,7 +103,7 @@ M.measures = (() => {
   }
 
   // Per instance the fastest proof (without one, the run with the largest limit), how often each line
-  // is the fastest (all of equally fast ones count), and how often nobody else proves it.
+  // is the fastest (all of equally fast ones count), and how often no other line proves it.
   function virtualBest(rows, mode) {
     const { lines, instances } = table(rows, mode);
     const wins = new Map(lines.map((line) => [line, 0]));
@@ -124,7 +124,7 @@ M.measures = (() => {
   }
 
   // Dolan and Moré (2002): share of all instances that a line proves within a factor of the
-  // fastest proof. Instances that nobody proves count in the denominator.
+  // fastest proof. Instances without any proof count in the denominator.
   function performanceProfile(rows, mode) {
     const { lines, instances } = table(rows, mode);
     const ratios = new Map(lines.map((line) => [line, []]));

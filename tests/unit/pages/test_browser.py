@@ -30,7 +30,7 @@ OF_RUNS = [
     "pair",
     "ranks",
 ]
-OF_RUNS += ["curves", "runs"]
+OF_RUNS += ["variability", "curves", "runs"]
 #: Those of times, which must name their time-out mode.
 TIMED = ["methods", "solved", "profile", "ratios", "pair", "ranks"]
 
@@ -269,6 +269,13 @@ def test_the_browser_computes_what_python_computes(page, frame, mode):
         # Other random numbers draw the problems, so ends of intervals are near each other only.
         assert near(one["low"], own["low"], 0.1)
         assert near(one["high"], own["high"], 0.1)
+
+    spread = measures.variability(frame, mode)
+    found = page.evaluate("mode => M.statistics.variability(M.rows, mode)", mode)
+    assert len(found) == len(spread)
+    for one in found:
+        own = spread.loc[(one["name"], one["line"])]
+        assert all(near(one[name], own[name]) for name in spread)
 
     ranks = page.evaluate("mode => M.statistics.criticalDifference(M.rows, mode)", mode)
     if ranks["ranks"] is not None:
