@@ -16,6 +16,7 @@ from .data.antecedents import Literal as Literal
 from .data.binarize import Binarizer as Binarizer
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
+from .data.grouped import load_grouped as load_grouped
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
 from .data.policy_files import load_policy as load_policy
@@ -43,6 +44,7 @@ from .models.rule_list import Rule as Rule
 from .models.rule_list import RuleList as RuleList
 from .models.tree import Tree as Tree
 from .models.write_ensemble import write_ensemble as write_ensemble
+from .pages.report import write_report as write_report
 from .problem import Problem as Problem
 from .results.result import Result as Result
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles

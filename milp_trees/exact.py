@@ -76,7 +76,7 @@ def fraction(number: Any, name: str = "number") -> Fraction:
 
 
 def integers(
-    array: np.ndarray, kind: np.ndarray | None = None
+    array: np.ndarray, kind: np.ndarray | None = None, rows: int = 0
 ) -> tuple[np.ndarray, Fraction, bool]:
     """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
 
@@ -87,6 +87,8 @@ def integers(
     kind : int array, optional
         The costs are those of `array[kind]`, whose rows need not be written out; costs of kinds
         that do not occur have no influence, and become zeros.
+    rows : int, default=0
+        Number of rows that are added up, if some entries stand for several rows.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def integers(
     exact : bool
         False if the costs had to be rounded to a grid.
     """
-    n = max(1, len(np.atleast_1d(array)) if kind is None else len(kind))
+    n = max(1, rows, len(np.atleast_1d(array)) if kind is None else len(kind))
     if kind is not None:
         occurs = np.bincount(kind, minlength=len(array)) > 0
         array = array if occurs.all() else np.where(occurs[:, None], array, 0)

@@ -174,6 +174,9 @@ class Problem:
                 raise DataError(
                     f"A Problem's {name} must be a {kind.__name__}, for example {example}; got {type(given).__name__}."
                 )
+        why = self.dataset.refuse_for((self.task, *getattr(self.task, "constraints", ())))
+        if why is not None:
+            raise Unsupported(why)
         if self.task.about_features:
             object.__setattr__(self, "space", self.space.for_features())
 
@@ -384,8 +387,7 @@ class Problem:
             else self.question.name,
             "data": {
                 **self.dataset.source,
-                "rows": self.dataset.n_rows,
-                "tests": self.dataset.n_features,
+                **self.dataset.sizes,
                 "arrays_sha256": self.dataset.sha256,
             },
         }

@@ -15,9 +15,11 @@ from milp_trees.cli import (  # noqa: F401
     lists,
     prune,
     questions,
+    report,
     rule_list,
     spo,
     stored,
+    study,
     unimodular,
     warm,
 )

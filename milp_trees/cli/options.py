@@ -41,9 +41,20 @@ class ProblemOptions(SpaceOptions):
     data: Annotated[
         str,
         typer.Argument(
-            help="A table (CSV, text, Parquet; plain or .gz), a rule file (.out) or a built-in name: breast-cancer, iris, wine, digits, planted:…"
+            help="A table (CSV, text, Parquet; plain or .gz), a rule file (.out), a folder of Parquet files or a DuckDB database (equal rows are grouped there), or a built-in name: breast-cancer, iris, wine, digits, planted:…"
         ),
     ]
+    grouped: Annotated[
+        bool,
+        option(
+            "Have equal rows of a Parquet file grouped by an engine outside of memory, as always for a folder, a pattern 'FOLDER/*.parquet' and a DuckDB database.",
+            DATA,
+        ),
+    ] = False
+    query: Annotated[
+        str | None,
+        option("SELECT of DuckDB for grouped rows: on the files (FROM source), or tables.", DATA),
+    ] = None
     label: Annotated[
         Path | None,
         option("File of labels of a rule file NAME.out, by default NAME.label.", DATA),
@@ -137,16 +148,12 @@ class ProblemOptions(SpaceOptions):
 
         The meaning of the columns is printed on standard output (on standard error if `quiet`).
         """
-        from milp_trees.data.load import load_split
         from milp_trees.problem import Problem as TheProblem
         from milp_trees.tasks.constraints import check_groups_differ
 
         space = self.space()
-        train, test = load_split(
-            self.data,
+        train, test = self._load(
             binarizer=self.binarize,
-            test_size=self.test_size,
-            seed=self.split_seed,
             target=self.target,
             group=self.group,
             factor=self.factor,
@@ -157,13 +164,30 @@ class ProblemOptions(SpaceOptions):
             values=split(self.values),
             features=split(self.features),
             drop=split(self.drop),
-            label=self.label,
         )
         task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
         typer.echo("\n".join([describe(train, test), *self.described(space, train)]), err=quiet)
         return problem, test
+
+    def _load(self, **options: Any) -> tuple[Dataset, Dataset | None]:
+        """The rows, read into memory or grouped by an engine."""
+        from milp_trees.data.engine_sources import needs_engine
+
+        if not (self.grouped or self.query is not None or needs_engine(self.data)):
+            from milp_trees.data.load import load_split
+
+            more: dict[str, Any] = {"test_size": self.test_size, "seed": self.split_seed}
+            return load_split(self.data, label=self.label, **more, **options)
+        from milp_trees.data.grouped import load_grouped
+
+        if self.test_size is not None or self.label is not None:
+            wrong = "--label" if self.test_size is None else "--test-size"
+            raise DataError(
+                f"{wrong} is for rows in memory, and these are grouped; leave rows out with --query."
+            )
+        return load_grouped(self.data, query=self.query, **options), None
 
     def free_of_depth(self, problem: Problem, method: str | None) -> Problem:
         """The same problem without a depth limit, if that is possible.
@@ -301,7 +325,8 @@ def describe(train: Dataset, test: Dataset | None) -> str:
         else ", ".join(features[:4]) + f", … , {features[-1]}"
     )
     lines = [
-        f"data      {source.get('path', '')}: {train.n_rows} rows"
+        f"data      {source.get('path', '')}: {train.total_rows} rows"
+        + ("" if train.counts is None else f", grouped into {train.n_rows} distinct ones")
         + (f" for training, {test.n_rows} for test" if test is not None else "")
     ]
     if source.get("regression"):

@@ -125,12 +125,12 @@ def antecedents(
     problem, _ = options.problem(quiet=as_json)
     space: Any = problem.space
     table = space.table(problem.dataset)
-    held = table.X.sum(axis=0, dtype=int).tolist()
+    held = (problem.dataset.row_counts @ table.X).tolist()
     files = [] if write_rules is None else write_files(problem.dataset, write_rules, table)
     if not as_json:
         typer.echo()
         shown = list(zip(table.antecedents, held, strict=True))[:listed]
-        n = problem.dataset.n_rows
+        n = problem.dataset.total_rows
         print_table(
             ["antecedent", "rows", "share"],
             [[a.name, spaced(rows), f"{rows / n:.1%}"] for a, rows in shown],

@@ -262,6 +262,8 @@ class Antecedents:
             if t.column not in columns_not_allowed
         ]
         n = dataset.n_rows
+        if self.min_support > 0 or self.max_support < 1 or self.most is not None:
+            dataset.refuse_counts("A support or purity of antecedents")
         members, bits, count = conjunctions(
             packed(_values(literals, dataset)),
             n,

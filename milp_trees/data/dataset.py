@@ -6,18 +6,19 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from milp_trees.data.checks import (
     binary_matrix,
     check_finite,
+    checked_counts,
     checked_floats,
     checked_labels,
     frozen_copy,
 )
-from milp_trees.data.ranked import MaybeRanked
+from milp_trees.data.counted import Counted
 from milp_trees.errors import DataError
 
 #: Field of a Dataset → the option that names its column, on the command line and (without dashes)
@@ -118,7 +119,7 @@ class BinaryFeature:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(MaybeRanked):
+class Dataset(Counted):
     """Rows with their binary features, and what is known about each row.
 
     Parameters
@@ -151,6 +152,9 @@ class Dataset(MaybeRanked):
         Names of the columns of `numeric`.
     source : mapping, optional
         Where the data came from (path, SHA-256, reading options); copied into results.
+    counts : int array of shape (n,), optional
+        Number of equal original rows that each row stands for; default 1 each. All other arrays
+        state what holds for one original row, `weights` too.
 
     Raises
     ------
@@ -158,9 +162,6 @@ class Dataset(MaybeRanked):
         An entry is missing or not binary, shapes differ, a weight is negative or not finite, or
         two features have the same name.
     """
-
-    #: Whether the rows were left out (`milp_trees.data.outline`).
-    left_out: ClassVar[bool] = False
 
     X: np.ndarray
     features: Sequence[BinaryFeature] = ()
@@ -178,6 +179,7 @@ class Dataset(MaybeRanked):
     numeric: np.ndarray | None = None
     columns: Sequence[str] | None = None
     source: Mapping[str, Any] = field(default_factory=dict)
+    counts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         X: Any = self._keep_ranked()
@@ -203,6 +205,8 @@ class Dataset(MaybeRanked):
                 self._put(
                     name, frozen_copy(checked_floats(getattr(self, name), name, (X.shape[0],)))
                 )
+        if self.counts is not None:
+            self._put("counts", frozen_copy(checked_counts(self.counts, X.shape[0])))
         if self.weights is not None and (self.weights < 0).any():
             raise DataError(
                 f"Row weights must not be negative; row {int(np.argmax(self.weights < 0))} has {self.weights.min():g}."
@@ -341,6 +345,7 @@ class Dataset(MaybeRanked):
             "propensities",
             "values",
             "numeric",
+            "counts",
         ):
             if getattr(self, name) is not None:
                 changed[name] = getattr(self, name)[rows]
@@ -377,4 +382,7 @@ class Dataset(MaybeRanked):
     def __repr__(self) -> str:
         target = "" if self.classes is None else f", {len(self.classes)} classes"
         numeric = "" if self.numeric is None else f", {self.numeric.shape[1]} numeric columns"
-        return f"Dataset({self.n_rows} rows × {self.n_features} features{numeric}{target})"
+        rows = f"{self.total_rows} rows" + (
+            "" if self.counts is None else f", {self.n_rows} distinct,"
+        )
+        return f"Dataset({rows} × {self.n_features} features{numeric}{target})"

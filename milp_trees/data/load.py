@@ -226,6 +226,7 @@ def read_named(name: str | Path, target: str | None = None, **options: Any) -> T
         The file cannot be read.
     """
     from milp_trees.data.builtin import BUILTIN, builtin
+    from milp_trees.data.engine_sources import needs_engine
     from milp_trees.data.generate import GENERATORS
 
     if str(name) in BUILTIN:
@@ -240,6 +241,10 @@ def read_named(name: str | Path, target: str | None = None, **options: Any) -> T
             {"path": str(name), "sha256": digest},
         )
     text = str(name)
+    if needs_engine(text):
+        raise DataError(
+            f"{text} is a folder, a pattern or a database, whose rows an engine groups: mt.load_grouped({text!r}, …); a single file is read as it is."
+        )
     if not _find_quietly(Path(text)) and "/" not in text and "." not in text:
         known = [*BUILTIN, *GENERATORS]
         close = difflib.get_close_matches(text, known, n=1)

@@ -71,6 +71,7 @@ def with_nuisances(
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.model_selection import StratifiedKFold
 
+    dataset.refuse_counts("Estimating propensities")
     given = dataset.require("treatments", "Estimating propensities")
     outcomes = dataset.require("outcomes", "Estimating outcomes")
     actions, treated = np.unique(given, return_inverse=True)

@@ -25,6 +25,7 @@ _OF_ROWS = (
     "propensities",
     "values",
     "numeric",
+    "counts",
 )
 #: Other fields that are copied.
 _KEPT = ("classes", "group_column", "actions", "columns", "source")
@@ -50,6 +51,7 @@ class Outline(Dataset):
             {name: getattr(dataset, name) for name in _KEPT},
             sha256=dataset.sha256,
             protected=dataset.protected,
+            total_rows=dataset.total_rows,
             _shape=(dataset.n_rows, dataset.n_features),
         )
         if also:

@@ -52,6 +52,7 @@ def write_rules(
     if not is_rule_file(out):
         raise DataError(f"The name of a file of rules ends in {' or '.join(ENDINGS)}; got {out}.")
     y = dataset.require("y", "A file of labels")
+    dataset.refuse_counts("A file of rules")
     if dataset.weights is not None and len(np.unique(dataset.weights)) > 1:
         raise DataError(
             "Rule files count every row once and cannot hold row weights; leave the weights out."

@@ -37,6 +37,7 @@ def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
             and data.classes is not None
             and tuple(predictor.actions) == tuple(data.classes)
         ):
-            out[f"{name}_accuracy"] = float((routes.action == data.y).mean())
-        out[f"{name}_rows"] = data.n_rows
+            right = data.row_counts[routes.action == data.y]
+            out[f"{name}_accuracy"] = float(right.sum() / data.total_rows)
+        out[f"{name}_rows"] = data.total_rows
     return out

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
-from milp_trees.mip.process import Pool, Worker
+from milp_trees.mip.process import CRASHED, Pool, Worker
 from milp_trees.mip.solver import Answer, Event, Job, availability_of
 from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Status
@@ -354,7 +354,7 @@ def _why(limit: Limit, job: Job) -> str:
 def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answer, bool]:
     if message[0] == "ended":
         return watch.answer(
-            Status.ERROR, None, f"{worker.solver_name} crashed: its process {worker.last_words()}."
+            Status.ERROR, None, f"{worker.solver_name} {CRASHED} {worker.last_words()}."
         ), False
     if message[0] == "error":
         return watch.answer(

@@ -61,7 +61,7 @@ class Drawable(Counted, Protocol):
 
 
 def leaf_counts(tree: Counted, dataset: Dataset) -> np.ndarray:
-    """Number of rows of a dataset in each leaf, from left to right.
+    """Number of original rows of a dataset in each leaf, from left to right.
 
     Rules of a list are in their order. The shape is (leaves, K), counted by class, or (leaves,) if the dataset has no target.
     """
@@ -69,10 +69,12 @@ def leaf_counts(tree: Counted, dataset: Dataset) -> np.ndarray:
     if dataset.y is None or not set(dataset.classes or ()) <= set(
         tree.actions
     ):  # actions are not classes
-        return np.bincount(routes.leaf, minlength=routes.n_leaves)
+        sizes = np.zeros(routes.n_leaves, dtype=np.int64)
+        np.add.at(sizes, routes.leaf, dataset.row_counts)
+        return sizes
     position = np.array([tree.actions.index(c) for c in dataset.classes or ()])
     counts = np.zeros((routes.n_leaves, len(tree.actions)), dtype=np.int64)
-    np.add.at(counts, (routes.leaf, position[dataset.y]), 1)
+    np.add.at(counts, (routes.leaf, position[dataset.y]), dataset.row_counts)
     return counts
 
 

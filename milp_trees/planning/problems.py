@@ -202,9 +202,9 @@ def _of_text(text: str) -> tuple[dict[str, Any], str]:
     from milp_trees.data.builtin import BUILTIN
 
     kind, _, given = text.partition(":")
-    if text in BUILTIN:
+    if text in BUILTIN or not set("./:") & set(text):
         return {"name": text}, text
-    if kind in generators():
+    if kind in generators() or (given and "=" in given and "/" not in kind):
         return {"generator": kind, "given": given}, text
     return {"file": text}, _stem(text)
 

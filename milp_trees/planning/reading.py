@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.errors import MilpTreesError, NoView
 from milp_trees.planning.lines import Path as Place
 from milp_trees.planning.plan import Plan
 from milp_trees.planning.problems import Stated, stated
@@ -92,8 +93,13 @@ def _problems(checked: Any, source: Source, folder: str) -> list[tuple[int, Stat
 
 def _built(one: Stated, source: Source) -> tuple[Any, Any]:
     """The problem and its test rows; an error names the line of the part that it is about."""
+    part = "data"
     try:
-        return one.problem.build()
+        problem, test = one.problem.build()
+        part = "task"
+        with suppress(NoView):
+            _ = problem.scale  # finds what does not fit the data, such as a class that is not there
+        return problem, test
     except MilpTreesError as error:
-        place = one.places.get(getattr(error, "part", "data"), one.places["data"])
+        place = one.places.get(getattr(error, "part", part), one.places["data"])
         raise source.error(place, f"{error} (problem {one.problem.name})") from error

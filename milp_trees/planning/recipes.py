@@ -10,11 +10,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.errors import MilpTreesError, UnknownName
 from milp_trees.planning.tasks import exact, made_task
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def _table(data: str, folder: str) -> tuple[Dataset, Dataset | None]:
     from milp_trees.data.load import load_split
 
     given = json.loads(data)
+    _check_source(given)
     name = place(given, Path(folder))
     if "label" in given:
         given["label"] = str(Path(folder) / given["label"])
@@ -121,6 +123,23 @@ def _table(data: str, folder: str) -> tuple[Dataset, Dataset | None]:
         seed=given.pop("split_seed", 0),
         **given,
     )
+
+
+def _check_source(data: Mapping[str, Any]) -> None:
+    """Refuse data that are neither a file, nor built in, nor made by a generator of rows."""
+    from milp_trees.data.builtin import BUILTIN
+    from milp_trees.data.generate import GENERATORS
+
+    for key, known in (("name", BUILTIN), ("generator", GENERATORS)):
+        if key in data and data[key] not in known:
+            close = get_close_matches(data[key], known, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            what = (
+                "built-in data set" if key == "name" else "generator of rows with binary features"
+            )
+            raise UnknownName(
+                f"There is no {what} called {data[key]!r}.{hint} Known: {', '.join(known)}."
+            )
 
 
 def _binarizer(given: str | Mapping[str, Any]) -> Any:

@@ -66,7 +66,7 @@ def refuse_too_many(spec: Any, source: Source) -> None:
         table = spec.problems[where]
         raise source.error(
             ("problems", where),
-            f"The SPEC asks for up to {_spaced(total)} runs, and a study has at most {_spaced(MOST_RUNS)}; the problems {table.name!r} alone are {_spaced(count(table))} problems with up to {_spaced(largest)} runs. Shorten a list, or make several studies.",
+            f"The SPEC asks for up to {_spaced(total)} runs, and a study has at most {_spaced(MOST_RUNS)}; the problems {table.name!r} alone are {_many(count(table), 'problem')} with up to {_spaced(largest)} runs. Shorten a list, or make several studies.",
         )
 
 
@@ -225,9 +225,8 @@ class Expansion:
                         f"No table of methods has the name {pattern!r} or a method of this label.",
                     )
         if not self._keys:
-            raise self.source.error(
-                ("methods",), "No run is left: no method is for such problems, or all are excluded."
-            )
+            why = " ".join(self._notes())
+            raise self.source.error(("methods",), f"No run is left. {why}")
         return tuple(self._keys.values()), tuple(self._notes())
 
     def _names_something(self, pattern: str) -> bool:

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from milp_trees.limits import LARGEST_SEED, LONGEST, MOST_THREADS
 from milp_trees.tasks.classification import Accuracy
 
 T = TypeVar("T")
@@ -32,6 +33,7 @@ def _listed(given: Any) -> Any:
 Many = Annotated[list[T], BeforeValidator(_listed), Field(min_length=1)]
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 #: A number that is read exactly as it is written, such as 0.01 or "1/200".
@@ -151,14 +153,14 @@ class BinarizerTable(Table):
 class Settings(Table):
     """Settings of runs; a table of methods goes before problems, and these before defaults."""
 
-    time_limit: Annotated[float, Field(gt=0)] | None = None
+    time_limit: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     memory_limit: Positive | None = None
     node_limit: Positive | None = None
     max_nonzeros: Positive | None = None
-    threads: Positive | None = None
-    seeds: Many[Count] | None = None
+    threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
+    seeds: Many[Seed] | None = None
     starts: Many[Name] | None = None
-    permutations: Many[Count] | None = None
+    permutations: Many[Seed] | None = None
 
 
 class Defaults(Settings):
@@ -271,8 +273,7 @@ class DecisionProblems(Problems):
 
 
 def _kind(given: Any) -> str:
-    kind = given.get("kind", "trees") if isinstance(given, dict) else "trees"
-    return kind if isinstance(kind, str) else "trees"
+    return str(given.get("kind", "trees")) if isinstance(given, dict) else "trees"
 
 
 AnyProblems = Annotated[

@@ -100,12 +100,21 @@ class Source:
             raise self._wrong(error.errors(include_url=False), known) from None
 
     def _wrong(self, errors: list[Any], known: Mapping[int, tuple[str, ...]]) -> SpecError:
-        """The error that stands first in the file; an unknown key explains a missing one."""
+        """The first unknown key, which may explain what is missing, or else the first error."""
         found = []
         for error in errors:
             path, table = self._place(error["loc"])
-            order = {"extra_forbidden": 0, "missing": 2}.get(error["type"], 1)
-            found.append((self.line(path), order, path, error, known.get(id(table), ())))
+            if error["type"] == "union_tag_invalid":
+                path = (*path, "kind")
+            found.append(
+                (
+                    error["type"] != "extra_forbidden",
+                    self.line(path),
+                    path,
+                    error,
+                    known.get(id(table), ()),
+                )
+            )
         found.sort(key=lambda one: one[:2])
         _, _, path, error, keys = found[0]
         return self.error(path, _said(path, error, keys))
@@ -119,8 +128,10 @@ class Source:
         value: Any = self.values
         table = value
         path: places.Path = ()
-        for part in loc:
+        for part, after in zip(loc, (*loc[1:], None), strict=True):
             inside = isinstance(part, str) and isinstance(value, dict) and part in value
+            if inside and isinstance(after, str) and not isinstance(value[part], (dict, list)):
+                continue  # the name of a member of a union, which is a key of that member too
             listed = isinstance(part, int) and isinstance(value, list) and part < len(value)
             if inside or listed:
                 table = value if isinstance(value, dict) else table
@@ -133,6 +144,10 @@ def _said(path: places.Path, error: Mapping[str, Any], keys: tuple[str, ...]) ->
     names = [part for part in path if isinstance(part, str)]
     key = repr(names[-1]) if names else "the SPEC"
     kind, given = error["type"], error.get("input")
+    if kind in ("too_short", "string_too_short"):
+        return f"{key} must not be empty."
+    if kind in ("model_type", "model_attributes_type"):
+        return f"{key} must be a table; got {_brief(given)}."
     if kind == "extra_forbidden":
         close = difflib.get_close_matches(names[-1], keys, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""

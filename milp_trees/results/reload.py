@@ -8,6 +8,7 @@ from typing import Any
 
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
+from milp_trees.data.grouped import load_grouped
 from milp_trees.data.load import load_split
 from milp_trees.data.numeric import load_numeric_split
 from milp_trees.data.permute import permuted
@@ -52,6 +53,18 @@ def _read(
         raise DataError(
             "The result was made from arrays in memory; give the dataset to check it against."
         )
+    if "grouped" in source:
+        if binarizer is None:
+            binarizer = Binarizer.from_json(source["binarizer"])
+        there = source["grouped"]
+        return load_grouped(
+            path or source["path"],
+            query=there["query"],
+            engine=there["engine"],
+            binarizer=binarizer,
+            max_distinct=there["max_distinct"],
+            **source["columns"],
+        ), None
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
     if "decision_data" in source:

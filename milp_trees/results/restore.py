@@ -212,13 +212,13 @@ def _same_data(
     own = json_safe(
         {
             **dataset.source,
-            "rows": dataset.n_rows,
-            "tests": dataset.n_features,
+            **dataset.sizes,
             "arrays_sha256": dataset.sha256,
         }
     )
     apart = {"path"} if given or moved else set()
     unknown = tuple(sorted(set(stated) - set(own) - apart)) if given else ()
+    stated, newer = _of_this_version(stated, own)
     for key in sorted(({*stated, *own}) - apart - set(unknown)):
         if (
             key == "binarizer" and not given
@@ -232,7 +232,23 @@ def _same_data(
                 {k: own[k] for k in own if k == key},
             )
         _same_part(f"problem.data.{key}", stated[key], own[key])
-    return tuple(f"problem.data.{name}" for name in (*unknown, *(n for n in apart if n in stated)))
+    loose = (*unknown, *(n for n in apart if n in stated), *newer)
+    return tuple(f"problem.data.{name}" for name in loose)
+
+
+def _of_this_version(
+    stated: Mapping[str, Any], own: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The description with the present version of the engine that grouped rows, if it is known.
+
+    Another version may group the same rows, so it is told as not verified instead of refused.
+    """
+    here, there = own.get("grouped"), stated.get("grouped")
+    if not (isinstance(there, Mapping) and isinstance(here, Mapping)):
+        return stated, ()
+    if there.get("version") == here["version"]:
+        return stated, ()
+    return {**stated, "grouped": {**there, "version": here["version"]}}, ("grouped.version",)
 
 
 def _thresholds(
@@ -278,6 +294,8 @@ def _thresholds(
         return f"{_spelled(kind, stated['parameters'])}, found again on these rows", (
             "problem.data.binarizer.parameters",
         )
+    if "grouped" in data:  # all midpoints of a large table are too many to be counted
+        return f"given ({kind}), not found again", ("problem.data.binarizer",)
     complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
     fewer = _counts(dataset).items() != _counts(complete).items()
     where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"

@@ -11,7 +11,7 @@ import numpy as np
 
 from milp_trees.data.antecedents import Antecedents, AntecedentTable
 from milp_trees.errors import DataError
-from milp_trees.spaces.trees import Space, Tests, _whole
+from milp_trees.spaces.trees import Space, Tests, _whole, rows_per_leaf
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -172,7 +172,7 @@ class RuleLists(Space):
                     f"The list asks for {antecedent.name!r}, which is none of the problem's {len(allowed.antecedents)} antecedents."
                 )
         routes = predictor.routes(dataset)
-        sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)[:-1]
+        sizes = rows_per_leaf(routes, dataset)[:-1]
         if len(sizes) and sizes.min() < self.min_samples_rule:
             out.append(
                 f"Rule {int(sizes.argmin()) + 1} captures {sizes.min()} rows; at least {self.min_samples_rule} are asked for."

@@ -260,15 +260,18 @@ class Trees(Space):
         return [Tree(Leaf(k), actions) for k in range(len(actions))]
 
     def too_few_rows(self, dataset: Dataset) -> bool:
-        if dataset.n_rows < self.min_samples_leaf:
+        if dataset.total_rows < self.min_samples_leaf:
             return True
         if self.min_samples_treatment:
             of_each = one_hot_treatments(dataset).sum(axis=0)
-            if int(of_each.min(initial=dataset.n_rows)) < self.min_samples_treatment:
+            if int(of_each.min(initial=dataset.total_rows)) < self.min_samples_treatment:
                 return True
         # An exact sum over many rows takes a moment, and most spaces have no such minimum.
         least: Fraction = self.min_weight_leaf
-        return least > 0 and sum(map(Fraction, dataset.row_weights.tolist())) < least
+        if not least > 0:
+            return False
+        weighed = zip(dataset.row_weights.tolist(), dataset.row_counts.tolist(), strict=True)
+        return sum((Fraction(w) * n for w, n in weighed), Fraction(0)) < least
 
     def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
         out = []
@@ -285,13 +288,14 @@ class Trees(Space):
         ):
             out.append(f"The tree splits on the group column {dataset.group_column!r}.")
         routes = predictor.routes(dataset)
-        sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)
+        sizes = rows_per_leaf(routes, dataset)
         if sizes.min() < self.min_samples_leaf:
             out.append(
                 f"A leaf holds {sizes.min()} rows; at least {self.min_samples_leaf} are asked for."
             )
         if self.min_weight_leaf:
-            whole, scale, _ = exact.integers(dataset.row_weights)
+            whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
+            whole = whole * dataset.row_counts
             lightest = scale * min(
                 int(whole[routes.leaf == leaf].sum()) for leaf in range(routes.n_leaves)
             )
@@ -302,7 +306,7 @@ class Trees(Space):
         if self.min_samples_treatment:
             given = one_hot_treatments(dataset)
             rarest = min(
-                int(given[routes.leaf == leaf].sum(axis=0).min(initial=dataset.n_rows))
+                int(given[routes.leaf == leaf].sum(axis=0).min(initial=dataset.total_rows))
                 for leaf in range(routes.n_leaves)
             )
             if rarest < self.min_samples_treatment:
@@ -347,6 +351,13 @@ def space_classes(space: type[Space] | tuple[type[Space], ...]) -> tuple[type[Sp
 
 
 def one_hot_treatments(dataset: Dataset) -> np.ndarray:
-    """1 where a row has a treatment, shape (n, T), for the T treatments that some row has."""
+    """Original rows of a row with each treatment, shape (n, T), for the T treatments of the data."""
     given = dataset.require("treatments", "The limit min_samples_treatment")
-    return np.asarray(given[:, None] == np.unique(given), dtype=np.int64)
+    return np.asarray((given[:, None] == np.unique(given)) * dataset.row_counts[:, None])
+
+
+def rows_per_leaf(routes: Any, dataset: Dataset) -> np.ndarray:
+    """Number of original rows in each leaf, or captured by each rule; int64."""
+    sizes = np.zeros(routes.n_leaves, dtype=np.int64)
+    np.add.at(sizes, routes.leaf, dataset.row_counts)
+    return sizes

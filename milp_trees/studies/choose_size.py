@@ -235,6 +235,7 @@ def random_folds(problem: Problem, n: int, seed: int) -> list[Fold]:
         There cannot be so many folds.
     """
     rows = problem.dataset
+    rows.refuse_counts("Cross-validation")
     if not isinstance(n, int | np.integer) or not 2 <= n <= rows.n_rows:
         raise DataError(
             f"The number of folds must be a whole number between 2 and the number of rows, {rows.n_rows}; got {n}."

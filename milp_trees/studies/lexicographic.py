@@ -90,6 +90,6 @@ def goal_problems(problem: Problem, then: Sequence[Any]) -> Generator[Problem, R
 def _total(task: Any, result: Result) -> Any:
     """What a task's costs add up to for the tree of a result, exactly."""
     data = result.problem.dataset
-    whole, scale, _ = exact.integers(task.costs(data))
+    whole, scale, _ = exact.integers(task.costs(data), rows=data.total_rows)
     action = result.predictor.routes(data).action
-    return scale * int(whole[np.arange(len(action)), action].sum())
+    return scale * int((whole[np.arange(len(action)), action] * data.row_counts).sum())

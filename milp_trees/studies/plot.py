@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-#: Times below this (seconds) are set to this, because differences below it are noise.
-FLOOR = 0.001
+from milp_trees.measures import performance_profile
+from milp_trees.measures.profiles import FLOOR
 
 
 def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any = None) -> Any:
@@ -101,35 +101,6 @@ def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     low, high = max(low - span, min([low, *first])), min(high + span, max([high, *first]))
     margin = 0.05 * (high - low) or 0.5
     return low - margin, high + margin
-
-
-def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
-    """Share of problems that each method proves within a factor of the fastest method's time.
-
-    Returns
-    -------
-    DataFrame
-        Index: the factor; one column per method.
-    """
-    keys = ["problem", "seed"]
-    # Runs of one method on one problem differ in their limits or start: each has its own line.
-    again = frame.groupby([*keys, "method"]).cumcount()
-    frame = frame.assign(method=frame["method"] + again.map(lambda k: f" ({k + 1})" if k else ""))
-    proven = frame[frame["status"].isin(["optimal", "infeasible"])]
-    times = proven.assign(t=proven["seconds"].clip(lower=FLOOR)).pivot_table(
-        index=keys, columns="method", values="t", dropna=False, observed=True
-    )
-    problems = len(frame.drop_duplicates(keys))
-    ratios = times.div(times.min(axis=1), axis=0)
-    factors = np.unique(np.append(ratios.to_numpy()[np.isfinite(ratios.to_numpy())], 1.0))
-    methods = list(dict.fromkeys(frame["method"]))
-    return pd.DataFrame(
-        {
-            m: [(ratios[m] <= f).sum() / problems if m in ratios else 0.0 for f in factors]
-            for m in methods
-        },
-        index=pd.Index(factors, name="factor"),
-    )
 
 
 def plot_profile(frame: pd.DataFrame, ax: Any) -> None:

@@ -263,6 +263,7 @@ def _scores(policy: Any, dataset: Dataset, task: PolicyValue) -> np.ndarray:
 
 def _checked_values(policy: Any, dataset: Dataset, task: PolicyValue) -> np.ndarray:
     """The scores of all actions; a tree must have the actions of the task."""
+    dataset.refuse_counts("The interval of a policy's value")
     if not isinstance(task, PolicyValue):
         name = getattr(task, "name", repr(task))
         raise DataError(

@@ -95,7 +95,8 @@ class ActionCosts(Task):
     def costs(self, dataset: Dataset) -> np.ndarray:
         """Cost of every action on every row in natural units, shape (n, K), to be minimised.
 
-        The array may hold Fractions as objects. A metric that is maximised returns its negative.
+        The array may hold Fractions as objects. A metric that is maximised returns its negative. A
+        row that stands for several original rows has the cost of one of them.
         """
 
     def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -107,8 +108,9 @@ class ActionCosts(Task):
         return self.costs(dataset), np.arange(dataset.n_rows)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
-        """The divisor that makes a rate of a sum of costs: the total row weight."""
-        return exact.fraction(_total(dataset.row_weights))
+        """The divisor that makes a rate of a sum of costs: the total weight of all original rows."""
+        whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
+        return scale * int((whole * dataset.row_counts).sum())
 
     def rate_unit(self, dataset: Dataset) -> Fraction:
         """The normaliser, to which penalties refer; raises DataError if it is zero."""
@@ -146,9 +148,10 @@ class ActionCosts(Task):
             known = _valued[dataset] = self, self._written(dataset)
         costs, row, whole, scale, is_exact = known[1]
         if is_exact:
-            total = scale * int(whole[row, routes.action].sum())
+            total = scale * int((whole[row, routes.action] * dataset.row_counts).sum())
         else:  # sum the measured floats themselves, and not their rounded form
-            total = Fraction(float(np.asarray(costs, dtype=float)[row, routes.action].sum()))
+            chosen = np.asarray(costs, dtype=float)[row, routes.action] * dataset.row_counts
+            total = Fraction(float(chosen.sum()))
         number = self._penalised_value(
             total, routes.n_leaves, [t.columns for t in routes.splits], dataset
         )
@@ -160,7 +163,7 @@ class ActionCosts(Task):
         """Costs by kind of row, the kind of every row, and the costs as exact integers."""
         costs, kind = self._kinds(dataset)
         row = np.arange(len(costs)) if kind is None else kind
-        return costs, row, *exact.integers(costs, kind)
+        return costs, row, *exact.integers(costs, kind, dataset.total_rows)
 
     def _kinds(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray | None]:
         """Costs of the kinds of rows and the kind of every row; None: each row is of its own."""
@@ -205,15 +208,18 @@ class ActionCosts(Task):
         paid = [self._paid(t.columns) for t in tests] if self.penalised else []
         columns = list(dict.fromkeys(paid))
         (costs, kind), (leaf, splits) = self._kinds(dataset), self._penalties(columns, dataset)
-        whole, scale, is_exact = exact.integers(costs, kind)
+        counts = dataset.row_counts
+        whole, scale, is_exact = exact.integers(costs, kind, dataset.total_rows)
         if kind is not None:
             whole = whole[kind]
         least = Fraction(0)  # smallest cost of all rows; zero if the integers contain it already
         if not is_exact:
             measured = np.asarray(costs if kind is None else costs[kind], dtype=float)
             lowest = measured.min(axis=1)
-            least = Fraction(math.fsum(lowest))
+            least = _exact_sum(lowest, dataset)
             whole, scale = exact.on_grid(measured - lowest[:, None], float(max([leaf, *splits])))
+        if dataset.counts is not None:
+            whole = whole * counts[:, None]
         if self.penalised:
             if is_exact:  # the integer unit must divide the unit of costs and every penalty
                 unit = exact.common_unit([scale if whole.any() else Fraction(0), leaf, *splits])
@@ -237,7 +243,7 @@ class ActionCosts(Task):
             features=tests,
             costs=whole,
             actions=self.actions(dataset),
-            counts=np.ones(dataset.n_rows, dtype=np.int64),
+            counts=np.array(counts),
             leaf_cost=round(leaf),
             split_costs=prices,
             side=self.side_rows(dataset),
@@ -287,16 +293,20 @@ def _masses(dataset: Dataset, space: Space) -> dict[str, Any]:
     """The view's weights and treatments of rows, where the space asks for a minimum in a leaf."""
     out: dict[str, Any] = {}
     if least := getattr(space, "min_weight_leaf", 0):
-        whole, scale, _ = exact.integers(dataset.row_weights)
+        whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
+        whole = whole * dataset.row_counts
         out |= {"row_weight": whole, "min_weight_leaf": math.ceil(least / scale)}
     if fewest := getattr(space, "min_samples_treatment", 0):
         out |= {"treated": one_hot_treatments(dataset), "min_treated": int(fewest)}
     return out
 
 
-def _total(weights: np.ndarray) -> Fraction:
-    whole, scale, _ = exact.integers(weights)
-    return scale * int(whole.sum())
+def _exact_sum(numbers: np.ndarray, dataset: Dataset) -> Fraction:
+    """The sum of one double per original row, rounded once."""
+    if dataset.counts is None:
+        return Fraction(math.fsum(numbers))
+    terms = zip(map(Fraction, numbers.tolist()), dataset.counts.tolist(), strict=True)
+    return Fraction(float(sum((x * n for x, n in terms), Fraction(0))))
 
 
 def _spec(value: Any) -> Any:

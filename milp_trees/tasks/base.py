@@ -74,6 +74,8 @@ class Task(ABC):
     #: weights.
     weighs_rows: ClassVar[bool] = False
     weighted_by: ClassVar[str | None] = None
+    #: Whether the task may be stated on rows that stand for several equal rows (`Dataset.counts`).
+    takes_counts: ClassVar[bool] = False
     #: The command for such problems, if it is not `solve`.
     command: ClassVar[str | None] = None
     #: Parameters that the constructor does not accept as text → function that reads the text.

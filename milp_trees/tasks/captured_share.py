@@ -69,6 +69,7 @@ class CapturedShare(TreeConstraint):
     """
 
     name: ClassVar[str] = "captured-share"
+    takes_counts: ClassVar[bool] = True
 
     at_least: Any = "1/2"
     black_box: Any = "black box"
@@ -78,8 +79,8 @@ class CapturedShare(TreeConstraint):
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
-        coefs[:, position(self.black_box, actions)] = 1
-        most = int((1 - self.at_least) * dataset.n_rows)
+        coefs[:, position(self.black_box, actions)] = dataset.row_counts
+        most = int((1 - self.at_least) * dataset.total_rows)
         return [SideRow(f"rows left to {self.black_box}", coefs, None, most)]
 
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
@@ -89,10 +90,10 @@ class CapturedShare(TreeConstraint):
             for k, action in enumerate(routes.leaf_actions[:-1])
             if action == black_box
         ]
-        decided = int((routes.action != black_box).sum())
-        if decided < self.at_least * dataset.n_rows:
+        decided = int(dataset.row_counts[routes.action != black_box].sum())
+        if decided < self.at_least * dataset.total_rows:
             out.append(
-                f"{self.name}: the rules decide {decided} of {dataset.n_rows} rows; a share of at least {float(self.at_least):g} is asked for."
+                f"{self.name}: the rules decide {decided} of {dataset.total_rows} rows; a share of at least {float(self.at_least):g} is asked for."
             )
         return out
 

@@ -48,6 +48,7 @@ class Accuracy(ActionCosts):
 
     name: ClassVar[str] = "accuracy"
     title: ClassVar[str] = "Misclassified rows"
+    takes_counts: ClassVar[bool] = True
     of_classes: ClassVar[bool] = True
     weighted_by: ClassVar[str | None] = "weighted"
     units: ClassVar[tuple[str, str]] = ("errors", "rate")
@@ -65,7 +66,7 @@ class Accuracy(ActionCosts):
         return 1 - np.eye(len(classes), dtype=np.int64), y
 
     def normaliser(self, dataset: Dataset) -> Fraction:
-        return Fraction(dataset.n_rows)
+        return Fraction(dataset.total_rows)
 
 
 @register
@@ -118,7 +119,8 @@ class WeightedError(Accuracy):
         return np.where(super().costs(dataset) == 1, loss[:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
-        return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
+        losses = self.row_losses(dataset) * dataset.row_counts.astype(object)
+        return Fraction(sum(losses.tolist(), Fraction(0)))
 
 
 @register
@@ -140,7 +142,8 @@ class BalancedAccuracy(Accuracy):
 
     def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
-        counts = np.bincount(y, minlength=len(classes))
+        counts = np.zeros(len(classes), dtype=np.int64)
+        np.add.at(counts, y, dataset.row_counts)
         present = int((counts > 0).sum())
         share = np.array(
             [Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object
@@ -168,6 +171,7 @@ class MisclassificationCosts(ActionCosts):
     name: ClassVar[str] = "cost-matrix"
     of_classes: ClassVar[bool] = True
     title: ClassVar[str] = "A cost per pair of true and predicted class"
+    takes_counts: ClassVar[bool] = True
     weighs_rows: ClassVar[bool] = True
     readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"matrix": cost_matrix}
 

@@ -63,6 +63,7 @@ class ConfusionRatio(Task):
 
     of_classes: ClassVar[bool] = True
     weighs_rows: ClassVar[bool] = True
+    takes_counts: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {Ratio: "ratio", PairCounts: "pair_counts"}
     #: Whether the ratio decreases in false positives and in false negatives on all data.
     monotone: ClassVar[bool] = False
@@ -131,9 +132,10 @@ class ConfusionRatio(Task):
         given, is_exact = dataset.row_weights, True
         weights = np.ones(len(given), dtype=np.int64)
         if (given != 1).any():
-            weights, _, is_exact = exact.integers(given)
+            weights, _, is_exact = exact.integers(given, rows=dataset.total_rows)
         if not is_exact:
             weights = np.asarray(given, dtype=float)
+        weights = weights * dataset.row_counts
         truth, said = (
             self._is_positive(which, dataset)
             for which in (_classes(dataset, self.name)[0], routes.action)
@@ -173,7 +175,7 @@ class ConfusionRatio(Task):
             features=tests,
             costs=numerator,
             actions=actions,
-            counts=np.ones(dataset.n_rows, dtype=np.int64),
+            counts=np.array(dataset.row_counts),
             leaf_cost=0,
             split_costs=np.zeros(len(tests), dtype=np.int64),
             side=(
@@ -198,10 +200,10 @@ class ConfusionRatio(Task):
             not self.monotone
             or self.constraints
             or len(self.actions(dataset)) != 2
-            or (dataset.row_weights != 1).any()
+            or _weighted(dataset)
         ):
             raise NoView(
-                f"The task {self.name} has a PairCounts view only for two classes, without row weights and side constraints, and if the ratio "
+                f"The task {self.name} has a PairCounts view only for two classes, without row weights, grouped rows and side constraints, and if the ratio "
                 "falls in false positives and negatives (f1, f-beta, jaccard); any method for cost matrices takes it in steps."
             )
         positive = self.positive_index(dataset)
@@ -219,7 +221,7 @@ class ConfusionRatio(Task):
 
         They exist for the ratios and the data that have a `PairCounts` view.
         """
-        if not self.monotone or (dataset.row_weights != 1).any():
+        if not self.monotone or _weighted(dataset):
             return super().coordinates(routes, dataset)
         said, truth = (
             self._is_positive(which, dataset)
@@ -229,7 +231,7 @@ class ConfusionRatio(Task):
 
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
         """What every action adds on every row, shape (n, K), in units of the integer weights."""
-        weights = whole_weights(self, dataset)
+        weights = whole_weights(self, dataset) * dataset.row_counts
         if (
             max(coefs.values(), default=0) * sum(weights.tolist()) > LARGEST
         ):  # 64-bit sums would be wrong without a warning
@@ -273,7 +275,7 @@ class ConfusionRatio(Task):
 
 def whole_weights(task: Task, dataset: Dataset) -> np.ndarray:
     """The row weights as integers, divided by their unit, which a ratio does not depend on."""
-    weights, _, is_exact = exact.integers(dataset.row_weights)
+    weights, _, is_exact = exact.integers(dataset.row_weights, rows=dataset.total_rows)
     if not is_exact:
         raise DataError(
             f"The task {task.name} is solved in exact rationals; round the row weights to at most nine digits."
@@ -283,6 +285,11 @@ def whole_weights(task: Task, dataset: Dataset) -> np.ndarray:
             f"The task {task.name} needs row weights of at least 0; one is {dataset.row_weights.min()}."
         )
     return weights
+
+
+def _weighted(dataset: Dataset) -> bool:
+    """Whether some row counts otherwise than once."""
+    return dataset.counts is not None or bool((dataset.row_weights != 1).any())
 
 
 def _confusion(truth: np.ndarray, said: np.ndarray) -> dict[str, np.ndarray]:

@@ -31,6 +31,8 @@ class Constraint(ABC):
     compares_groups: ClassVar[bool] = False
     #: Whether it tells apart features that have the same values on all rows.
     about_features: ClassVar[bool] = False
+    #: Whether it counts original rows where rows stand for several equal ones (`Dataset.counts`).
+    takes_counts: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
@@ -93,7 +95,7 @@ class Constraint(ABC):
 
     def widest(self, dataset: Dataset) -> Fraction:
         """A limit that excludes nothing."""
-        return Fraction(dataset.n_rows)
+        return Fraction(dataset.total_rows)
 
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]

@@ -53,6 +53,7 @@ class GroupRates(Constraint):
     """
 
     compares_groups: ClassVar[bool] = True
+    takes_counts: ClassVar[bool] = True
 
     max_disparity: Any = 0.01
     favourable: Any = None
@@ -82,9 +83,10 @@ class GroupRates(Constraint):
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         positive, out = self.positive(actions), []
         for label, in_a, in_b in self.pairs(dataset, positive):
-            n_a, n_b = int(in_a.sum()), int(in_b.sum())
+            rows = dataset.row_counts
+            n_a, n_b = int(rows[in_a].sum()), int(rows[in_b].sum())
             coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
-            coefs[in_a, positive], coefs[in_b, positive] = n_b, -n_a
+            coefs[in_a, positive], coefs[in_b, positive] = n_b * rows[in_a], -n_a * rows[in_b]
             delta = int(self.max_disparity * n_a * n_b)
             out.append(SideRow(f"{self.name} {label}", coefs, -delta, delta))
         return out
@@ -94,11 +96,12 @@ class GroupRates(Constraint):
     ) -> tuple[str, Fraction]:
         """The largest difference of two rates; 0 if there is nothing to compare."""
         positive = self.positive(actions)
-        said = action == positive
+        rows = dataset.row_counts
+        said = np.where(action == positive, rows, 0)
         differences = [
             abs(
-                Fraction(int(said[a].sum()), int(a.sum()))
-                - Fraction(int(said[b].sum()), int(b.sum()))
+                Fraction(int(said[a].sum()), int(rows[a].sum()))
+                - Fraction(int(said[b].sum()), int(rows[b].sum()))
             )
             for _, a, b in self.pairs(dataset, positive)
         ]
@@ -116,7 +119,7 @@ class GroupRates(Constraint):
         Amounts are differences of two shares of at most n rows. Two of them with the denominators
         d and e differ by at least 1/(d·e), and d is at most n².
         """
-        closest = Fraction(1, 2 * dataset.n_rows**2 * amount.denominator)
+        closest = Fraction(1, 2 * dataset.total_rows**2 * amount.denominator)
         return amount - closest if amount > 0 else None
 
 
@@ -189,6 +192,7 @@ class Capacity(Constraint):
     """
 
     name: ClassVar[str] = "capacity"
+    takes_counts: ClassVar[bool] = True
 
     action: Any = None
     at_most: int | None = None
@@ -209,7 +213,7 @@ class Capacity(Constraint):
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
-        coefs[:, position(self.action, actions)] = 1
+        coefs[:, position(self.action, actions)] = dataset.row_counts
         return [SideRow(f"capacity of {self.action}", coefs, self.at_least, self.at_most)]
 
     def amount(
@@ -217,7 +221,7 @@ class Capacity(Constraint):
     ) -> tuple[str, Fraction]:
         """The number of rows that get the action."""
         chosen = action == position(self.action, actions)
-        return f"rows given {self.action}", Fraction(int(chosen.sum()))
+        return f"rows given {self.action}", Fraction(int(dataset.row_counts[chosen].sum()))
 
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, at_most=int(amount), at_least=None)
@@ -246,6 +250,7 @@ class ErrorRates(Constraint):
     """
 
     name: ClassVar[str] = "error-rates"
+    takes_counts: ClassVar[bool] = True
 
     max_false_positive_rate: Any = None
     max_false_negative_rate: Any = None
@@ -264,15 +269,15 @@ class ErrorRates(Constraint):
             len(actions) - 1 if self.favourable is None else position(self.favourable, actions)
         )
         truth = dataset.require("y", f"The constraint {self.name}") == positive
-        out = []
+        rows, out = dataset.row_counts, []
         for name, most, here, is_error in (
             ("false positive rate", self.max_false_positive_rate, ~truth, True),
             ("false negative rate", self.max_false_negative_rate, truth, False),
         ):
             if most is not None:
                 wrong = (np.arange(len(actions)) == positive) == is_error
-                coefs = (here[:, None] & wrong[None, :]).astype(np.int64)
-                out.append(SideRow(name, coefs, None, int(most * int(here.sum()))))
+                coefs = (here[:, None] & wrong[None, :]) * rows[:, None]
+                out.append(SideRow(name, coefs, None, int(most * int(rows[here].sum()))))
         return out
 
 

@@ -70,6 +70,7 @@ class CostSensitive(MisclassificationCosts):
     """
 
     name: ClassVar[str] = "cost-sensitive"
+    takes_counts: ClassVar[bool] = False
     title: ClassVar[str] = "A cost per pair of true and predicted class, and prices of attributes"
     has_extra_scores: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {

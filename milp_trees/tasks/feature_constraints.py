@@ -34,6 +34,7 @@ class FeatureBudget(TreeConstraint):
     """
 
     name: ClassVar[str] = "feature-budget"
+    takes_counts: ClassVar[bool] = True
     about_features: ClassVar[bool] = True
 
     at_most: int = 1
@@ -68,6 +69,7 @@ class NotTogether(TreeConstraint):
     """
 
     name: ClassVar[str] = "not-together"
+    takes_counts: ClassVar[bool] = True
     about_features: ClassVar[bool] = True
 
     first: str = ""
@@ -98,6 +100,7 @@ class Requires(TreeConstraint):
     """
 
     name: ClassVar[str] = "requires"
+    takes_counts: ClassVar[bool] = True
     about_features: ClassVar[bool] = True
 
     needs: str = ""

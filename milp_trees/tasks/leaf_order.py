@@ -97,6 +97,7 @@ class Monotone(TreeConstraint):
     """
 
     name: ClassVar[str] = "monotone"
+    takes_counts: ClassVar[bool] = True
 
     column: str = ""
     direction: str = "increasing"

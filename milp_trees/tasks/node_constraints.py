@@ -33,6 +33,7 @@ class _InNodes(TreeConstraint):
     """Rates of an event that groups are compared by, node by node."""
 
     compares_groups: ClassVar[bool] = True
+    takes_counts: ClassVar[bool] = True
     in_branches: ClassVar[bool]
     event: ClassVar[str]
 
@@ -48,15 +49,15 @@ class _InNodes(TreeConstraint):
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
         groups = dataset.require("groups", f"The constraint {self.name}")
         happens = self.events(dataset, actions)[np.arange(len(routes.action)), routes.action]
-        out = []
+        rows, out = dataset.row_counts, []
         for first, last in routes.nodes():
             if first != last and not self.in_branches:
                 continue
             here = (routes.leaf >= first) & (routes.leaf <= last)
             rates = {
-                g: Fraction(int((here & happens & (groups == g)).sum()), n)
+                g: Fraction(int(rows[here & happens & (groups == g)].sum()), n)
                 for g in np.unique(groups).tolist()
-                if (n := int((here & (groups == g)).sum()))
+                if (n := int(rows[here & (groups == g)].sum()))
             }
             for a, b in combinations(rates, 2):
                 if abs(rates[a] - rates[b]) > self.max_disparity:
@@ -70,15 +71,16 @@ class _InNodes(TreeConstraint):
         self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]
     ) -> list[Structure]:
         groups = dataset.require("groups", f"The constraint {self.name}")
-        member = groups[:, None] == np.unique(groups)[None, :]
-        hits = self.events(dataset, actions)[:, :, None] & member[:, None, :]
+        rows = dataset.row_counts[:, None]
+        member = (groups[:, None] == np.unique(groups)[None, :]) * rows
+        hits = self.events(dataset, actions)[:, :, None] * member[:, None, :]
         return [
             NodeRates(
                 self.name,
                 self.in_branches,
                 self.max_disparity,
-                member.astype(np.int64),
-                hits.astype(np.int64),
+                member,
+                hits,
             )
         ]
 
@@ -105,11 +107,12 @@ class ParityInSubtrees(_InNodes):
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         """Parity at the root, which is a row over actions: bounds of the whole tree use it."""
         groups = dataset.require("groups", f"The constraint {self.name}")
-        hits = self.events(dataset, actions).astype(np.int64)
+        rows = dataset.row_counts
+        hits = self.events(dataset, actions) * rows[:, None]
         out = []
         for a, b in combinations(np.unique(groups).tolist(), 2):
             in_a, in_b = groups == a, groups == b
-            n_a, n_b = int(in_a.sum()), int(in_b.sum())
+            n_a, n_b = int(rows[in_a].sum()), int(rows[in_b].sum())
             coefs = hits * np.where(in_a, n_b, np.where(in_b, -n_a, 0))[:, None]
             slack = int(self.max_disparity * n_a * n_b)
             out.append(SideRow(f"{self.name} {a}/{b} at the root", coefs, -slack, slack))

@@ -39,6 +39,7 @@ class PolicyValue(ActionCosts):
 
     units: ClassVar[tuple[str, str]] = ("reward", "rate")
     weighs_rows: ClassVar[bool] = True
+    takes_counts: ClassVar[bool] = True
 
     @abstractmethod
     def action_values(self, dataset: Dataset) -> np.ndarray:
@@ -86,11 +87,12 @@ class ActionCostMatrix(ActionCosts):
     """Any n × K matrix of costs, given as the dataset's `values`, summed and minimised."""
 
     name: ClassVar[str] = "action-costs"
+    takes_counts: ClassVar[bool] = True
     title: ClassVar[str] = "The cost of the chosen action, known for every row and action"
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(
-            dataset.n_rows
+            dataset.total_rows
         )  # row weights are no part of the costs, so they are no part of the rate
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:

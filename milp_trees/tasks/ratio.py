@@ -133,7 +133,8 @@ class Precision(ConfusionRatio):
 
     def _least_found(self, dataset: Dataset) -> int:
         there = self._is_positive(_classes(dataset, self.name)[0], dataset)
-        return math.ceil(self.min_recall * int(whole_weights(self, dataset)[there].sum()))
+        weights = whole_weights(self, dataset) * dataset.row_counts
+        return math.ceil(self.min_recall * int(weights[there].sum()))
 
 
 @register

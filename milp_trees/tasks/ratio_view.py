@@ -280,6 +280,7 @@ class RatioStep(Task):
     """
 
     name: ClassVar[str] = "ratio-step"
+    takes_counts: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
 
     ratio: Ratio

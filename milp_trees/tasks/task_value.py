@@ -34,6 +34,7 @@ class TaskValue(Constraint):
     """
 
     name: ClassVar[str] = "task-value"
+    takes_counts: ClassVar[bool] = True
 
     task: Any = None
     at_most: Any = 0
@@ -51,7 +52,8 @@ class TaskValue(Constraint):
             raise DataError(
                 f"The task {self.task.name} of the constraint task-value has the actions {', '.join(map(str, own))}, and not {', '.join(map(str, actions))}."
             )
-        whole, scale, is_exact = exact.integers(self.task.costs(dataset))
+        whole, scale, is_exact = exact.integers(self.task.costs(dataset), rows=dataset.total_rows)
+        whole = whole * dataset.row_counts[:, None]
         if not is_exact:
             raise DataError(
                 f"The constraint task-value needs exact costs, and those of {self.task.name} are measured floats; round them, for example to 4 digits."

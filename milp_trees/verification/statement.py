@@ -77,6 +77,7 @@ class Statement:
         )
         lines = [
             ("data", f"{data['path'] or 'in memory'}: {rows}, {', '.join(where)}"),
+            ("grouped", _grouped(data.get("grouped"))),
             (
                 "features",
                 f"{of}, {data['tests']} tests" + (f": {_some(columns)}" if columns else ""),
@@ -155,7 +156,7 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "path": source.get("path"),
         "sha256": source.get("sha256"),
         "arrays_sha256": dataset.sha256,
-        "rows": dataset.n_rows,
+        "rows": dataset.total_rows,
         "part": f"{split.get('part')} of test_size={split.get('test_size')}, seed={split.get('seed')}"
         if split
         else None,
@@ -170,6 +171,8 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "loss": dataset.loss,
         "generated": source.get("decision_data"),
     }
+    if dataset.counts is not None:
+        data["grouped"] = {**source.get("grouped", {}), "distinct_rows": dataset.n_rows}
     stated = {**_parameters(task), **task.spec()}
     constraints = [
         {**_parameters(c), **spec}
@@ -203,6 +206,15 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
     return Statement(
         **parts, fingerprint=hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
     )
+
+
+def _grouped(stated: Mapping[str, Any] | None) -> str:
+    """What was grouped where, in words; empty if rows are as they were."""
+    if stated is None:
+        return ""
+    engine = f"by {stated['engine']} {stated['version']} " if "engine" in stated else ""
+    query = f": {stated['query']}" if stated.get("query") else ""
+    return f"{engine}into {stated['distinct_rows']} distinct rows with counts{query}"
 
 
 def _candidates(source: Mapping[str, Any]) -> int | None:

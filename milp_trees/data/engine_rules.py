@@ -1,0 +1,159 @@
+"""The rules of a binarizer for a table in an engine: the same as if the rows were in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.binarize import KINDS as BINARIZERS
+from milp_trees.data.binarize import LOSSES
+from milp_trees.data.engine_table import BOOL, KINDS, TEXT, WHOLE, EngineTable, Extent
+from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
+from milp_trees.data.rules import Rule, thresholds_at
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.data.binarize import Binarizer
+
+
+def check_columns(
+    table: EngineTable, features: Sequence[str], labels: Sequence[str], numbers: Collection[str]
+) -> dict[str, Extent]:
+    """The extents of columns that can be used: by their type, without missing or infinite values.
+
+    Parameters
+    ----------
+    table : EngineTable
+    features, labels : sequence of str
+        Columns that become binary features, and columns that are taken as they are.
+    numbers : collection of str
+        Those of `labels` that must hold numbers.
+
+    Returns
+    -------
+    dict
+        The extent of every column.
+
+    Raises
+    ------
+    DataError
+        A column cannot be used.
+    """
+    names = list(dict.fromkeys([*features, *labels]))
+    for name in names:
+        kind = table.columns[name]
+        if kind not in KINDS:
+            raise DataError(
+                f"The column {name!r} holds values of the type {kind}; turn them into numbers or texts with a query, or drop the column."
+            )
+        if name in numbers and kind == TEXT:
+            raise DataError(f"The column {name!r} must hold numbers; it holds texts.")
+    extents = table.extents(names)
+    for name, extent in extents.items():
+        if extent.missing:
+            raise DataError(
+                f"The column {name!r} has {extent.missing} missing values; leave out those rows or fill them in with a query (--query)."
+            )
+        if extent.infinite and (name in features or name in numbers):
+            raise DataError(
+                f"The column {name!r} has {extent.infinite} infinite values; leave out those rows with a query (--query)."
+            )
+        if table.columns[name] == WHOLE and max(-extent.low, extent.high) >= 2.0**53:
+            raise DataError(
+                f"The column {name!r} holds whole numbers beyond 2^53, which doubles do not tell apart; drop it, or make smaller numbers of it with a query."
+            )
+    return extents
+
+
+def is_binary(table: EngineTable, name: str, extent: Extent) -> bool:
+    """Whether a column of numbers holds nothing but 0 and 1."""
+    if table.columns[name] == TEXT or extent.low < 0 or extent.high > 1:
+        return False
+    whole = table.columns[name] in (BOOL, WHOLE)
+    return whole or set(table.distinct(name, 2) or (2,)) <= {0.0, 1.0}
+
+
+def fit_there(
+    binarizer: Binarizer,
+    table: EngineTable,
+    features: Sequence[str],
+    extents: Mapping[str, Extent],
+) -> None:
+    """Fit a binarizer on columns of a table in an engine.
+
+    Parameters
+    ----------
+    binarizer : Binarizer
+        Gets the rules, and what they lose, that `fit` would give it.
+    table : EngineTable
+        Without missing and infinite values in these columns.
+    features : sequence of str
+        The columns.
+    extents : mapping
+        Their extents.
+
+    Raises
+    ------
+    DataError
+        The binarizer needs the rows themselves, or a column of texts has too many different ones.
+    """
+    if binarizer.kind not in BINARIZERS:
+        raise DataError(
+            f"There is no binarizer {binarizer.kind!r}; known are {', '.join(BINARIZERS)}."
+        )
+    if binarizer.kind in ("buckets", "tree-guess"):
+        raise DataError(
+            f"The binarizer {binarizer.kind} needs the rows in memory; take auto, midpoints or quantiles:N, or give a Binarizer that was fitted on a sample."
+        )
+    check_parameters(binarizer, OF_BINARIZERS)
+    fewer = False
+    rules: dict[str, Rule] = {}
+    for name in features:
+        if is_binary(table, name, extents[name]):
+            rules[name] = "0/1"
+            continue
+        rules[name], complete = _rule(binarizer, table, name)
+        fewer |= not complete
+    binarizer.rules_, binarizer.n_features_in_ = rules, len(rules)
+    binarizer.loss_ = LOSSES["quantiles"] if fewer else ""
+
+
+def _rule(binarizer: Binarizer, table: EngineTable, name: str) -> tuple[Rule, bool]:
+    """The rule of a column, and whether it has all thresholds that the column could have."""
+    if table.columns[name] == TEXT:
+        return {"categories": _categories(binarizer, table, name)}, True
+    few = binarizer.max_midpoints if binarizer.kind == "auto" else MOST_MIDPOINTS
+    values: Any = None if binarizer.kind == "quantiles" else table.distinct(name, few)
+    if binarizer.kind == "midpoints" and values is None:
+        raise DataError(
+            f"The column {name!r} has more than {MOST_MIDPOINTS} different values, too many for midpoints; take quantiles:N."
+        )
+    if binarizer.kind == "midpoints" or (binarizer.kind == "auto" and _fit_in(values, few)):
+        return thresholds_at(np.array(values), np.arange(1, len(values))), True
+    n = table.n_rows()
+    bins = max(2, min(binarizer.n_bins, n))
+    # numpy.quantile(…, method="lower") takes the value at this position.
+    ranks = np.floor(np.arange(1, bins) / bins * (n - 1)).astype(np.int64)
+    pairs = sorted(set(table.ranked(name, ranks.tolist())))
+    rule = [t for pair in pairs if pair[1] < np.inf for t in thresholds_at(np.array(pair), _ONE)]
+    return rule, table.distinct(name, len(rule) + 1) is not None
+
+
+def _fit_in(values: Any, most: int) -> bool:
+    return values is not None and len(values) <= most
+
+
+def _categories(binarizer: Binarizer, table: EngineTable, name: str) -> list[str]:
+    found = table.distinct(name, binarizer.max_categories)
+    if found is None:
+        raise DataError(
+            f"The column {name!r} holds more than {binarizer.max_categories} different texts; drop it if it names the rows, or raise Binarizer(max_categories=…)."
+        )
+    return found[1:] if len(found) <= 2 else found
+
+
+_ONE = np.array([1])
+#: Largest number of different values of a column that gets all midpoints.
+MOST_MIDPOINTS = 10_000

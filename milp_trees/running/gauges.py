@@ -1,0 +1,74 @@
+"""What a run uses: memory and processor time of this process and of those it started, and the load.
+
+Solvers run in processes of their own, so their use counts too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import psutil
+
+#: Seconds between two looks at which processes there are; between them only known ones are asked.
+FAMILY = 1.0
+
+
+@dataclass
+class Gauges:
+    """Measures one run after the other."""
+
+    own: psutil.Process = field(default_factory=psutil.Process)
+    _children: dict[int, psutil.Process] = field(default_factory=dict)
+    _seconds: dict[tuple[int, float], float] = field(default_factory=dict)
+    _looked: float = 0.0
+    _before: float = 0.0
+    _peak: float = 0.0
+    _loads: list[float] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """A run begins."""
+        self._seconds.clear()
+        self._peak, self._loads = 0.0, []
+        self._looked = 0.0
+        self.look()
+        self._before = sum(self._seconds.values())
+
+    def look(self) -> float:
+        """Look at memory, time and load; returns the memory in use now, in MB."""
+        now = time.monotonic()
+        if now - self._looked > FAMILY:
+            self._looked = now
+            with contextlib.suppress(psutil.Error):
+                self._children = {p.pid: p for p in self.own.children(recursive=True)}
+            with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
+                self._loads.append(os.getloadavg()[0])
+        memory = 0.0
+        for process in (self.own, *list(self._children.values())):
+            with contextlib.suppress(psutil.Error):
+                with process.oneshot():
+                    memory += process.memory_info().rss / 2**20
+                    used = process.cpu_times()
+                    name = (process.pid, process.create_time())
+                self._seconds[name] = used.user + used.system
+        self._peak = max(self._peak, memory)
+        return memory
+
+    def end(self) -> dict[str, Any]:
+        """What the run used: the fields of a row."""
+        self._looked = 0.0
+        self.look()
+        return {
+            "peak_memory_mb": round(self._peak, 1),
+            "cpu_seconds": round(max(0.0, sum(self._seconds.values()) - self._before), 4),
+            "load": round(sum(self._loads) / len(self._loads), 3) if self._loads else None,
+        }
+
+    def kill_children(self) -> None:
+        """End all processes that this one started."""
+        for process in self.own.children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
