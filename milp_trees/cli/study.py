@@ -75,7 +75,7 @@ def study(
     """
     from milp_trees.planning.listing import said
     from milp_trees.planning.reading import read_plan
-    from milp_trees.running.from_spec import study as run_study
+    from milp_trees.running.study import study as run_study
 
     writable(out, store)
     plan = read_plan(spec)

@@ -1,17 +1,15 @@
-"""`study`: a SPEC file as one call."""
+"""`milp_trees.study`: a SPEC file is planned, run, and becomes a Study."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 from milp_trees.planning.plan import Plan
 from milp_trees.planning.reading import read_plan
-
-if TYPE_CHECKING:
-    from milp_trees.running.front import News
-    from milp_trees.studies import Study
+from milp_trees.running.front import News, run_plan
+from milp_trees.studies.study import Study
 
 
 @overload
@@ -49,56 +47,59 @@ def study(
     jobs: int | None = None,
     executor: str = "processes",
     address: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    retries: int = 2,
-    memory_mb: float | None = None,
     dry_run: bool = False,
     progress: Callable[[News], object] | None = None,
+    retries: int = 2,
+    memory_mb: float | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Study | Plan:
     """Run a study: every problem of a SPEC file with every method, under stated limits.
+
+    The whole SPEC is checked before anything runs.
 
     Parameters
     ----------
     spec : path or Plan
-        A TOML file; docs/studies.md describes its layout. The whole file is checked before anything
-        runs. A plan that was made from one is taken as it is.
+        A TOML file, as docs/studies.md describes it, or the plan of one.
     store : path, optional
-        SQLite file for the rows; the same call continues a study that was stopped. Without it rows
-        are kept in memory.
+        SQLite file for the rows; the folder `STORE.runs` beside it holds the files of the workers.
+        Without it rows are kept in memory. The same call continues a study that was stopped, and a
+        second one, on this machine or on another that sees the same folder, joins it.
     jobs : int, optional
-        Largest number of runs at a time: by default 1, and on a cluster all that it has.
-    executor : {"processes", "serial", "dask", "slurm"}
-        Where the runs are made.
+        Runs at a time: by default 1, and on a cluster all that it has room for.
+    executor : str, default="processes"
+        Where the runs are made: `serial` (in this process), `processes` (of this machine, each with
+        cores of its own), `dask` or `slurm`.
     address : str, optional
-        Of a Dask scheduler, such as `tcp://127.0.0.1:8786`.
-    options : mapping, optional
-        Further settings of the executor, by its own names.
-    retries : int, default=2
-        How often a run that crashed is made again.
-    memory_mb : number, optional
-        Memory, in MB, that a run and its solver may use together.
+        Of a Dask scheduler.
     dry_run : bool, default=False
-        Only check the SPEC and return the plan.
+        Check everything and return the plan.
     progress : callable, optional
         Called with `milp_trees.running.front.News` about twice a second.
+    retries : int, default=2
+        How often a run whose process, or whose solver's process, crashed is made again.
+    memory_mb : number, optional
+        Memory, in MB, that a run and its solver may use together. A run with more is ended and
+        counts as crashed. (`memory_limit` of the SPEC is a limit that methods keep themselves.)
+    options : mapping, optional
+        Further settings of the executor, such as `{"slurm_partition": "short"}`.
 
     Returns
     -------
     Study or Plan
-        The rows are those of the plan, in its order.
 
     Raises
     ------
     SpecError
-        Something in the SPEC is wrong; the sentence names the line.
+        Something in the SPEC is wrong; the sentence begins with the file and the line.
     StudyError
-        The executor cannot work, or another study uses the store.
+        The study cannot be executed as it was asked for; finished rows are safe.
+    StoreError
+        The store cannot be read or written.
     """
     plan = spec if isinstance(spec, Plan) else read_plan(spec)
     if dry_run:
         return plan
-    from milp_trees.running.front import run_plan
-
     return run_plan(
         plan,
         store,
