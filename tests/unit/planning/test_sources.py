@@ -108,4 +108,14 @@ def test_tasks_have_parameters_constraints_and_prices(tmp_path):
     first, second = (p.build()[0].task for p in plan.problems)
     assert (str(first.leaf_penalty), str(second.leaf_penalty)) == ("1/100", "1/50")
     assert [(str(c.action), int(c.at_most)) for c in first.constraints] == [("1", 9), ("0", 25)]
-    assert first.feature_costs == {"1": "0.5"}
+    assert first.feature_costs == {"1": 0.5}
+
+
+def test_a_constraint_whose_parameter_has_no_default_is_written_as_a_label(tmp_path):
+    plan = planned(
+        tmp_path,
+        'data = "planted:rows=30,tests=4"\n'
+        'task = {name = "accuracy", constraints = ["error-rates:max_false_positive_rate=0.1"]}',
+    )
+    (rule,) = plan.problems[0].build()[0].task.constraints
+    assert str(rule.max_false_positive_rate) in ("1/10", "0.1")
