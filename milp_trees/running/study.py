@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from milp_trees.planning.plan import Plan
 from milp_trees.planning.reading import read_plan
@@ -12,6 +12,34 @@ from milp_trees.running.front import News, run_plan
 from milp_trees.studies.study import Study
 
 
+@overload
+def study(
+    spec: str | Path | Plan,
+    *,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    executor: str = "processes",
+    address: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    retries: int = 2,
+    memory_mb: float | None = None,
+    dry_run: Literal[True],
+    progress: Callable[[News], object] | None = None,
+) -> Plan: ...
+@overload
+def study(
+    spec: str | Path | Plan,
+    *,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    executor: str = "processes",
+    address: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    retries: int = 2,
+    memory_mb: float | None = None,
+    dry_run: Literal[False] = False,
+    progress: Callable[[News], object] | None = None,
+) -> Study: ...
 def study(
     spec: str | Path | Plan,
     *,
