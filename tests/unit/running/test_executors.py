@@ -74,7 +74,7 @@ def test_a_second_machine_joins_and_takes_over(tmp_path):
     plan = plan_of(tmp_path, spec)
     path, store = tmp_path / "plan.json", tmp_path / "s.db"
     path.write_text(json.dumps(plan.to_json()))
-    slow = FRONT.replace("run_plan(plan", "run_plan(plan, progress=news, ").replace(
+    slow = FRONT.replace("run_plan(plan, store", "run_plan(plan, store, progress=news").replace(
         "plan, store, settings",
         "import time\nnews = lambda news: time.sleep(60) if news.done > 4 else None\nplan, store, settings",
     )
