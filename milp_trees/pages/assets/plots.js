@@ -17,8 +17,8 @@ M.plots = (() => {
   let known = [];
   M.on("ready", () => {
     const rows = [...M.rows, ...(M.against?.rows ?? [])];
-    M.measures.nameLines(M.rows);
-    M.measures.nameLines(M.against?.rows ?? []);
+    M.measures.prepare(M.rows);
+    M.measures.prepare(M.against?.rows ?? []);
     known = [...new Set(rows.map((row) => row.line))]
       .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   });
@@ -81,14 +81,16 @@ M.plots = (() => {
     return el("label", { class: "choice" }, `${label} `, box);
   }
 
-  function timeSwitches({ machines, environment }) {
-    const box = machines.length < 2 ? [] : [el("label", { class: "choice" }, "machine ",
-      el("select", { "data-state": "timed_on", "aria-label": "machine",
-        onchange: (event) => M.state.set({ timed_on: event.target.value }) },
-      machines.map(([name, label]) =>
-        el("option", { value: name, selected: name === environment }, label))))];
-    return [choice("mode", "time-out mode", Object.keys(MODES).map((m) => [m, m])), ...box];
-  }
+  /** A drop-down of names, of which the first is taken until one is chosen. */
+  const pick = (name, label, options, now) => el("label", { class: "choice" }, `${label} `,
+    el("select", { "data-state": name, "aria-label": label,
+      onchange: (event) => M.state.set({ [name]: event.target.value }) },
+    options.map(([value, text]) => el("option", { value, selected: value === now }, text))));
+
+  /** What figures and tables have in common: the time-out mode, and the machine if there are two. */
+  const switches = ({ machines, environment }, timed) => [
+    timed ? choice("mode", "time-out mode", Object.keys(MODES).map((m) => [m, m])) : null,
+    machines.length > 1 ? pick("timed_on", "machine", machines, environment) : null];
 
   /** The scale of an axis; `scales` of the view lists the axes that differ from their first scale. */
   function scaleOf(id, axis, first) {
@@ -117,18 +119,18 @@ M.plots = (() => {
       const width = Math.max(300, Math.min(body.clientWidth || 720, 960));
       const drawn = seen.rows.length ? draw(seen, now, width) : "No run is left by the filters.";
       const nothing = typeof drawn === "string";
-      const switches = el("p", { class: "switches" }, timed ? timeSwitches(seen) : [], more(seen),
+      const bar = el("p", { class: "switches" }, switches(seen, timed), more(seen),
         Object.entries(now).map(([axis, scale]) => scaleSwitch(id, axis, scale)),
         nothing ? null : el("button", { type: "button", class: "save",
           title: "Save this figure", onclick: () => M.downloads.svg(drawn, id) }, "SVG"));
       if (!nothing) head(drawn, title, [about(seen), conditions(seen, timed)].filter(Boolean).join("; "));
-      keepFocus(body, () => body.replaceChildren(switches,
+      keepFocus(body, () => body.replaceChildren(bar,
         nothing ? el("p", { class: "nothing" }, drawn) : el("div", { class: "plot" }, drawn),
         ...after(seen)));
     } });
   }
 
-  /** Redraw without losing the place of somebody who uses the keyboard. */
+  /** Redraw; the control that has the keyboard's focus keeps it. */
   function keepFocus(body, redraw) {
     const at = [...body.querySelectorAll("button, select, input")].indexOf(document.activeElement);
     redraw();
@@ -204,6 +206,6 @@ M.plots = (() => {
     svg.addEventListener("input", () => emphasise(svg, svg.value?.line));
   }
 
-  return { choice, clip, conditions, figure, grow, head, keepFocus, look, nameSeries, oneMachine, scalesOf,
-    timeSwitches, view, withLegend };
+  return { choice, clip, conditions, figure, grow, head, keepFocus, look, nameSeries, oneMachine, pick,
+    scalesOf, switches, view, withLegend };
 })();
