@@ -132,6 +132,27 @@ def test_a_store_of_an_earlier_version_opens(study_copy, page):
     assert main["rows"]["count"] == 12
 
 
+def test_permutations_of_a_problem_are_one_problem_and_other_data_are_another(study_copy):
+    """The second problem of the study becomes a permutation of the first, or other data."""
+    runs = mt.Study.open(study_copy).rows
+    first, second = dict.fromkeys(row["problem_key"] for row in runs)
+    data = next(row for row in runs if row["problem_key"] == first)["problem"]["data"]
+    for path, count in ((data["path"], 1), ("another", 2)):
+        with sqlite3.connect(study_copy) as db:
+            for row in runs:
+                own = {"name": "p", "permutation": int(row["problem_key"] == second)}
+                if row["problem_key"] == second:
+                    stated = {**data, "path": path, "arrays_sha256": "0" * 64}
+                    row = {**row, "problem": {**row["problem"], "data": stated}}
+                text = json.dumps({**row, "run": own})
+                db.execute("UPDATE runs SET result = ? WHERE key = ?", (text, row["key"]))
+        db.close()
+        main, details = held(report_page(study_copy))
+        assert len(main["problems"]) == count
+        assert len({row["problem"] for row in rows_of(main["rows"])}) == count
+        assert {run["problem_key"] for run in details["runs"]} == {first, second}
+
+
 def test_damaged_rows_are_left_out_and_the_page_says_so(study_copy):
     change(study_copy, "UPDATE runs SET result = '{' WHERE id = 2")
     change(
@@ -184,10 +205,11 @@ def test_what_is_no_study_or_has_no_runs_is_refused_in_one_sentence(tmp_path, pl
 
 
 def test_the_command_writes_the_page_beside_the_study(study_copy):
-    told = CliRunner().invoke(app, ["report", str(study_copy)])
+    told = CliRunner().invoke(app, ["report", str(study_copy), "--json"])
     assert told.exit_code == 0, told.output
     page = study_copy.with_suffix(".html")
     assert page.read_text().startswith("<!doctype html>")
+    assert json.loads(told.stdout) == {"page": str(page), "bytes": page.stat().st_size}
     refused = CliRunner().invoke(app, ["report", str(study_copy) + "x"])
     assert refused.exit_code == 1
     assert "There is no study file" in refused.output
