@@ -1,5 +1,6 @@
 """Work among processes: all outcomes, an error ends the others, and Ctrl-C is the caller's."""
 
+import contextlib
 import operator
 import time
 
@@ -9,10 +10,14 @@ import pytest
 from milp_trees.library.processes import each
 
 
-def own_processes():
-    """Processes of multiprocessing that this one started, without its resource tracker."""
-    children = psutil.Process().children(recursive=True)
-    return [c for c in children if any("spawn_main" in word for word in c.cmdline())]
+def none_is_left():
+    """Whether all processes of multiprocessing that this one started end soon."""
+    left = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            if any("spawn_main" in word for word in child.cmdline()):
+                left.append(child)
+    return not psutil.wait_procs(left, timeout=20)[1]
 
 
 def test_every_item_has_its_outcome():
@@ -27,8 +32,7 @@ def test_what_is_finished_is_kept_when_another_item_fails():
         kept.extend(each(time.sleep, [0.0, "wrong", 60.0], 2))
     assert kept in ([], [(0.0, None)])
     assert time.perf_counter() - began < 40
-    gone, alive = psutil.wait_procs(own_processes(), timeout=20)
-    assert not alive
+    assert none_is_left()
 
 
 def test_a_caller_that_stops_ends_the_processes():
@@ -36,5 +40,4 @@ def test_a_caller_that_stops_ends_the_processes():
     outcomes = each(time.sleep, [0.0, 60.0], 2)
     assert next(outcomes) == (0.0, None)
     outcomes.close()
-    gone, alive = psutil.wait_procs(own_processes(), timeout=20)
-    assert not alive
+    assert none_is_left()
