@@ -1,4 +1,4 @@
-"""odtlearn's FlowOCT with CBC on the same sets as `depth2_table.py`, in an environment of its own
+"""odtlearn's FlowOCT with CBC on the same sets as `depth2.toml`, in an environment of its own
 (it needs an old python-mip).
 
     python3 -m venv peer && peer/bin/pip install odtlearn "mip<2" cbcbox MILP_TREES_DATA=…
