@@ -28,9 +28,10 @@ from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 from milp_trees.running.gauges import Gauges
 from milp_trees.running.live import Live
-from milp_trees.running.monitor import Monitor
+from milp_trees.running.monitor import CANNOT, Monitor
 from milp_trees.running.presence import Presence
 from milp_trees.running.rounds import Round
+from milp_trees.running.rounds import fingerprint as fingerprint_of
 from milp_trees.running.row_files import Appender
 from milp_trees.running.shelf import Shelf, crashed
 from milp_trees.studies.attempt import failed, named_method
@@ -328,12 +329,14 @@ def main(given: list[str] | None = None) -> int:
         return 0  # it started late, after its study was taken up by another front end
     try:
         plan = Plan.from_json(folder.read("plan.json"), asked.place)
+        if fingerprint_of(plan) != now.plan:
+            return 0  # the next front end has just written the plan of another study
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             Worker(folder, asked.front, plan=plan, name=asked.name, most=asked.most).work()
     except MilpTreesError as why:
         print(why, file=sys.stderr)
-        return 1
+        return CANNOT
     return 0
 
 
