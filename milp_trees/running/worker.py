@@ -35,6 +35,7 @@ from milp_trees.running.rounds import fingerprint as fingerprint_of
 from milp_trees.running.row_files import Appender
 from milp_trees.running.shelf import Shelf, crashed
 from milp_trees.studies.attempt import failed, named_method
+from milp_trees.studies.identity import Statement, run_key
 from milp_trees.studies.one_run import Bench, Case, Made, origin
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Worker:
         self.gauges = Gauges()
         self._built: OrderedDict[tuple[str, int], tuple[Problem, Dataset | None]] = OrderedDict()
         self._benches: OrderedDict[tuple[Any, ...], Bench] = OrderedDict()
+        self._statements: dict[str, Statement] = {}
         self._settled: set[str] = set()
         self._rivals: dict[str, list[str]] = {}
         for run in self.plan.runs:
@@ -167,6 +169,7 @@ class Worker:
         if isinstance(self.claims.looked_at(run.key, first), Taken):
             self.live.begin(**self._about(run, 0, "preparing"))
             bench = self._bench(run)
+            self._check(run, bench)
             # Before the run is claimed: a helper run that crashes is no crash of this run.
             self.running = True
             try:
@@ -201,6 +204,18 @@ class Worker:
                 self._benches.popitem(last=False)
         self._benches.move_to_end(name)
         return self._benches[name]
+
+    def _check(self, run: PlannedRun, bench: Bench) -> None:
+        """Refuse a run that would be another one here: with other data or other software."""
+        case = (bench.judged_by or bench).case
+        if run.problem not in self._statements:
+            self._statements[run.problem] = Statement.of(case.problem, case.test)
+        stated, method = self._statements[run.problem], named_method(run.method, run.options)
+        order = run.permutation
+        if run.key != run_key(stated, method, run.limits, run.begin, permutation=order):
+            raise StudyError(
+                f"The data of {run.problem}, or the software of {run.method}, are not those of the plan on {self.me.about['host']}; give all machines the same files and versions, and start the study again."
+            )
 
     def _problem(self, name: str, order: int) -> tuple[Problem, Dataset | None]:
         if (name, order) not in self._built:
