@@ -147,9 +147,15 @@ def _list(plan: Plan, jobs: int, out: Path | None, as_json: bool) -> None:
 
 def _report(made: Study, store: Path | None, out: Path | None, as_json: bool) -> None:
     """Print how the runs ended, and how their rows are looked at."""
+    from milp_trees.running.environment import mixed
+
     ends = Counter(row["status"] for row in made.rows).most_common()
     told = ", ".join(f"{number} {status}" for status, number in ends)
     typer.echo(f"rows      {len(made.rows)}: {told or 'none'}", err=as_json)
+    used = {row["run"].get("environment") for row in made.rows}
+    sentence = mixed({k: v for k, v in made.store.environments().items() if k in used})
+    if sentence:
+        typer.echo(f"machines  {sentence}", err=as_json)
     if store is not None:
         typer.echo(f"store     {store}; milp-trees report {store} makes a page of it", err=as_json)
     write(made.rows, out, as_json)
