@@ -133,7 +133,8 @@ def _page(content: Content, other: Content | None, detail: Detail) -> str:
         "licences": html.escape(licences()),
         "blocks": "\n".join(blocks),
     }
-    return fill((_ASSETS / "page.html").read_text("utf-8"), parts)
+    page = fill((_ASSETS / "page.html").read_text("utf-8"), parts)
+    return page.encode("utf-8", "replace").decode("utf-8")  # a file's name may be no valid text
 
 
 def policy(codes: list[str]) -> str:

@@ -15,6 +15,7 @@ import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.pages import report
 from milp_trees.pages.report import report_page
+from milp_trees.studies.rows import DamagedRow, read_row
 from milp_trees.studies.store import Store
 
 
@@ -185,6 +186,21 @@ def test_damaged_rows_are_left_out_and_the_page_says_so(study_copy):
     main, details = held(report_page(study_copy))
     assert [line for line in main["meta"]["left_out"] if "Row 2 " in line]
     assert any("cannot be read" in one["text"] for one in details["predictors"])
+
+
+def test_entries_of_a_run_that_are_of_other_kinds_make_it_a_damaged_row(plain_study):
+    """Each of them ended in a traceback in some part of the page."""
+    row = mt.Study.open(plain_study).rows[0]
+    assert read_row(json.dumps({**row, "run": {"name": "p", "limits": {"time": 2}}}))
+    for damage in (
+        *({"run": {name: 5}} for name in ("name", "data", "started", "worker", "environment")),
+        {"run": {"permutation": "x"}},
+        {"run": {"limits": {"time": "x"}}},
+        {"run": {"crashes": 2}},
+        {"trace": [[1, [], None]]},
+    ):
+        with pytest.raises(DamagedRow, match=r"(run\.|trace)"):
+            read_row(json.dumps({**row, **damage}))
 
 
 def test_a_large_study_keeps_within_its_size_and_says_what_is_cut(study_copy, page, monkeypatch):
