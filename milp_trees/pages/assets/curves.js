@@ -68,7 +68,7 @@
       color: { type: "identity" }, symbol: { type: "identity" },
     });
     nameSeries(svg, paths.map(({ row }) => row.line), "g.series path");
-    return legend ? withLegend(svg, lines) : svg;
+    return legend ? withLegend(svg, lines, { symbols: true }) : svg;
   }
 
   // -- the section -------------------------------------------------------------------------------
@@ -81,7 +81,7 @@
   }
 
   figure({
-    id: "curves", title: "Incumbent and bound over time", order: 30, timed: false,
+    id: "curves", title: "Incumbent and bound over time", order: 30, timed: false, common: true,
     scales: { x: "log", y: "linear" },
     how: "Solid is the value of the best model so far, dashed the proven bound of one instance; the run is proved where the two meet.",
     more({ rows }) {

@@ -7,7 +7,7 @@
   const { FLOOR, table: runTable, timeOf, isSolved } = M.measures;
   const { table, declare } = M.tables;
 
-  const names = (rows) => [...new Set(rows.map((row) => row.line))]
+  const names = (rows) => [...new Set(rows.filter((row) => row.status !== "unsupported").map((row) => row.line))]
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const p = (x) => (x === null || x === undefined ? "–" : x < 0.001 ? "<0.001" : x.toFixed(3));
 
@@ -55,17 +55,19 @@
       keepFocus(body, () => body.replaceChildren(
         M.el("p", { class: "switches" }, switches(seen, true), choice("shift", "shift", shifts, { convert: Number })),
         table({ id: "methods", columns: METHODS, lines,
-          caption: `Methods: ${conditions(seen, true)}; shift ${shift} s` })));
+          caption: `Methods: ${conditions(seen)}; shift ${shift} s` })));
     },
   });
 
   // -- ratios against a base ---------------------------------------------------------------------
   M.state.declare("base", "");
   M.state.declare("other", "");
+  /** The chosen base, else a line with the most runs. */
   function baseOf(rows) {
-    const all = names(rows);
+    const runs = M.measures.groups(rows.filter((row) => row.status !== "unsupported"), (row) => row.line);
     const wanted = M.state.get("base");
-    return all.includes(wanted) ? wanted : all[0];
+    if (runs.has(wanted)) return wanted;
+    return names(rows).sort((a, b) => (runs.get(b)?.length ?? 0) - (runs.get(a)?.length ?? 0))[0];
   }
   const named = (all) => all.map((line) => [line, line]);
 
@@ -97,9 +99,9 @@
   }
 
   figure({
-    id: "ratios", title: "Ratios against a base", order: 25, scales: { x: "log" },
+    id: "ratios", title: "Ratios against a base", order: 25, common: true, scales: { x: "log" },
     how: "Left of 1 a method is faster than the base, right of it slower; the bar is the 95 % interval of a bootstrap over problems, and if it holds 1 the data do not tell them apart.",
-    more: ({ rows }) => (rows.length ? pick("base", "base", named(names(rows)), baseOf(rows)) : []),
+    more: ({ rows }) => (baseOf(rows) ? pick("base", "base", named(names(rows)), baseOf(rows)) : []),
     draw(seen, { x }, width) {
       const { base, found } = ratios(seen);
       const shown = found.filter(({ ratio }) => ratio !== null).sort((a, b) => a.ratio - b.ratio);
@@ -119,8 +121,8 @@
         ],
       }));
     },
-    after: (seen) => (seen.rows.length ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
-      caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, true)}; shift ${seen.shift} s` })] : []),
+    after: (seen) => (baseOf(seen.rows) ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
+      caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, { common: true })}; shift ${seen.shift} s` })] : []),
   });
 
   /** A domain that holds 1 and all intervals. */
@@ -140,7 +142,7 @@
   }
 
   figure({
-    id: "pair", title: "Two methods, instance by instance", order: 26, scales: { x: "log", y: "log" },
+    id: "pair", title: "Two methods, instance by instance", order: 26, common: true, scales: { x: "log", y: "log" },
     how: "A dot is an instance: below the diagonal the vertical method is faster; crosses are instances that one of the two did not prove.",
     more: ({ rows }) => {
       const { all, base, other } = pair(rows);
@@ -200,7 +202,7 @@
       const lines = M.statistics.variability(seen.rows, seen.mode, seen.shift);
       keepFocus(body, () => body.replaceChildren(lines.length
         ? table({ id: "variability", columns: VARIABILITY, lines,
-          caption: `Variability: ${conditions(seen, true)}; shift ${seen.shift} s` })
+          caption: `Variability: ${conditions(seen)}; shift ${seen.shift} s` })
         : M.el("p", { class: "nothing" }, "No method has two runs on a problem that count.")));
     },
   });

@@ -87,15 +87,15 @@ def answered(row, method, took, best, value, draw):
     }
 
 
-def write(path, first, *, machines=("m1",), **changes):
-    """A study's file with these rows, once for each machine."""
-    study = Study(path)
+def study(first, *, machines=("m1",), **changes):
+    """A study in memory with these rows, once for each machine."""
+    made = Study()
     for machine in machines:
         for number, (k, seed, row) in enumerate(rows(first, machine, **changes)):
-            study.store.append(
+            made.store.append(
                 row,
                 **{"key": f"{machine}{number:08d}", "role": "run", "problem": f"problem{k}"},
                 **{"seed": seed, "log": f"log of {machine} {number}"},
             )
-    study.store.close()
-    return path
+    made.rows = list(made.store.rows())
+    return made

@@ -2,17 +2,16 @@
 
 import csv
 import io
-import math
 import re
 import shutil
 import xml.etree.ElementTree as ET
 
 import browser_rows
 import pytest
+from browser_tools import Opened, at, change, near, saved, until
 
 from milp_trees import measures
 from milp_trees.pages.report import write_report
-from milp_trees.studies import Study
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -36,22 +35,19 @@ TIMED = ["methods", "solved", "profile", "ratios", "pair", "ranks"]
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("stores")
-    first = browser_rows.template()
-    return {
-        "one": browser_rows.write(folder / "one.db", first),
-        "old": browser_rows.write(folder / "old.db", first, slower=0.3, wrong=True),
-        "mixed": browser_rows.write(folder / "mixed.db", first, machines=("m1", "m2")),
-    }
+def study():
+    return browser_rows.study(browser_rows.template())
 
 
 @pytest.fixture(scope="module")
-def files(stores):
-    out = {name: path.with_suffix(".html") for name, path in stores.items()}
-    write_report(stores["one"], out["one"], against=stores["old"])
-    write_report(stores["mixed"], out["mixed"])
-    return out
+def files(study, tmp_path_factory):
+    folder, first = tmp_path_factory.mktemp("pages"), study.rows[0]
+    old = browser_rows.study(first, slower=0.3, wrong=True)
+    mixed = browser_rows.study(first, machines=("m1", "m2"))
+    return {
+        "one": write_report(study, folder / "one.html", against=old),
+        "mixed": write_report(mixed, folder / "mixed.html"),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -60,29 +56,6 @@ def browser():
         running = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield running
         running.close()
-
-
-class Opened:
-    """Pages that note what must not happen: errors, warnings, requests."""
-
-    def __init__(self, browser):
-        self.browser, self.contexts, self.wrong = browser, [], []
-
-    def __call__(self, path, fragment="", **options):
-        context = self.browser.new_context(accept_downloads=True, **options)
-        self.contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("console", lambda message: self.wrong.append(message.text))
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("request", self._request)
-        page.goto(f"{path.as_uri()}{fragment}")
-        page.wait_for_selector("html.ready")
-        return page
-
-    def _request(self, request):
-        if not request.url.startswith(("file:", "blob:")):
-            self.wrong.append(request.url)
 
 
 @pytest.fixture(scope="module")
@@ -113,13 +86,9 @@ def shared(files, opened):
 def page(shared):
     """The page of the study, as it is when it is opened."""
     shared.evaluate("location.hash = ''")
-    shared.wait_for_function("!M.state.fragment() && !document.querySelector('dialog[open]')")
+    until(shared, "!M.state.fragment() && !document.querySelector('dialog[open]')")
     shared.evaluate("M.update(true)")
     return shared
-
-
-def change(page, **settings):
-    page.evaluate("settings => { M.state.set(settings); M.update(true); }", settings)
 
 
 def shown(page):
@@ -127,12 +96,6 @@ def shown(page):
     text = "ids => Object.fromEntries(ids.map(id => [id, document.getElementById(id).innerHTML]))"
     found = page.evaluate(text, [*OF_RUNS, "versions"])
     return {k: re.sub(r"plot-[\w-]+", "plot", markup) for k, markup in found.items()}
-
-
-def saved(page, section, label):
-    with page.expect_download() as caught:
-        page.locator(f"#{section} .save", has_text=label).first.click()
-    return caught.value.path().read_text("utf-8")
 
 
 def test_filters_recompute_every_aggregate_and_every_figure(page):
@@ -202,12 +165,12 @@ def test_a_pointer_finds_curves_and_a_button_changes_the_scale(page):
     assert page.locator('#profile [style*="opacity: 0.15"]').count() >= 3
 
 
-def test_rows_are_saved_as_csv_a_figure_as_svg_a_table_as_latex(page, stores):
+def test_rows_are_saved_as_csv_a_figure_as_svg_a_table_as_latex(page, study):
     change(page, **{"only.seed": ["0"]})
     with page.expect_download() as caught:
         page.locator("#runs").get_by_role("button", name="CSV").click()
     lines = list(csv.DictReader(io.StringIO(caught.value.path().read_text("utf-8"), newline="")))
-    frame = Study.open(stores["one"]).frame()
+    frame = study.frame()
     frame = frame[frame["seed"] == 0]
     assert [line["name"] for line in lines] == list(frame["name"])
     assert [float(line["seconds"]) for line in lines] == list(frame["seconds"])
@@ -232,21 +195,9 @@ def test_rows_are_saved_as_csv_a_figure_as_svg_a_table_as_latex(page, stores):
     assert saved(page, "methods", "Markdown").count("\n") == 2 + 6
 
 
-def near(found, expected, tolerance=1e-9):
-    """Whether two numbers are equal; null in the browser is NaN in Python."""
-    if found is None or found == []:
-        return math.isnan(expected)
-    return math.isclose(found, expected, rel_tol=tolerance, abs_tol=1e-12)
-
-
 @pytest.fixture(scope="module")
-def frame(stores):
-    return Study.open(stores["one"]).frame()
-
-
-def at(points, x):
-    """The height of a step curve."""
-    return next((p["share"] for p in reversed(points) if p["x"] <= x * (1 + 1e-12)), 0.0)
+def frame(study):
+    return study.frame()
 
 
 @pytest.mark.parametrize("mode", measures.TIMEOUTS)
@@ -288,8 +239,8 @@ def test_the_browser_computes_what_python_computes(page, frame, mode):
     assert mode != "limit" or len(lines) == len(ranks["ranks"])
 
 
-def test_integrals_and_times_to_targets_are_those_of_python(page, frame, stores):
-    traces = Study.open(stores["one"]).traces()
+def test_integrals_and_times_to_targets_are_those_of_python(page, frame, study):
+    traces = study.traces()
     expected = measures.integrals(frame, traces)
     for kind in ("primal", "dual", "primal-dual"):
         found = page.evaluate(
@@ -349,7 +300,7 @@ def test_a_run_opens_with_its_trace_and_goes_back(page):
     assert browser_rows.EVIL_NAME in window.inner_text()
     assert window.locator("g.series path").count() == 2
     page.keyboard.press("Escape")
-    page.wait_for_function("!document.querySelector('dialog[open]')")
+    until(page, "!document.querySelector('dialog[open]')")
 
 
 def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opened, tmp_path):
@@ -360,7 +311,7 @@ def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opene
     )
     page = opened(file, made_up)
     page.evaluate("location.hash = ''")
-    page.wait_for_function("!M.state.fragment()")
+    until(page, "!M.state.fragment()")
     opens = [f"M.openRun({run!r})" for run in page.evaluate("M.rows.map(row => row.id)")]
     opens += [f"M.openProblem({key!r})" for key in page.evaluate("Object.keys(M.problems)")]
     for call in opens:
@@ -368,7 +319,7 @@ def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opene
         page.locator("dialog[open] article").wait_for()
         assert page.locator("dialog img, dialog script, main img, main script").count() == 0
         page.keyboard.press("Escape")
-        page.wait_for_function("!M.state.get('open')")
+        until(page, "!M.state.get('open')")
     assert page.evaluate("window.ran") is None
     page.close()
 
