@@ -140,7 +140,13 @@ def test_title_command_and_machines_come_from_the_store(study_copy):
         machine = {"machine": name, "cpu": "A <b>", "cores": 2, "memory_mb": 4096, "command": ["x"]}
         store.add_environment(name, machine)
     store.merge(
-        [], {"title": "A & B", "spec": "x = 1", "command": "/home/me/bin/study x", "read/a": "7"}
+        [],
+        {
+            "title": "A & B é",
+            "spec": "x = 1",
+            "command": "/home/me/bin/study x",
+            "read/a": "7",
+        },
     )
     store.close()
     for k, row in enumerate(rows):
@@ -149,10 +155,15 @@ def test_title_command_and_machines_come_from_the_store(study_copy):
         change(study_copy, "UPDATE runs SET result = ? WHERE key = ?", text, row["key"])
     page = report_page(study_copy)
     main, _ = held(page)
-    assert "<title>A &amp; B</title>" in page
+    assert "<title>A &amp; B &#233;</title>" in page
     assert "2 different machines or software environments (one (A &lt;b&gt;, 2 cores, 4 GiB" in page
+    assert page.isascii()  # so it is read alike in every encoding that a server may state
     assert set(main["meta"]["environments"]) == {"one", "two"}
-    assert main["meta"]["about"] == {"title": "A & B", "spec": "x = 1", "command": "study x"}
+    assert main["meta"]["about"] == {
+        "title": "A & B é",
+        "spec": "x = 1",
+        "command": "study x",
+    }
     assert "/home/me" not in json.dumps(main)
 
 
