@@ -114,6 +114,8 @@ class Run:
         self.said = Said(self.model.offset, self.trace, self._start_reported)
         self.log = Log(job.limits.log_file)
         self.interrupted: Limit | None = None
+        #: The second, since the run began, at which CBC is to end by itself.
+        self.until = math.inf
         violation = 0.0 if job.start is None else job.model.violation(job.start)
         # After an infeasible start CBC has given wrong answers (coin-or/Cbc issue 449), so it gets
         # none.
@@ -130,6 +132,7 @@ class Run:
         left = self.trace.left(limits.time)
         if left is not None:
             words += ["-sec", left - early(left)]
+            self.until = self.trace.seconds + left - early(left)
         words += ["-allowableGap", limits.abs_gap, "-ratioGap", limits.rel_gap]
         words += ["-randomSeed", limits.seed + 1, "-randomCbcSeed", limits.seed + 1]
         if limits.threads > 1:
@@ -266,7 +269,9 @@ class Run:
         if head.startswith("Optimal"):
             return Status.OPTIMAL, None
         if head in ("Infeasible", "Integer infeasible"):
-            return Status.INFEASIBLE, None
+            # CBC 2.10 says this also if its time ends during preprocessing.
+            late = self.trace.seconds >= self.until
+            return (Status.NO_SOLUTION, Limit.TIME) if late else (Status.INFEASIBLE, None)
         if head.startswith("Stopped on"):
             if "no integer solution" in head or "no solution" in head:
                 return Status.NO_SOLUTION, self._limit(head, result)

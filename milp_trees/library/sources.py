@@ -47,8 +47,8 @@ def source_of(source: Mapping[str, Any], licence: str = "") -> Source:
     a licence; everything else is the user's.
     """
     path = str(source.get("path", ""))
-    if "generator" in source:
-        return Source(f"generator {path or source['generator']}", GENERATED, True)
+    if "generator" in source or "decision_data" in source:
+        return Source(f"generator {path}", GENERATED, True)
     if path in LICENCES:
         name, known = LICENCES[path]
         return Source(f"{name}, as in scikit-learn ({path})", known, True)

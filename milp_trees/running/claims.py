@@ -105,7 +105,7 @@ class Claims:
         Returns
         -------
         bool
-            False if somebody has said so before.
+            False if it was said before.
         """
         return self.folder.make(f"claims/{key}.{attempt}.why", {"why": why})
 

@@ -18,9 +18,9 @@ from milp_trees.running.folder import Folder
 from milp_trees.running.presence import new_name
 
 INSTALL = "pip install 'milp-trees[slurm]'"
-#: Elements at a time if nobody says how many.
+#: Elements at a time if `jobs` is not given.
 USUAL = 16
-#: Minutes in which a batch has to end, if nobody says how many.
+#: Minutes in which a batch has to end, if `timeout_min` is not given.
 MINUTES = 24 * 60
 
 

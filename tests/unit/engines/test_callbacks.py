@@ -108,7 +108,10 @@ def test_true_stops_a_list_of_sizes_a_front_and_a_set_of_models():
     )
     found = mt.near_best(small, slack=9, progress=lambda p: p.incumbent is not None)
     assert found.limit is Limit.CALLBACK
-    with pytest.raises(mt.errors.NothingFound, match="progress function"):
+    with pytest.raises(
+        mt.errors.NothingFound,
+        match="stopped before the optimum was known; there is no set of trees",
+    ):
         mt.near_best(problem, slack=9, progress=lambda point: True)
 
 
