@@ -15,7 +15,8 @@
 
   M.on("ready", () => {
     dialog = el("dialog", { id: "window", "aria-labelledby": "window-title" });
-    dialog.addEventListener("close", close);
+    // the event comes late: by then another window may be open in the same element
+    dialog.addEventListener("close", () => { if (!dialog.open) close(); });
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     document.body.append(dialog);
     M.on("change", () => follow());

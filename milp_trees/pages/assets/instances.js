@@ -73,8 +73,8 @@
     const heading = (key) => el("th", { scope: "col", "aria-sort": key !== name ? "none" : down > 0 ? "ascending" : "descending" },
       el("button", { type: "button", onclick: () => state.set({ problem_sort: order === key ? `-${key}` : key }) }, COLUMNS[key][0], el("span", { "aria-hidden": "true" }, key !== name ? "" : down > 0 ? " ▲" : " ▼")));
     const line = (one) => el("tr", { class: one.belief === "contradicted" ? "bad" : "", onclick: (event) => { if (!event.target.closest("button")) M.openProblem(one.key); } },
-      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openProblem(one.key) }, one.problem.name)),
-      Object.keys(COLUMNS).slice(1).map((key) => el("td", {}, cell(key, one))));
+      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openProblem(one.key) }, text.breakable(one.problem.name))),
+      Object.keys(COLUMNS).slice(1).map((key) => el("td", { class: cell(key, one).length < 25 ? "short" : null }, cell(key, one))));
     body.replaceChildren(el("table", { id: "problems-table" }, el("thead", {}, el("tr", {}, Object.keys(COLUMNS).map(heading))), el("tbody", {}, ones.map(line))));
   }
 
@@ -110,5 +110,5 @@
   }
   M.view("problem", problemWindow);
   M.section({ id: "problems", title: "Problems", order: 60, draw, update: show,
-    how: "One line is one problem with a single right answer. “Best known” and “proved by” come from all runs of this study, whatever is filtered; “derived again” means that programs which share nothing proved the same optimum." });
+    how: "One line is one problem with a single right answer. “Best known” and “proved by” come from all runs of this study, whatever is filtered; “derived again” means that a second program proved the same optimum." });
 })();

@@ -132,6 +132,29 @@ def test_a_store_of_an_earlier_version_opens(study_copy, page):
     assert main["rows"]["count"] == 12
 
 
+def test_title_command_and_machines_come_from_the_store(study_copy):
+    store = Store(study_copy)
+    rows = list(store.rows())
+    for name in ("one", "two", "unused"):
+        machine = {"machine": name, "cpu": "A <b>", "cores": 2, "memory_mb": 4096, "command": ["x"]}
+        store.add_environment(name, machine)
+    store.merge(
+        [], {"title": "A & B", "spec": "x = 1", "command": "/home/me/bin/study x", "read/a": "7"}
+    )
+    store.close()
+    for k, row in enumerate(rows):
+        own = {"environment": ("one", "two")[k % 2], "worker": f"{('one', 'two')[k % 2]}/7"}
+        text = json.dumps({**row, "run": own})
+        change(study_copy, "UPDATE runs SET result = ? WHERE key = ?", text, row["key"])
+    page = report_page(study_copy)
+    main, _ = held(page)
+    assert "<title>A &amp; B</title>" in page
+    assert "2 different machines or software environments (one (A &lt;b&gt;, 2 cores, 4 GiB" in page
+    assert set(main["meta"]["environments"]) == {"one", "two"}
+    assert main["meta"]["about"] == {"title": "A & B", "spec": "x = 1", "command": "study x"}
+    assert "/home/me" not in json.dumps(main)
+
+
 def test_permutations_of_a_problem_are_one_problem_and_other_data_are_another(study_copy):
     """The second problem of the study becomes a permutation of the first, or other data."""
     runs = mt.Study.open(study_copy).rows
