@@ -7,6 +7,8 @@ has its seed in it, so a recipe gives the same problem on every machine.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import MilpTreesError, UnknownName
+from milp_trees.errors import DataError, MilpTreesError, UnknownName
 from milp_trees.planning.tasks import exact, made_task
 
 if TYPE_CHECKING:
@@ -154,7 +156,13 @@ def _binarizer(given: str | Mapping[str, Any]) -> Any:
 def place(data: dict[str, Any], folder: Path) -> str:
     """Take the source out of the data's description: a built-in or generated name, or a path."""
     if "file" in data:
-        return str(folder / data.pop("file"))
+        given = data.pop("file")
+        path = os.path.expandvars(given)  # such as $MILP_TREES_DATA, on the machine of the run
+        if missing := re.search(r"\$\{?(\w+)", path):
+            raise DataError(
+                f"The file {given} is in the folder {missing[0]}, and there is no such variable of the environment; set {missing[1]}."
+            )
+        return str(folder / path)
     if "generator" in data:
         kind, given = data.pop("generator"), data.pop("given")
         return f"{kind}:{given}" if given else str(kind)

@@ -192,6 +192,8 @@ def _belief(row: Mapping[str, Any]) -> str | None:
     """The word for what stands behind a row's answer; None for a row without an answer."""
     if row["agrees"] is False:
         return "contradicted"
+    if row["status"] in ("unsupported", "error"):
+        return None
     if row["agrees"]:
         return "derived again"
     if row["bound"] is not None or row["status"] == "infeasible":
