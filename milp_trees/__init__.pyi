@@ -47,6 +47,7 @@ from .models.write_ensemble import write_ensemble as write_ensemble
 from .pages.report import write_report as write_report
 from .problem import Problem as Problem
 from .results.result import Result as Result
+from .running.study import study as study
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles
 from .spaces.rule_lists import RuleLists as RuleLists
 from .spaces.trees import Trees as Trees

@@ -310,11 +310,8 @@ def near_best(
         )
     if result.trees is None:
         if result.limit:
-            raise NothingFound(
-                result.message
-                if result.limit.by_user
-                else f"{result.message} Raise time_limit or memory_mb."
-            )
+            remedy = "" if result.limit.by_user else " Raise time_limit or memory_mb."
+            raise NothingFound(f"{result.message}{remedy}")
         raise SolverFailure(result.message)
     return result.trees
 

@@ -13,6 +13,7 @@ from milp_trees.cli import (  # noqa: F401
     gap,
     library,
     lists,
+    plot,
     prune,
     questions,
     report,
@@ -20,6 +21,7 @@ from milp_trees.cli import (  # noqa: F401
     spo,
     stored,
     study,
+    table,
     unimodular,
     warm,
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, app, writable
+from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
 from milp_trees.cli.failing import explained
 
 
@@ -26,6 +26,7 @@ def report(
         Path | None,
         typer.Option("--against", help="Another study, to compare two versions with each other."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Write a study as one HTML page: tables, plots, models, logs and certificates.
 
@@ -36,4 +37,7 @@ def report(
     page = store.with_suffix(".html") if out is None else out
     writable(page)
     write_report(store, page, against)
-    typer.echo(f"{page} ({page.stat().st_size / 1000:.0f} kB)")
+    size = page.stat().st_size
+    write({"page": str(page), "bytes": size}, None, as_json)
+    if not as_json:
+        typer.echo(f"{page} ({size / 1000:.0f} kB)")

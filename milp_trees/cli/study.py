@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, writable, write
+from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, writable, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.readers import solver_options
+
+if TYPE_CHECKING:
+    from milp_trees.planning.plan import Plan
+    from milp_trees.studies import Study
 
 
 @app.command(epilog=EXIT_CODES)
@@ -26,7 +32,40 @@ def study(
             help="Check the whole SPEC, list the runs with a guess of their time, stop.",
         ),
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Runs at a time.")] = 1,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", help="SQLite file for the rows; the same command continues a stopped study."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", min=1, help="Runs at a time; default: 1, on a cluster all that it has."
+        ),
+    ] = None,
+    executor: Annotated[
+        str, typer.Option("--executor", help="processes, serial, dask or slurm.")
+    ] = "processes",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of a Dask scheduler, tcp://HOST:PORT.")
+    ] = None,
+    executor_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--executor-option",
+            help="NAME=VALUE, a setting of the executor by its own name; repeatable.",
+        ),
+    ] = None,
+    retries: Annotated[
+        int, typer.Option("--retries", min=0, help="How often a crashed run is made again.")
+    ] = 2,
+    memory_cap: Annotated[
+        int | None,
+        typer.Option(
+            "--memory-cap", min=1, help="Megabytes of a run with its solver; more is a crash."
+        ),
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -34,14 +73,46 @@ def study(
 
     The whole SPEC is checked before anything runs.
     """
-    from milp_trees.cli.lists import print_table
-    from milp_trees.planning.listing import run_table, said, totals
+    from milp_trees.planning.listing import said
     from milp_trees.planning.reading import read_plan
+    from milp_trees.running.study import study as run_study
 
-    writable(out)
+    writable(out, store)
     plan = read_plan(spec)
     if dry_run:
-        if not as_json:
-            print_table(*run_table(plan))
-        typer.echo("\n".join(said(plan, jobs)), err=as_json)
-        write({**plan.to_json(), "totals": totals(plan, jobs)}, out, as_json)
+        _list(plan, jobs or 1, out, as_json)
+        return
+    typer.echo("\n".join(said(plan, jobs or 1)), err=as_json)
+    made = run_study(
+        plan,
+        store=store,
+        jobs=jobs,
+        executor=executor,
+        address=address,
+        options=solver_options(executor_option),
+        retries=retries,
+        memory_mb=memory_cap,
+    )
+    _report(made, store, out, as_json)
+    finish_study(made)
+
+
+def _list(plan: Plan, jobs: int, out: Path | None, as_json: bool) -> None:
+    """Print the runs of a plan, and how many they are."""
+    from milp_trees.cli.lists import print_table
+    from milp_trees.planning.listing import run_table, said, totals
+
+    if not as_json:
+        print_table(*run_table(plan))
+    typer.echo("\n".join(said(plan, jobs)), err=as_json)
+    write({**plan.to_json(), "totals": totals(plan, jobs)}, out, as_json)
+
+
+def _report(made: Study, store: Path | None, out: Path | None, as_json: bool) -> None:
+    """Print how the runs ended, and how their rows are looked at."""
+    ends = Counter(row["status"] for row in made.rows).most_common()
+    told = ", ".join(f"{number} {status}" for status, number in ends)
+    typer.echo(f"rows      {len(made.rows)}: {told or 'none'}", err=as_json)
+    if store is not None:
+        typer.echo(f"store     {store}; milp-trees report {store} makes a page of it", err=as_json)
+    write(made.rows, out, as_json)

@@ -101,15 +101,15 @@ def checked_counts(values: Any, n: int) -> np.ndarray:
     Raises
     ------
     DataError
-        The shape is another one, an entry is no whole number of at least 1, or the sum exceeds
-        2^53.
+        The shape is another one, an entry is no whole number of at least 1, or the sum is not
+        below 2^53.
     """
     given = np.asarray(values)
     if given.shape != (n,):
         raise DataError(f"counts must have shape ({n},); it has {given.shape}.")
-    if given.dtype.kind not in "iu" or (given < 1).any() or given.sum(dtype=float) > 2.0**53:
+    if given.dtype.kind not in "iu" or (given < 1).any() or given.sum(dtype=float) >= 2.0**53:
         raise DataError(
-            "counts are numbers of original rows: whole numbers of at least 1 with a sum of at most 2^53; rows without a count are left out."
+            "counts are numbers of original rows: whole numbers of at least 1 with a sum below 2^53; rows without a count are left out."
         )
     return given.astype(np.int64)
 

@@ -85,6 +85,24 @@ class DuckTable(EngineTable):
         """The table of Parquet files, or the only table of a database.
 
         Whatever the query says, nothing but these files can be read, and nothing can be written.
+
+        Parameters
+        ----------
+        files : sequence of Path
+            At least one.
+        query : str or None
+            One statement SELECT on `source`, or on the tables of the database.
+        memory_mb, threads : int or None
+            Limits of DuckDB.
+
+        Returns
+        -------
+        DuckTable
+
+        Raises
+        ------
+        DataError
+            DuckDB is not installed or refuses the files or the query, or there are several tables.
         """
         duckdb = _library()
         database = files[0] if files[0].suffix in DATABASES else None

@@ -67,7 +67,35 @@ def check_columns(
     return extents
 
 
-def is_binary(table: EngineTable, name: str, extent: Extent) -> bool:
+def check_given(
+    rules: Mapping[str, Rule], table: EngineTable, extents: Mapping[str, Extent]
+) -> None:
+    """Refuse rules of a given binarizer that the columns do not fit.
+
+    Parameters
+    ----------
+    rules : mapping of column to rule
+    table : EngineTable
+    extents : mapping
+        The extents of the columns.
+
+    Raises
+    ------
+    DataError
+        A column that is taken as 0/1 holds something else, or thresholds are for texts.
+    """
+    for name, rule in rules.items():
+        if rule == "0/1" and not _is_binary(table, name, extents[name]):
+            raise DataError(
+                f"The column {name!r} is asked as a yes/no question and must hold 0 or 1; it holds other values."
+            )
+        if isinstance(rule, list) and table.columns[name] == TEXT:
+            raise DataError(
+                f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text."
+            )
+
+
+def _is_binary(table: EngineTable, name: str, extent: Extent) -> bool:
     """Whether a column of numbers holds nothing but 0 and 1."""
     if table.columns[name] == TEXT or extent.low < 0 or extent.high > 1:
         return False
@@ -111,7 +139,7 @@ def fit_there(
     fewer = False
     rules: dict[str, Rule] = {}
     for name in features:
-        if is_binary(table, name, extents[name]):
+        if _is_binary(table, name, extents[name]):
             rules[name] = "0/1"
             continue
         rules[name], complete = _rule(binarizer, table, name)

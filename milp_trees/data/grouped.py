@@ -14,7 +14,7 @@ import numpy as np
 
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
-from milp_trees.data.engine_rules import check_columns, fit_there, is_binary
+from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
 from milp_trees.data.engine_table import CODE, COUNT, HIGH, LABEL, LOW, EngineTable
 from milp_trees.data.load import Columns, _actions, _check_target, _meanings, check_any_weight
@@ -98,11 +98,7 @@ def load_grouped(
     if missing := [c for c in features if c not in chosen.rules_]:
         raise DataError(f"The binarizer has no rule for the column {missing[0]!r}; drop it.")
     rules = {c: chosen.rules_[c] for c in features}
-    for name, rule in rules.items():
-        if rule == "0/1" and not is_binary(table, name, extents[name]):
-            raise DataError(
-                f"The column {name!r} is asked as a yes/no question and must hold 0 or 1; it holds other values."
-            )
+    check_given(rules, table, extents)
     found = _in_order(table.group(rules, labels, max_distinct), max_distinct)
     label = {c: found[LABEL.format(k)].to_numpy() for k, c in enumerate(labels)}
     fields: dict[str, Any] = {f: label[c] for f, c in meaning.items() if f != "values"}
@@ -164,8 +160,13 @@ def _in_order(found: pd.DataFrame, most: int) -> pd.DataFrame:
     if not len(found):
         raise DataError("The table has no rows; at least one is needed.")
     keys = [c for c in found.columns if c.startswith((CODE.format(""), LABEL.format("")))]
-    codes = [np.unique(found[c].to_numpy(), return_inverse=True)[1] for c in reversed(keys)]
-    return found.iloc[np.lexsort(codes)] if codes else found
+    place = np.zeros(len(found), dtype=np.int64)
+    for name in keys:  # keys are packed into one number, which is quick to sort
+        levels, code = np.unique(found[name].to_numpy(), return_inverse=True)
+        if (int(place.max()) + 1) * len(levels) >= 2**62:
+            place = np.unique(place, return_inverse=True)[1]
+        place = place * len(levels) + code
+    return found.iloc[np.argsort(place, kind="stable")]
 
 
 def _ranked(rules: Mapping[str, Rule], found: pd.DataFrame) -> RankedTests:

@@ -115,7 +115,7 @@ class NearBestTrees(Method):
         with clock("solve"):
             limit = search.run()
         if search.graph is None or search.optimum is None:
-            message = "The limit was hit before the optimum was known; there is no set of trees."
+            message = "The run was stopped before the optimum was known; there is no set of trees."
             return finish(
                 problem,
                 self.name,

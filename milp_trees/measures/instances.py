@@ -100,6 +100,15 @@ def numbers(column: pd.Series) -> pd.Series:
     return pd.to_numeric(column, errors="coerce").astype(float)
 
 
+def limits(frame: pd.DataFrame) -> pd.Series:
+    """The time limit of every run; NaN if none is known.
+
+    A run whose limit was not recorded has the largest one of its problem's other runs.
+    """
+    known = numbers(frame["time_limit"])
+    return known.fillna(known.groupby([frame[n] for n in PROBLEM], dropna=False).transform("max"))
+
+
 def common(frame: pd.DataFrame) -> tuple[pd.Series, list[str]]:
     """Which runs are on instances that every line solved.
 
@@ -121,7 +130,7 @@ def common(frame: pd.DataFrame) -> tuple[pd.Series, list[str]]:
 def times(frame: pd.DataFrame, timeouts: str = "limit") -> pd.Series:
     """Seconds with which every run counts; NaN for runs that do not count.
 
-    A run that was not solved and has no time limit counts with its own seconds.
+    A run that was not solved and has no known time limit counts with its own seconds.
 
     Parameters
     ----------
@@ -132,7 +141,7 @@ def times(frame: pd.DataFrame, timeouts: str = "limit") -> pd.Series:
     """
     check_timeouts(timeouts)
     own, done = numbers(frame["seconds"]), solved(frame)
-    limit = numbers(frame["time_limit"]).fillna(own)
+    limit = limits(frame).fillna(own)
     if timeouts == "intersection":
         return own.where(done & common(frame)[0])
     return own.where(done, limit * (10.0 if timeouts == "par10" else 1.0))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milp_trees.measures.instances import PROBLEM, numbers
+from milp_trees.measures.instances import PROBLEM, limits, numbers
 
 #: A point of a trace: seconds, incumbent and bound; None if unknown.
 Point = Sequence[float | None]
@@ -163,7 +163,7 @@ def horizons(frame: pd.DataFrame) -> pd.Series:
     seconds = numbers(frame["seconds"])
     keys = [frame[name] for name in PROBLEM]
     longest = seconds.groupby(keys, dropna=False).transform("max")
-    return numbers(frame["time_limit"]).fillna(longest)
+    return limits(frame).fillna(longest)
 
 
 def gap_curves(

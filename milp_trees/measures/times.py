@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import gmean
 
 from milp_trees.errors import DataError
-from milp_trees.measures.instances import INSTANCE, LINE, SHIFT, lines, numbers, solved
+from milp_trees.measures.instances import INSTANCE, LINE, SHIFT, limits, lines, numbers, solved
 
 #: Name of the line that `virtual_best` makes.
 VIRTUAL = "virtual best"
@@ -41,7 +41,11 @@ def shifted_geometric_mean(times: Iterable[float], shift: float = SHIFT) -> floa
     given = np.asarray(list(times), dtype=float)
     if not shift >= 0 or not (given >= 0).all():
         raise DataError("A shifted geometric mean needs times and a shift that are at least 0.")
-    return float(gmean(given + shift) - shift) if len(given) else float("nan")
+    if not len(given):
+        return float("nan")
+    if shift == 0:
+        return float(gmean(given))
+    return float(shift * np.expm1(np.log1p(given / shift).mean()))
 
 
 def par(
@@ -90,7 +94,7 @@ def virtual_best(frame: pd.DataFrame) -> pd.DataFrame:
     frame = lines(frame)
     ranked = frame.assign(
         _open=~solved(frame),
-        _seconds=numbers(frame["seconds"]).where(solved(frame), -numbers(frame["time_limit"])),
+        _seconds=numbers(frame["seconds"]).where(solved(frame), -limits(frame)),
     ).sort_values(["_open", "_seconds"], kind="stable")
     best = ranked.drop_duplicates(INSTANCE).drop(columns=["_open", "_seconds"]).sort_index()
     return best.assign(taken_from=best[LINE], **{LINE: VIRTUAL})

@@ -31,6 +31,11 @@ BEAT = 0.2
 SILENT = 0.4
 
 
+def is_true(answer: object) -> bool:
+    """Whether a function has said stop: by True of Python or NumPy, and by nothing else."""
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)
+
+
 class Callback:
     """A user's function, during one call of the package.
 
@@ -98,7 +103,7 @@ class Callback:
         try:
             with unheard():  # a run inside the function is a run of its own
                 answer = self.progress(point)
-            if isinstance(answer, (bool, np.bool_)) and answer:
+            if is_true(answer):
                 self.limit = Limit.CALLBACK
         except Exception as error:
             self.error, self.limit = error, Limit.CALLBACK
@@ -117,6 +122,12 @@ def listening() -> Callback | None:
     """The callback of the run in this thread; None if there is none."""
     found: Callback | None = getattr(_here, "callback", None)
     return found
+
+
+def listener() -> Progress | None:
+    """The user's function in this thread, for a run that is a part of what it listens to."""
+    callback = listening()
+    return None if callback is None else callback.progress
 
 
 @contextmanager
@@ -158,7 +169,7 @@ def heard(progress: Progress | None) -> Iterator[Callback | None]:
     try:
         inner.restart()
         yield inner
-    except Exception:  # a run that was stopped may have found nothing
+    except BaseException:  # a run that was stopped may have found nothing
         if inner is outer or inner.error is None:
             raise
     finally:

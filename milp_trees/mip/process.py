@@ -20,8 +20,8 @@ from milp_trees.mip.solver import Job
 from milp_trees.mip.worker import read_frame, write_frame
 from milp_trees.registering import plugins
 
-#: Words of a result whose solver's process ended by itself or was killed.
-CRASHED = "crashed: its process"
+#: Words of a result whose solver's process ended by itself, and of one that was killed.
+CRASHED, KILLED = "crashed: its process", "process was ended by signal"
 
 
 class Worker:
@@ -133,7 +133,7 @@ class Worker:
 
 def crashed_process(message: str) -> bool:
     """Whether the message of a result says that the process of its solver crashed."""
-    return CRASHED in message
+    return CRASHED in message or KILLED in message
 
 
 class Pool:

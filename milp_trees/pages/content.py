@@ -13,7 +13,7 @@ from typing import Any
 from milp_trees.errors import DamagedRowWarning
 from milp_trees.pages.drawings import drawing
 from milp_trees.pages.packing import Shared, columns
-from milp_trees.pages.problems import problems
+from milp_trees.pages.problems import problems, same_problems
 from milp_trees.pages.thin import cut, thin
 from milp_trees.results.json import json_safe
 from milp_trees.studies import Study
@@ -26,6 +26,8 @@ MORE = {
     "started": "time when the run began (UTC)",
     "finished": "time when the run ended (UTC)",
 }
+#: Headings of columns whose names are too short for a reader.
+TITLES = {"name": "problem", "problem": "fingerprint of the problem", "rows": "model rows"}
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,9 @@ class Source:
             warnings.simplefilter("always", DamagedRowWarning)
             study = store if isinstance(store, Study) else Study.open(store)
             references = list(study.store.rows("reference"))
+            about, environments = study.store.about(), study.store.environments()
         said = [str(w.message) for w in caught if issubclass(w.category, DamagedRowWarning)]
-        return cls(study, references, list(dict.fromkeys(said)))
+        return cls(study, references, list(dict.fromkeys(said)), about, environments)
 
 
 class Content:
@@ -102,27 +105,46 @@ class Content:
         store = source.study.store
         log = store.log
         self.title = source.about.get("title") or ("" if store.path is None else store.path.stem)
-        self.environments = source.environments
+        used = {(row.get("run") or {}).get("environment") for row in self.rows}
+        self.environments = {
+            fingerprint: {name: value for name, value in one.items() if name != "command"}
+            for fingerprint, one in source.environments.items()
+            if fingerprint in used
+        }
         self.logs = [log(row["key"], "run") for row in self.rows]
-        self.problems = problems(self.rows, source.references)
+        self.shown = same_problems(self.rows)
+        self.problems = problems(self.rows, source.references, self.shown)
         self.flat = self._flat()
         models: dict[Any, dict[str, str]] = {}
         self.models = [self._model(row, models) for row in self.rows]
 
     def _flat(self) -> list[dict[str, Any]]:
-        best = _gaps_to_best(self.rows)
+        best = self._gaps_to_best()
         own = []
         for row, gap in zip(self.rows, best, strict=True):
             run = row.get("run") or {}
-            one = flat(row) | {
-                "name": self.problems[row["problem_key"]]["name"],
-                "data": Path(flat(row)["data"] or "").name,
+            one = flat(row)
+            one |= {
+                "name": self.problems[self.shown[row["problem_key"]]]["name"],
+                "problem": self.shown[row["problem_key"]],
+                "data": Path(one["data"] or "").name,
                 "gap_to_best": gap,
                 "started": run.get("started"),
                 "finished": row.get("finished"),
             }
             own.append(json_safe(one))
         return own
+
+    def _gaps_to_best(self) -> list[float | None]:
+        """The gap of every row to the best bound of its problem."""
+        places: dict[str, list[int]] = {}
+        for k, row in enumerate(self.rows):
+            places.setdefault(self.shown[row["problem_key"]], []).append(k)
+        out: list[float | None] = [None] * len(self.rows)
+        for own in places.values():
+            for k, row in zip(own, with_gaps_to_best([self.rows[k] for k in own]), strict=True):
+                out[k] = row["gap_to_best"]
+        return out
 
     def _model(
         self, row: Mapping[str, Any], known: dict[Any, dict[str, str]]
@@ -157,7 +179,7 @@ class Content:
             runs.append(
                 {
                     **{k: row[k] for k in ("exact", "bound_exact", "checked", "sizes", "times")},
-                    **{k: row[k] for k in ("start", "scores", "key")},
+                    **{k: row[k] for k in ("start", "scores", "key", "problem_key")},
                     "options": row["options"],
                     "crashes": (row.get("run") or {}).get("crashes") or [],
                     "versions": versions.number(row["versions"]),
@@ -179,7 +201,7 @@ class Content:
         said = {**COLUMNS, **MORE, **dict.fromkeys(scores, "score on the test rows")}
         return {
             name: {
-                "title": name.replace("_", " "),
+                "title": TITLES.get(name, name.replace("_", " ")),
                 "text": text,
                 "kind": _kind(name, [row.get(name) for row in self.flat]),
             }
@@ -192,7 +214,7 @@ class Content:
         thinned = sum(len(row["trace"]) > detail.trace for row in self.rows)
         return {
             "title": self.title,
-            "about": self.source.about,
+            "about": _notes(self.source.about),
             "store": "" if store.path is None else store.path.name,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "version": metadata.version("milp-trees"),
@@ -208,16 +230,13 @@ class Content:
         }
 
 
-def _gaps_to_best(rows: list[dict[str, Any]]) -> list[float | None]:
-    """The gap of every row to the best bound of its problem."""
-    places: dict[str, list[int]] = {}
-    for k, row in enumerate(rows):
-        places.setdefault(row["problem_key"], []).append(k)
-    out: list[float | None] = [None] * len(rows)
-    for own in places.values():
-        for k, row in zip(own, with_gaps_to_best([rows[k] for k in own]), strict=True):
-            out[k] = row["gap_to_best"]
-    return out
+def _notes(about: Mapping[str, str]) -> dict[str, str]:
+    """Notes of the study for its readers, without marks for the program and folder names."""
+    found = {name: text for name, text in about.items() if "/" not in name and text}
+    if "command" in found:
+        program, _, rest = found["command"].partition(" ")
+        found["command"] = f"{Path(program).name} {rest}".strip()
+    return found
 
 
 def _ids(keys: list[str]) -> list[str]:

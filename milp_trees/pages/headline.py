@@ -17,7 +17,7 @@ def headline(content: Content) -> tuple[str, list[str]]:
     """
     rows = content.flat
     title = content.title or "A comparison of methods"
-    kinds = _listed(sorted({str(row["kind"]) for row in rows if row["kind"]}), 4)
+    kinds = _listed(sorted({str(row["kind"]).replace("-", " ") for row in rows if row["kind"]}), 4)
     data = sorted({str(row["data"]) for row in rows if row["data"]})
     seeds = {row["seed"] for row in rows}
     limits = sorted({row["time_limit"] for row in rows if row["time_limit"] is not None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,39 @@ from milp_trees.studies.columns import flat
 
 #: Longer lists and texts of a description are replaced by their length.
 LONGEST_LIST, LONGEST_TEXT = 12, 300
+#: Parts of a description of data that permuted data do not share.
+_OF_ARRAYS = ("arrays_sha256", "permutation")
 #: What a page says of a run that served as a reference.
 _REFERENCE = ("method", "status", "objective", "bound", "proved_by", "seconds", "sense", "belief")
 
 
+def same_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The fingerprint under which a page shows each problem.
+
+    Permutations of a problem have fingerprints of their own and the same optimum, so they are shown
+    as one problem: if they have the same name, and descriptions that differ in the arrays alone.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Rows of the study.
+    """
+    first: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: (row.get("run") or {}).get("permutation") or 0):
+        key, name = row["problem_key"], (row.get("run") or {}).get("name")
+        data = {k: v for k, v in row["problem"]["data"].items() if k not in _OF_ARRAYS}
+        stated = json.dumps([name, brief({**row["problem"], "data": data})], sort_keys=True)
+        found.setdefault(key, first.setdefault(stated if name else key, key))
+    return found
+
+
 def problems(
-    rows: Sequence[Mapping[str, Any]], references: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]],
+    references: Sequence[Mapping[str, Any]],
+    shown: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
-    """What a page says of every problem, by its fingerprint.
+    """What a page says of every problem, by the fingerprint under which it is shown.
 
     Parameters
     ----------
@@ -26,16 +52,24 @@ def problems(
         Rows of the study.
     references : sequence of mappings
         Rows of runs that only served as references.
+    shown : mapping
+        What `same_problems` gave.
+
+    Returns
+    -------
+    dict
+        Names, sizes, and what was asked, without arrays.
     """
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        key = row["problem_key"]
+        key = shown[row["problem_key"]]
         if key not in found:
             found[key] = _problem(row)
     for row in references:
-        if row["problem_key"] in found:
+        if row["problem_key"] in shown:
             one = flat(row)
-            found[row["problem_key"]]["references"].append({k: one[k] for k in _REFERENCE})
+            own = found[shown[row["problem_key"]]]["references"]
+            own.append({name: one[name] for name in _REFERENCE})
     _tell_apart(found)
     return json_safe(found)  # type: ignore[no-any-return]
 

@@ -11,7 +11,7 @@
 | `helpers/KEY.json` | references and starts, each made once |
 | `live/NAME.json` | what a worker does now |
 | `environments/FINGERPRINT.json` | machines on which rows were made |
-| `stop` | the round whose workers end; `now` if they do not finish their run first |
+| `stops/FRONT.json` | the workers of this front end have to end, with `now` even before their run ends |
 | `logs/NAME.txt` | what a worker printed |
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 
 from milp_trees.running.errors import StudyError
 
-FOLDERS = ("jobs", "claims", "workers", "rows", "helpers", "live", "environments", "logs")
+FOLDERS = ("jobs", "claims", "workers", "rows", "helpers", "live", "environments", "logs", "stops")
 
 
 class Folder:

@@ -29,6 +29,8 @@ from milp_trees.studies.study import Study
 
 #: Seconds between two looks at the files of the workers: at first and while rows come, and at most.
 QUICK, SLOW = 0.05, 0.5
+#: Seconds in which workers end that have nothing to do.
+ENDING = 5.0
 #: Batches for each worker.
 EACH = 4
 #: Workers in a row that may end without any row before the study is given up.
@@ -182,7 +184,7 @@ class Front:
         merging.step()
         merging.share_helpers()
         self._begin(taken.attempt, merging)
-        study.interrupted = self._follow(merging, lambda: True)
+        study.interrupted = self._followed(merging, lambda: True)
         self._notes(study)
         return self._shown(study)
 
@@ -198,7 +200,7 @@ class Front:
         study = Study()
         merging = Merging(self.folder, study.store)
         self.executor = self._executor()
-        study.interrupted = self._follow(merging, lambda: self.me.sees(leader))
+        study.interrupted = self._followed(merging, lambda: self.me.sees(leader))
         left = any(run.key not in merging.final for run in self._todo())
         return None if left and not study.interrupted else self._shown(study)
 
@@ -262,6 +264,18 @@ class Front:
             time.sleep(QUICK)
 
     # -- following the workers -------------------------------------------------------------------
+
+    def _followed(self, merging: Merging, led: Callable[[], bool]) -> bool:
+        """Follow the workers to the end, and leave none behind."""
+        assert self.executor is not None
+        try:
+            return self._follow(merging, led)
+        finally:
+            self._end_workers(1)
+            until = time.monotonic() + ENDING
+            while self.executor.alive() and time.monotonic() < until:
+                time.sleep(QUICK)
+            self.executor.close()
 
     def _follow(self, merging: Merging, led: Callable[[], bool]) -> bool:
         """Start workers and merge rows until all is done; whether the user ended it before.
@@ -344,7 +358,7 @@ class Front:
 
     def _end_workers(self, count: int) -> None:
         assert self.executor is not None
-        self.folder.write("stop", {"round": self.round.number, "now": count > 1})
+        self.folder.write(f"stops/{self.me.name}.json", {"now": count > 1})
         if count > 1:
             self.executor.kill()
 

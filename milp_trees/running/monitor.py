@@ -6,12 +6,13 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from milp_trees.running.presence import BEAT
-
-if TYPE_CHECKING:
-    from milp_trees.running.worker import Worker
+from milp_trees.running.folder import Folder
+from milp_trees.running.gauges import Gauges
+from milp_trees.running.live import Live
+from milp_trees.running.presence import BEAT, Presence
+from milp_trees.running.rounds import Round
 
 #: Seconds between two looks at the memory; at the orders; and at whether the front end is alive.
 MEMORY, ORDERS, FRONT = 0.25, 0.5, 1.0
@@ -19,18 +20,37 @@ MEMORY, ORDERS, FRONT = 0.25, 0.5, 1.0
 ENDED_BY_MEMORY, ENDED_NOW = 70, 71
 
 
+class Watched(Protocol):
+    """What a monitor sees of its worker, and what it tells it."""
+
+    folder: Folder
+    front: str
+    round: Round
+    me: Presence
+    live: Live
+    gauges: Gauges
+    own_process: bool
+    running: bool
+    ending: bool
+    ending_now: bool
+
+    def give_up(self, why: str) -> None:
+        """Say why the run in flight ends without a row; an empty sentence is no crash."""
+
+
 class Monitor(threading.Thread):
     """Watches one worker.
 
     Parameters
     ----------
-    worker : Worker
+    worker : Watched
     """
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Watched) -> None:
         super().__init__(daemon=True)
         self.worker = worker
         self._end = threading.Event()
+        self._parent = os.getppid()
 
     def run(self) -> None:
         worker = self.worker
@@ -63,8 +83,8 @@ class Monitor(threading.Thread):
 
     def _orders(self) -> None:
         worker = self.worker
-        order = worker.folder.read("stop")
-        if order is None or order["round"] != worker.round.number:
+        order = worker.folder.read(f"stops/{worker.front}.json")
+        if order is None:
             return
         worker.ending = True
         if order.get("now"):
@@ -74,9 +94,13 @@ class Monitor(threading.Thread):
                 self._exit(ENDED_NOW)
 
     def _front(self) -> None:
-        """End after the run if nobody reads the rows any more, unless that is intended."""
+        """End after the run if its front end has ended, unless that is intended.
+
+        A process also ends after the one that started it.
+        """
         worker = self.worker
-        if not worker.round.detached and not worker.me.sees(worker.front):
+        orphan = worker.own_process and os.getppid() != self._parent
+        if orphan or not (worker.round.detached or worker.me.sees(worker.front)):
             worker.ending = True
 
     def _exit(self, code: int) -> None:

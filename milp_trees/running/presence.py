@@ -18,9 +18,11 @@ import psutil
 from milp_trees.running.folder import Folder
 from milp_trees.running.processes_seen import host, lives, machine
 
-#: Seconds between two heartbeats, and the age at which a process of another machine is taken for
-#: dead. Network file systems show times up to a minute late.
-BEAT, STALE = 5.0, 120.0
+#: Seconds between two heartbeats; the environment variable sets another number.
+BEAT = float(os.environ.get("MILP_TREES_HEARTBEAT") or 5.0)
+#: Age at which a process of another machine is taken for dead. Network file systems show times up to
+#: a minute late.
+STALE = 24 * BEAT
 
 
 class Presence:

@@ -1,6 +1,6 @@
-"""`round.json`: what is left of a study and how workers make it; written by the front end that leads.
+"""`round.json`: what is left of a study, and how workers make it.
 
-Every front end that takes the lead begins a round of its own. Workers of an earlier round finish
+It is written by the front end that leads. Every front end that takes the lead begins a round of its own. Workers of an earlier round finish
 their run and end.
 """
 

@@ -1,7 +1,7 @@
 """A worker of a study: takes batches of runs, makes them, and writes a row for each.
 
-As a process of its own it is `python -m milp_trees.running.worker FOLDER --front NAME`; executors
-start it in the way of their machines. It reads only the folder and the data that the plan names.
+As a process of its own it is `python -m milp_trees.running.worker FOLDER --front NAME`, and executors
+start it. It reads only the folder and the data that the plan names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError, MilpTreesError, UnknownName
 from milp_trees.mip.process import crashed_process
 from milp_trees.planning.plan import Plan, PlannedRun
-from milp_trees.results.result import Limit, Result, Status, TracePoint
+from milp_trees.results.result import Result, Status, TracePoint
 from milp_trees.running import cores
 from milp_trees.running.claims import Claims, Taken
 from milp_trees.running.environment import environment, fingerprint
@@ -49,7 +49,7 @@ LOOK = 0.5
 
 
 class Worker:
-    """Makes the runs of a study that nobody else makes.
+    """Makes the runs of a study that are free.
 
     Parameters
     ----------
@@ -137,12 +137,12 @@ class Worker:
         return False
 
     def _order(self) -> Iterator[PlannedRun]:
-        """Runs that may be free: batches that nobody took, then what is left of all others."""
+        """Runs that may be free: batches that are free, then what is left of all others."""
         taken = 0
         for job in self.round.jobs:
             if taken == self.most:
                 return
-            if isinstance(self.claims.take(f"job-{job}"), Taken):
+            if self.claims.first(f"job-{job}"):
                 taken += 1
                 self.job = job
                 yield from (self.runs[number] for number in self._batch(job))
@@ -220,7 +220,7 @@ class Worker:
             self.live.begin(**self._about(run, taken.attempt, "running"))
             made, used = self._measured(run, bench)
             self.current = None
-            if made.result.limit is Limit.INTERRUPTED:
+            if made.result.limit is not None and made.result.limit.by_user:
                 self.claims.give_up(run.key, taken.attempt, "")
                 return
             why = made.result.message if _solver_crashed(made.result) else ""

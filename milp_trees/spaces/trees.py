@@ -351,7 +351,7 @@ def space_classes(space: type[Space] | tuple[type[Space], ...]) -> tuple[type[Sp
 
 
 def one_hot_treatments(dataset: Dataset) -> np.ndarray:
-    """Original rows of a row with each treatment, shape (n, T), for the T treatments of the data."""
+    """Number of original rows with each of the T treatments, for every row; shape (n, T)."""
     given = dataset.require("treatments", "The limit min_samples_treatment")
     return np.asarray((given[:, None] == np.unique(given)) * dataset.row_counts[:, None])
 

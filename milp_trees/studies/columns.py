@@ -21,13 +21,13 @@ COLUMNS: dict[str, str] = {
     "data_tests": "binary features (tests) of the data",
     # by which run
     "method": "full label of the method: formulation with solver, or engine, with its options",
-    "variant": "method with its solver's options and its stated start; plots and aggregates have "
+    "variant": "method with the solver options and the start that the study states; plots and aggregates have "
     "one line for each",
     "formulation": "formulation, if the method is one with a solver",
     "solver": "solver, if the method has one",
     "engine": "method that needs no solver, without its options",
-    "options": "options that differ from their defaults: of the formulation or engine, then of the "
-    "solver",
+    "options": "options that differ from their defaults: of the formulation or engine, then those "
+    "that the solver got, also from the formulation",
     "start_stated": "start as the study states it: none, auto, or the method that makes it",
     "seed": "seed of the run",
     "permutation": "seed with which rows and columns were permuted; 0 as given",
@@ -117,7 +117,9 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "split_on_group": problem.get("group", {}).get("split_on"),
         "data_rows": problem["data"].get("rows"),
         "data_tests": problem["data"].get("tests"),
-        **method_columns(row["method"], options.get("solver") or {}, run.get("start")),
+        **method_columns(
+            row["method"], run.get("options") or {}, run.get("start"), options.get("solver")
+        ),
         "start_stated": run.get("start"),
         "seed": row.get("seed", 0),
         "permutation": run.get("permutation", 0),
@@ -145,7 +147,10 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def method_columns(
-    label: str, solver_options: Mapping[str, Any], start: str | None
+    label: str,
+    stated: Mapping[str, Any],
+    start: str | None,
+    used: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The columns that are read from a method's label.
 
@@ -153,10 +158,12 @@ def method_columns(
     ----------
     label : str
         `NAME:OPTION=VALUE,…@SOLVER` or `NAME:OPTION=VALUE,…`.
-    solver_options : mapping
-        Options of the solver by its own names.
+    stated : mapping
+        Options of the solver, by its own names, that the study states.
     start : str or None
-        The start as it was stated.
+        The start as the study states it.
+    used : mapping, optional
+        All options that the solver got, also those that the formulation suggests.
 
     Returns
     -------
@@ -165,7 +172,7 @@ def method_columns(
     """
     made, at, solver = label.rpartition("@")
     name, _, options = (made if at else label).partition(":")
-    own = ",".join(f"{key}={value}" for key, value in sorted(solver_options.items()))
+    own = _written(stated)
     variant = label + (f" [{own}]" if own else "")
     return {
         "method": label,
@@ -173,14 +180,20 @@ def method_columns(
         "formulation": name if at else None,
         "solver": solver if at else None,
         "engine": None if at else name,
-        "options": "; ".join(filter(None, (options, own))),
+        "options": "; ".join(filter(None, (options, _written(used or stated)))),
     }
+
+
+def _written(options: Mapping[str, Any]) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted(options.items()))
 
 
 def _belief(row: Mapping[str, Any]) -> str | None:
     """The word for what stands behind a row's answer; None for a row without an answer."""
     if row["agrees"] is False:
         return "contradicted"
+    if row["status"] in ("unsupported", "error"):
+        return None
     if row["agrees"]:
         return "derived again"
     if row["bound"] is not None or row["status"] == "infeasible":

@@ -193,7 +193,7 @@ class Store:
         )
 
     def about(self) -> dict[str, str]:
-        """Notes about the study: its title, its SPEC and so on; none in files of layouts 0 and 1."""
+        """Notes about the study, such as its title; none in files of the layouts 0 and 1."""
         return dict(self._table("about"))
 
     def environments(self) -> dict[str, dict[str, Any]]:

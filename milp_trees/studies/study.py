@@ -209,14 +209,55 @@ class Study:
         """
         return plain_table(self.rows, width) + "".join(f"{line}\n" for line in reasons(self.rows))
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot incumbent and bound over time per method, and a performance profile.
+    def plot(
+        self,
+        axes: Any = None,
+        kind: str = "overview",
+        *,
+        timeouts: str = "limit",
+        base: str | None = None,
+        target: float = 0.0,
+        environment: str | None = None,
+    ) -> Any:
+        """Plot the study.
 
-        Returns the matplotlib figure.
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+            New ones by default; two of them for the overview.
+        kind : str, default="overview"
+            "overview" (incumbent and bound over time, and the performance profile), "profile",
+            "solved" (instances within a time), "target" (time to a value), "ratios" (times against
+            those of `base`), "integrals", "ranks" (critical differences over data sets) or
+            "variability".
+        timeouts : {"limit", "par10", "intersection"}
+            How runs that were not solved count; see `milp_trees.measures.TIMEOUTS`.
+        base : str, optional
+            For "ratios": the entry of the column `variant` that is compared with.
+        target : float, default=0
+            For "target": relative distance from the best known value.
+        environment : str, optional
+            Only runs of this environment; needed where there are several, since times of different
+            machines are not averaged.
+
+        Returns
+        -------
+        matplotlib figure
+
+        Raises
+        ------
+        DataError
+            There is no such figure, there are runs of several environments, or the runs are too few.
         """
+        from milp_trees.studies.figures import Wanted, draw
         from milp_trees.studies.plot import plot_study
 
-        return plot_study(self.rows, self.frame(), axes)
+        frame = self.frame()
+        if environment is not None:
+            frame = frame[frame["environment"] == environment]
+        if kind == "overview":
+            return plot_study([self.rows[k] for k in frame.index], frame, axes)
+        return draw(kind, Wanted(frame, self.traces(), timeouts, base, target), axes)
 
     def _repr_html_(self) -> str:
         return rows_html(self.rows)

@@ -108,7 +108,7 @@ class ActionCosts(Task):
         return self.costs(dataset), np.arange(dataset.n_rows)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
-        """The divisor that makes a rate of a sum of costs: the total weight of all original rows."""
+        """The divisor that makes a rate of a sum of costs: the weight of all original rows."""
         whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
         return scale * int((whole * dataset.row_counts).sum())
 

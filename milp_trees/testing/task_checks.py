@@ -31,6 +31,7 @@ from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.definitions import DEFINITIONS, Definition
 from milp_trees.testing.definitions_of_constraints import broken
 from milp_trees.testing.describe import expression
+from milp_trees.testing.grouped import difference
 from milp_trees.testing.suite import Report
 from milp_trees.testing.task_data import (
     described,
@@ -43,6 +44,8 @@ from milp_trees.testing.task_data import (
 
 #: Number of datasets that are drawn at a level, and of trees on each.
 DRAWS = {"quick": (4, 6), "thorough": (40, 20)}
+#: What is claimed of every task.
+CLAIMS = ("definition", "views", "order", "spec", "sense", "no view", "weights", "counts")
 #: Every kind of view.
 VIEWS = (CostMatrix, LeafOracle, Ratio, PairCounts, LeafCounts, NodeGains)
 
@@ -106,12 +109,11 @@ def check_task(
         _reads_back(problem, sample, name)
         _senses(problem, sample, name)
         _says_why_not(problem, name)
+        counted = difference(problem, sample)
+        _demand(counted is None, problem, name, sample[0], counted or "")
         weighed |= _weights_are_duplicates(problem, sample, name)
         has_weights |= dataset.weights is not None
-        report.passed += [
-            (claim, name)
-            for claim in ("definition", "views", "order", "spec", "sense", "no view", "weights")
-        ]
+        report.passed += [(claim, name) for claim in CLAIMS]
     if not report.passed:
         raise AssertionError(
             f"The task {asked.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}"

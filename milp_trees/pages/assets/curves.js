@@ -39,7 +39,8 @@
     const all = rows.flatMap(points);
     const known = all.flatMap((p) => [p.incumbent, p.bound]).filter(isNumber);
     if (!known.length) return "No run on this instance found a value or a bound.";
-    const log = y === "log" && Math.min(...known) > 0;
+    const log = y === "log";
+    if (log && Math.min(...known) <= 0) return "A logarithmic y axis needs positive values and bounds: switch y to linear.";
     const lines = [...new Set(rows.map((row) => row.line))];
     const paths = rows.flatMap((row) => [["incumbent", null], ["bound", "4 3"]].map(([name, dash]) =>
       ({ row, name, dash, points: points(row).filter((p) => isNumber(p[name])) })))
@@ -67,7 +68,7 @@
       color: { type: "identity" }, symbol: { type: "identity" },
     });
     nameSeries(svg, paths.map(({ row }) => row.line), "g.series path");
-    return legend ? withLegend(svg, lines) : svg;
+    return legend ? withLegend(svg, lines, { symbols: true }) : svg;
   }
 
   // -- the section -------------------------------------------------------------------------------
@@ -80,16 +81,13 @@
   }
 
   figure({
-    id: "curves", title: "Incumbent and bound over time", order: 30, timed: false,
+    id: "curves", title: "Incumbent and bound over time", order: 30, timed: false, common: true,
     scales: { x: "log", y: "linear" },
     how: "Solid is the value of the best model so far, dashed the proven bound of one instance; the run is proved where the two meet.",
     more({ rows }) {
       const { all, key } = chosen(rows);
-      return el("label", { class: "choice" }, "instance ",
-        el("select", { "data-state": "curves_of", "aria-label": "instance",
-          onchange: (event) => M.state.set({ curves_of: event.target.value }) },
-        all.map(([name, runs]) => el("option", { value: name, selected: name === key },
-          label(runs[0])))));
+      return M.plots.pick("curves_of", "instance",
+        all.map(([name, runs]) => [name, label(runs[0])]), key);
     },
     draw({ rows }, scales, width) {
       const { runs } = chosen(rows);

@@ -15,7 +15,8 @@
 
   M.on("ready", () => {
     dialog = el("dialog", { id: "window", "aria-labelledby": "window-title" });
-    dialog.addEventListener("close", close);
+    // the event comes late: by then another window may be open in the same element
+    dialog.addEventListener("close", () => { if (!dialog.open) close(); });
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     document.body.append(dialog);
     M.on("change", () => follow());
@@ -89,7 +90,7 @@
       el("h3", {}, "Model"), more.predictor === null || more.predictor === undefined ? el("p", {}, "This run has no model.") : M.model(more.predictor),
       el("h3", {}, "Over time"), trace(row),
       part("Log", log ? el("pre", { class: "log", tabindex: "0" }, log) : null),
-      part("Certificate", M.facts([["exact value", more.exact], ["exact bound", more.bound_exact], ["bound claimed by", row.proved_by], ["recomputed", (more.checked || []).join("; ") || "nothing"], ["agrees with the reference", text.flag(row.agrees)], ["fingerprint of the run", more.key], ["fingerprint of the problem", row.problem]]), true),
+      part("Certificate", M.facts([["exact value", more.exact], ["exact bound", more.bound_exact], ["bound claimed by", row.proved_by], ["recomputed", (more.checked || []).join("; ") || "nothing"], ["agrees with the reference", text.flag(row.agrees)], ["fingerprint of the run", more.key], ["fingerprint of the problem", more.problem_key]]), true),
       part("Sizes", M.facts(Object.entries(more.sizes || {}).map(([k, v]) => [k.replaceAll("_", " "), text.number(v)]))),
       part("Times", M.facts(Object.entries(more.times || {}).map(([k, v]) => [k.replaceAll("_", " "), text.seconds(v)]))),
       part("How it was run", M.facts([["options", text.plain(more.options)], ["start", text.plain(more.start)], ["started", row.started], ["finished", row.finished], ["machine", row.machine], ["load average", row.load === null || row.load === undefined ? null : text.number(row.load)], ["attempt", row.attempt], ["crashes before", text.plain(row.crashes)], ["versions", text.plain(details.versions[more.versions])]])),

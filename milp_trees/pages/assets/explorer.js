@@ -63,8 +63,8 @@
     return el("tr", { class: tone(row), "data-run": row.id, onclick: (event) => { if (!event.target.closest("button") && !String(getSelection())) M.openRun(row.id); } },
       names.map((name, k) => {
         const said = text.cell(name, row[name]);
-        const inside = k ? said : el("button", { type: "button", class: "link", onclick: () => M.openRun(row.id), "aria-label": `Open run: ${text.cell("method", row.method)} on ${text.cell("name", row.name)}, seed ${row.seed}` }, said);
-        return el(k ? "td" : "th", { class: M.columns[name].kind, scope: k ? null : "row" }, inside);
+        const inside = k ? said : el("button", { type: "button", class: "link", onclick: () => M.openRun(row.id), "aria-label": `Open run: ${text.cell("method", row.method)} on ${text.cell("name", row.name)}, seed ${row.seed}` }, text.breakable(said));
+        return el(k ? "td" : "th", { class: `${M.columns[name].kind}${k && said.length < 25 ? " short" : ""}`, scope: k ? null : "row" }, inside);
       }));
   }
   function show() {

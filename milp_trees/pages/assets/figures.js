@@ -150,11 +150,11 @@ M.figures = (() => {
   }
 
   figure({
-    id: "ranks", title: "Mean ranks with critical difference", order: 27,
+    id: "ranks", title: "Mean ranks with critical difference", order: 27, common: true,
     how: "Each data set ranks the methods by time (1 is the fastest); a bar below joins methods whose mean ranks do not differ significantly (Nemenyi's test at 5 %).",
     draw: ({ rows, mode, shift }, _, width) => {
       const found = M.statistics.criticalDifference(rows, mode, shift);
-      if (!found.ranks) return "Ranks need two methods and two data sets on which all of them have a run.";
+      if (!found.ranks) return "Ranks need two methods and two data sets on which all methods have a run: filter to methods that ran on the same data.";
       return rankPlot(found, width);
     },
   });

@@ -65,7 +65,7 @@
 
   // -- controls -----------------------------------------------------------------------------------
   function draw(place) {
-    const search = el("input", { type: "search", id: "search", autocomplete: "off", placeholder: "words, or seconds<5 gap>0.01", oninput: () => later(() => state.set({ search: search.value })) });
+    const search = el("input", { type: "search", id: "search", autocomplete: "off", placeholder: "words, or seconds<5 gap>0.01", oninput: () => later(() => state.set({ search: search.value, page: 0 })) });
     place.append(el("p", {}, el("label", { for: "search" }, "Search runs"), search), ...facets.map(facet),
       el("p", {}, el("button", { type: "button", id: "reset", onclick: reset }, "Show all runs")));
     M.on("change", () => {
@@ -121,6 +121,7 @@
         const chosen = state.get(`only.${f.name}`).map((v) => shown(f.name, v));
         return drop(`${text.title(f.name)}: ${chosen.slice(0, 3).join(", ")}${chosen.length > 3 ? ` and ${chosen.length - 3} more` : ""}`, { [`only.${f.name}`]: [] });
       }),
-      state.get("search") ? drop(`search: ${state.get("search")}`, { search: "" }) : "");
+      state.get("search") ? drop(`search: ${state.get("search")}`, { search: "" }) : "",
+      new Set(M.filtered.map((row) => row.environment)).size > 1 ? el("span", { class: "warn" }, "Runs of different machines: times are not averaged over them") : "");
   }
 })();

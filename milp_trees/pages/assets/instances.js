@@ -73,8 +73,8 @@
     const heading = (key) => el("th", { scope: "col", "aria-sort": key !== name ? "none" : down > 0 ? "ascending" : "descending" },
       el("button", { type: "button", onclick: () => state.set({ problem_sort: order === key ? `-${key}` : key }) }, COLUMNS[key][0], el("span", { "aria-hidden": "true" }, key !== name ? "" : down > 0 ? " ▲" : " ▼")));
     const line = (one) => el("tr", { class: one.belief === "contradicted" ? "bad" : "", onclick: (event) => { if (!event.target.closest("button")) M.openProblem(one.key); } },
-      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openProblem(one.key) }, one.problem.name)),
-      Object.keys(COLUMNS).slice(1).map((key) => el("td", {}, cell(key, one))));
+      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openProblem(one.key) }, text.breakable(one.problem.name))),
+      Object.keys(COLUMNS).slice(1).map((key) => el("td", { class: cell(key, one).length < 25 ? "short" : null }, cell(key, one))));
     body.replaceChildren(el("table", { id: "problems-table" }, el("thead", {}, el("tr", {}, Object.keys(COLUMNS).map(heading))), el("tbody", {}, ones.map(line))));
   }
 
@@ -93,13 +93,22 @@
         ["proved by", one.provers.length ? one.provers.join(", ") : null], ["programs that state the bound", one.programs.length ? `${one.programs.join(", ")} (${one.programs.length})` : null], ["belief", one.belief],
         ["fastest proof", one.fastest ? cell("fastest", one) : null], ["limits of the tests", problem.loss]]),
       champion && M.detail(champion).predictor !== null && M.detail(champion).predictor !== undefined ? [el("h3", {}, `Best model (by ${champion.method})`), M.model(M.detail(champion).predictor)] : null,
-      el("h3", {}, "Runs"), M.problemPlot ? M.problemPlot(one) : null,
+      sizes(one), el("h3", {}, "Runs"), M.problemPlot ? M.problemPlot(one) : null,
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs of this problem" }, el("table", {}, el("thead", {}, el("tr", {}, ["method", "seed", "status", "value", "bound", "gap", "seconds", "belief"].map((head) => el("th", { scope: "col" }, head)))),
         el("tbody", {}, one.rows.map((row) => el("tr", { class: left.has(row) ? "" : "faint" }, el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openRun(row.id) }, row.method)),
           [text.number(row.seed), row.limit ? `${row.status} (${row.limit})` : row.status, text.number(row.objective), text.number(row.bound), text.share(row.gap), text.seconds(row.seconds), row.belief].map((said) => el("td", {}, said ?? "–"))))))),
       (problem.references || []).length ? el("p", {}, "Runs that only served as reference: ", problem.references.map((r) => `${r.method} (${r.status}, ${text.number(r.objective)})`).join("; "), ".") : null];
   }
+  /** Sizes of the models that formulations make of the problem, each once, with the gap of the root. */
+  function sizes(one) {
+    const first = new Map();
+    for (const row of one.rows) if (row.formulation && row.variables !== null && !first.has(row.method)) first.set(row.method, row);
+    if (!first.size) return null;
+    const columns = ["variables", "binaries", "rows", "nonzeros", "root_bound", "root_gap"];
+    return [el("h3", {}, "Models"), el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Sizes of models" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "method"), columns.map((name) => el("th", { scope: "col", class: "number", title: M.columns[name].text }, text.title(name))))),
+      el("tbody", {}, [...first.values()].map((row) => el("tr", {}, el("th", { scope: "row" }, row.method), columns.map((name) => el("td", { class: "number" }, text.cell(name, row[name]))))))))];
+  }
   M.view("problem", problemWindow);
   M.section({ id: "problems", title: "Problems", order: 60, draw, update: show,
-    how: "One line is one problem with a single right answer. “Best known” and “proved by” come from all runs of this study, whatever is filtered; “derived again” means that programs which share nothing proved the same optimum." });
+    how: "One line is one problem with a single right answer. “Best known” and “proved by” come from all runs of this study, whatever is filtered; “derived again” means that a second program proved the same optimum." });
 })();

@@ -41,7 +41,7 @@ M.integrals = (() => {
   function horizons(rows) {
     const longest = new Map([...groups(rows, problemOf)].map(([key, runs]) =>
       [key, Math.max(...runs.map((row) => row.seconds))]));
-    return (row) => (isNumber(row.time_limit) ? row.time_limit : longest.get(problemOf(row)));
+    return (row) => (isNumber(row.allowed) ? row.allowed : longest.get(problemOf(row)));
   }
 
   const GAPS = {

@@ -1,7 +1,7 @@
 /* What is computed of rows: the same definitions as in the Python package `milp_trees.measures`.
 
    Nothing here touches the page. A row is an object with the columns of `Study.frame()`, and `line`
-   (see `nameLines`). */
+   and `allowed` (see `prepare`). */
 "use strict";
 M.measures = (() => {
   // Times below this (seconds) are set to this in ratios, because differences below it are noise.
@@ -33,10 +33,14 @@ M.measures = (() => {
 
   // Give each row the line of figures and aggregates that it belongs to: its variant, which is the
   // method with its options and its stated start. Further runs of a variant on one instance and
-  // machine, such as those under another limit, are in lines of their own.
-  function nameLines(rows) {
+  // machine, such as those under another limit, are in lines of their own. A time limit that was
+  // not recorded is the largest one of the problem's runs.
+  function prepare(rows) {
     const seen = new Map();
+    const limits = new Map([...groups(rows, problemOf)].map(([key, runs]) =>
+      [key, Math.max(...runs.map((row) => row.time_limit ?? -Infinity))]));
     for (const row of rows) {
+      row.allowed = row.time_limit ?? limits.get(problemOf(row));
       row.line = row.variant;
       if (row.status === "unsupported") continue;
       const key = `${instanceOf(row)} ${row.environment} ${row.variant}`;
@@ -53,7 +57,7 @@ M.measures = (() => {
   // time that it took.
   function timeOf(row, mode) {
     if (isSolved(row)) return row.seconds;
-    const limit = isNumber(row.time_limit) ? row.time_limit : row.seconds;
+    const limit = isNumber(row.allowed) ? row.allowed : row.seconds;
     return mode === "par10" ? PAR * limit : limit;
   }
 
@@ -99,7 +103,7 @@ M.measures = (() => {
   }
 
   // Per instance the fastest proof (without one, the run with the largest limit), how often each line
-  // is the fastest (all of equally fast ones count), and how often nobody else proves it.
+  // is the fastest (all of equally fast ones count), and how often no other line proves it.
   function virtualBest(rows, mode) {
     const { lines, instances } = table(rows, mode);
     const wins = new Map(lines.map((line) => [line, 0]));
@@ -109,7 +113,7 @@ M.measures = (() => {
       const solved = runs.filter(isSolved);
       const best = solved.length
         ? solved.reduce((a, b) => (b.seconds < a.seconds ? b : a))
-        : runs.reduce((a, b) => ((b.time_limit ?? 0) > (a.time_limit ?? 0) ? b : a));
+        : runs.reduce((a, b) => (b.allowed > a.allowed ? b : a));
       for (const row of solved) {
         if (row.seconds <= best.seconds) wins.set(row.line, wins.get(row.line) + 1);
       }
@@ -120,7 +124,7 @@ M.measures = (() => {
   }
 
   // Dolan and Moré (2002): share of all instances that a line proves within a factor of the
-  // fastest proof. Instances that nobody proves count in the denominator.
+  // fastest proof. Instances without any proof count in the denominator.
   function performanceProfile(rows, mode) {
     const { lines, instances } = table(rows, mode);
     const ratios = new Map(lines.map((line) => [line, []]));
@@ -169,7 +173,7 @@ M.measures = (() => {
   }
 
   return {
-    FLOOR, MODES, agreement, groups, instanceOf, isNumber, isSolved, mean, nameLines, performanceProfile,
-    problemOf, shares, shiftedGeometricMean, solvedOverTime, summary, table, timeOf, virtualBest,
+    FLOOR, MODES, agreement, groups, instanceOf, isNumber, isSolved, mean, performanceProfile,
+    prepare, problemOf, shares, shiftedGeometricMean, solvedOverTime, summary, table, timeOf, virtualBest,
   };
 })();

@@ -1,13 +1,13 @@
 /* Tables of aggregates per method, ratios against a chosen base, and two methods side by side. */
 "use strict";
 (() => {
-  const { choice, clip, conditions, figure, keepFocus, timeSwitches, view } = M.plots;
+  const { choice, clip, conditions, figure, keepFocus, pick, switches, view } = M.plots;
   const { PLAIN, lined, short } = M.figures;
   const { number, seconds } = M.text;
   const { FLOOR, table: runTable, timeOf, isSolved } = M.measures;
   const { table, declare } = M.tables;
 
-  const names = (rows) => [...new Set(rows.map((row) => row.line))]
+  const names = (rows) => [...new Set(rows.filter((row) => row.status !== "unsupported").map((row) => row.line))]
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const p = (x) => (x === null || x === undefined ? "–" : x < 0.001 ? "<0.001" : x.toFixed(3));
 
@@ -19,6 +19,7 @@
     { key: "solved", title: "proved", show: number, text: "runs with a proof that nothing contradicts" },
     { key: "sgm", title: "SGM", show: seconds, text: "shifted geometric mean of the times" },
     { key: "par10", title: "PAR10", show: seconds, text: "mean time; a run without proof counts with ten times its limit" },
+    { key: "pdi", title: "PDI", show: seconds, text: "mean primal-dual integral" },
     { key: "errors", title: "errors", show: number },
     { key: "wins", title: "fastest", show: number, text: "instances that it proved fastest" },
     { key: "alone", title: "alone", show: number, text: "instances that only it proved" },
@@ -37,37 +38,38 @@
 
   M.section({
     id: "methods", title: "Methods", order: 20,
-    how: "SGM is the shifted geometric mean of the times and PAR10 their mean with ten times the limit for a run without proof; the virtual best takes the fastest method on each instance.",
+    how: "SGM is the shifted geometric mean of the times and PAR10 their mean with ten times the limit for a run without proof; PDI is the mean primal-dual integral over all runs; the virtual best takes the fastest method on each instance.",
     update(body) {
       const seen = view();
       const { rows, mode, shift } = seen;
       const best = M.measures.virtualBest(rows, mode);
       const agreed = new Map(M.measures.agreement(rows).map((one) => [one.line, one]));
+      const integrals = new Map(M.integrals.meanIntegrals(rows, "primal-dual", M.integrals.context(M.rows))
+        .map((one) => [one.line, one.mean]));
       const lines = M.measures.summary(rows, mode, shift).map((one) => ({
         ...one, wins: best.wins.get(one.line), alone: best.alone.get(one.line),
-        ...agreed.get(one.line),
+        ...agreed.get(one.line), pdi: integrals.get(one.line) ?? null,
       }));
       lines.push(virtualBestLine(best, mode, shift));
       const shifts = [0.01, 0.1, 1, 10].map((s) => [s, `${s} s`]);
       keepFocus(body, () => body.replaceChildren(
-        M.el("p", { class: "switches" }, timeSwitches(seen), choice("shift", "shift", shifts, { convert: Number })),
+        M.el("p", { class: "switches" }, switches(seen, true), choice("shift", "shift", shifts, { convert: Number })),
         table({ id: "methods", columns: METHODS, lines,
-          caption: `Methods: ${conditions(seen, true)}; shift ${shift} s` })));
+          caption: `Methods: ${conditions(seen)}; shift ${shift} s` })));
     },
   });
 
   // -- ratios against a base ---------------------------------------------------------------------
   M.state.declare("base", "");
   M.state.declare("other", "");
+  /** The chosen base, else a line with the most runs. */
   function baseOf(rows) {
-    const all = names(rows);
+    const runs = M.measures.groups(rows.filter((row) => row.status !== "unsupported"), (row) => row.line);
     const wanted = M.state.get("base");
-    return all.includes(wanted) ? wanted : all[0];
+    if (runs.has(wanted)) return wanted;
+    return names(rows).sort((a, b) => (runs.get(b)?.length ?? 0) - (runs.get(a)?.length ?? 0))[0];
   }
-  const pick = (name, label, all, now) => M.el("label", { class: "choice" }, `${label} `,
-    M.el("select", { "data-state": name, "aria-label": label,
-      onchange: (event) => M.state.set({ [name]: event.target.value }) },
-    all.map((v) => M.el("option", { value: v, selected: v === now }, v))));
+  const named = (all) => all.map((line) => [line, line]);
 
   declare("ratios", "ratio");
   const RATIOS = [
@@ -97,9 +99,9 @@
   }
 
   figure({
-    id: "ratios", title: "Ratios against a base", order: 25, scales: { x: "log" },
+    id: "ratios", title: "Ratios against a base", order: 25, common: true, scales: { x: "log" },
     how: "Left of 1 a method is faster than the base, right of it slower; the bar is the 95 % interval of a bootstrap over problems, and if it holds 1 the data do not tell them apart.",
-    more: ({ rows }) => (rows.length ? pick("base", "base", names(rows), baseOf(rows)) : []),
+    more: ({ rows }) => (baseOf(rows) ? pick("base", "base", named(names(rows)), baseOf(rows)) : []),
     draw(seen, { x }, width) {
       const { base, found } = ratios(seen);
       const shown = found.filter(({ ratio }) => ratio !== null).sort((a, b) => a.ratio - b.ratio);
@@ -119,8 +121,8 @@
         ],
       }));
     },
-    after: (seen) => (seen.rows.length ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
-      caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, true)}; shift ${seen.shift} s` })] : []),
+    after: (seen) => (baseOf(seen.rows) ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
+      caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, { common: true })}; shift ${seen.shift} s` })] : []),
   });
 
   /** A domain that holds 1 and all intervals. */
@@ -140,11 +142,11 @@
   }
 
   figure({
-    id: "pair", title: "Two methods, instance by instance", order: 26, scales: { x: "log", y: "log" },
+    id: "pair", title: "Two methods, instance by instance", order: 26, common: true, scales: { x: "log", y: "log" },
     how: "A dot is an instance: below the diagonal the vertical method is faster; crosses are instances that one of the two did not prove.",
     more: ({ rows }) => {
       const { all, base, other } = pair(rows);
-      return other ? [pick("base", "horizontal", all, base), pick("other", "vertical", all.filter((v) => v !== base), other)] : [];
+      return other ? [pick("base", "horizontal", named(all), base), pick("other", "vertical", named(all.filter((v) => v !== base)), other)] : [];
     },
     draw({ rows, mode }, { x, y }, width) {
       const { base, other } = pair(rows);
@@ -176,6 +178,32 @@
             title: (d) => `${d.name}, seed ${d.seed ?? 0}\n${base}: ${short(d.x)} s\n${other}: ${short(d.y)} s` })),
         ],
       });
+    },
+  });
+
+  // -- seeds and permutations --------------------------------------------------------------------
+  declare("variability", "-ratio");
+  const VARIABILITY = [
+    { key: "name", title: "problem" },
+    { key: "line", title: "method" },
+    { key: "runs", title: "runs", show: number },
+    { key: "solved", title: "proved", show: number },
+    { key: "mean", title: "SGM", show: seconds, text: "shifted geometric mean of the times" },
+    { key: "least", title: "least", show: seconds },
+    { key: "most", title: "most", show: seconds },
+    { key: "ratio", title: "ratio", show: number3, text: "(most + shift) / (least + shift)" },
+    { key: "score", title: "score", show: number3, text: "standard deviation divided by the mean" },
+  ];
+  M.section({
+    id: "variability", title: "Performance variability", order: 28,
+    how: "Times of one method on one problem over its seeds and permutations of rows and columns, which should not matter; two methods that differ by less than that are not told apart.",
+    update(body) {
+      const seen = view();
+      const lines = M.statistics.variability(seen.rows, seen.mode, seen.shift);
+      keepFocus(body, () => body.replaceChildren(lines.length
+        ? table({ id: "variability", columns: VARIABILITY, lines,
+          caption: `Variability: ${conditions(seen)}; shift ${seen.shift} s` })
+        : M.el("p", { class: "nothing" }, "No method has two runs on a problem that count.")));
     },
   });
 })();

@@ -17,8 +17,8 @@ M.plots = (() => {
   let known = [];
   M.on("ready", () => {
     const rows = [...M.rows, ...(M.against?.rows ?? [])];
-    M.measures.nameLines(M.rows);
-    M.measures.nameLines(M.against?.rows ?? []);
+    M.measures.prepare(M.rows);
+    M.measures.prepare(M.against?.rows ?? []);
     known = [...new Set(rows.map((row) => row.line))]
       .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   });
@@ -59,11 +59,15 @@ M.plots = (() => {
     return { ...oneMachine(M.filtered), mode: M.state.get("mode"), shift: M.state.get("shift") };
   }
 
-  /** What a figure shows, in words, because numbers without their conditions mislead. */
-  function conditions({ rows, mode, machines, environment, left }, timed) {
+  /** What a figure shows, in words, because numbers without their conditions mislead. `timed` says
+      that it is about times, `common` that it compares on common instances only. */
+  function conditions({ rows, mode, machines, environment, left }, { timed = true, common = false } = {}) {
     const parts = [`${rows.length} of ${M.rows.length} runs`];
     if (timed) parts.push(`time-out mode ${mode}: ${MODES[mode]}`);
-    const without = timed ? M.measures.table(rows, mode).without : [];
+    const { lines, instances, without } = M.measures.table(rows, timed ? mode : "limit");
+    if (!common && instances.some((one) => one.runs.size < lines.length)) {
+      parts.push("not every method has a run on every instance, so lines are not about the same instances");
+    }
     if (without.length) parts.push(`left out because they proved nothing: ${without.join(", ")}`);
     if (machines.length > 1) {
       const [, label] = machines.find(([name]) => name === environment);
@@ -81,14 +85,16 @@ M.plots = (() => {
     return el("label", { class: "choice" }, `${label} `, box);
   }
 
-  function timeSwitches({ machines, environment }) {
-    const box = machines.length < 2 ? [] : [el("label", { class: "choice" }, "machine ",
-      el("select", { "data-state": "timed_on", "aria-label": "machine",
-        onchange: (event) => M.state.set({ timed_on: event.target.value }) },
-      machines.map(([name, label]) =>
-        el("option", { value: name, selected: name === environment }, label))))];
-    return [choice("mode", "time-out mode", Object.keys(MODES).map((m) => [m, m])), ...box];
-  }
+  /** A drop-down of names, of which the first is taken until one is chosen. */
+  const pick = (name, label, options, now) => el("label", { class: "choice" }, `${label} `,
+    el("select", { "data-state": name, "aria-label": label,
+      onchange: (event) => M.state.set({ [name]: event.target.value }) },
+    options.map(([value, text]) => el("option", { value, selected: value === now }, text))));
+
+  /** What figures and tables have in common: the time-out mode, and the machine if there are two. */
+  const switches = ({ machines, environment }, timed) => [
+    timed ? choice("mode", "time-out mode", Object.keys(MODES).map((m) => [m, m])) : null,
+    machines.length > 1 ? pick("timed_on", "machine", machines, environment) : null];
 
   /** The scale of an axis; `scales` of the view lists the axes that differ from their first scale. */
   function scaleOf(id, axis, first) {
@@ -108,7 +114,7 @@ M.plots = (() => {
 
   /** A section with one figure. `draw(seen, scales, width)` gives an SVG element, or a sentence that
       says why there is nothing to draw. */
-  function figure({ id, title, how, order, draw, scales = {}, timed = true, more = () => [],
+  function figure({ id, title, how, order, draw, scales = {}, timed = true, common = false, more = () => [],
     about = () => "", after = () => [] }) {
     M.section({ id, title, how, order, update(body) {
       const seen = view();
@@ -117,18 +123,18 @@ M.plots = (() => {
       const width = Math.max(300, Math.min(body.clientWidth || 720, 960));
       const drawn = seen.rows.length ? draw(seen, now, width) : "No run is left by the filters.";
       const nothing = typeof drawn === "string";
-      const switches = el("p", { class: "switches" }, timed ? timeSwitches(seen) : [], more(seen),
+      const bar = el("p", { class: "switches" }, switches(seen, timed), more(seen),
         Object.entries(now).map(([axis, scale]) => scaleSwitch(id, axis, scale)),
         nothing ? null : el("button", { type: "button", class: "save",
           title: "Save this figure", onclick: () => M.downloads.svg(drawn, id) }, "SVG"));
-      if (!nothing) head(drawn, title, [about(seen), conditions(seen, timed)].filter(Boolean).join("; "));
-      keepFocus(body, () => body.replaceChildren(switches,
+      if (!nothing) head(drawn, title, [about(seen), conditions(seen, { timed, common })].filter(Boolean).join("; "));
+      keepFocus(body, () => body.replaceChildren(bar,
         nothing ? el("p", { class: "nothing" }, drawn) : el("div", { class: "plot" }, drawn),
         ...after(seen)));
     } });
   }
 
-  /** Redraw without losing the place of somebody who uses the keyboard. */
+  /** Redraw; the control that has the keyboard's focus keeps it. */
   function keepFocus(body, redraw) {
     const at = [...body.querySelectorAll("button, select, input")].indexOf(document.activeElement);
     redraw();
@@ -166,11 +172,14 @@ M.plots = (() => {
     return lines;
   }
 
+  const shape = (name) => d3[`symbol${name[0].toUpperCase()}${name.slice(1)}`];
+
   const clip = (text, length) =>
     text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1))}…`;
 
   /** A legend below the axes; pointing at an entry dims all other lines. */
-  function withLegend(svg, names) {
+  function withLegend(svg, unsorted, { symbols = false } = {}) {
+    const names = [...unsorted].sort((a, b) => known.indexOf(a) - known.indexOf(b));
     const width = Number(svg.getAttribute("width"));
     const cell = Math.min(width - 4, 42 + 6.3 * Math.max(...names.map((line) => line.length)));
     const columns = Math.max(1, Math.floor(width / cell));
@@ -185,7 +194,12 @@ M.plots = (() => {
       .attr("fill", "none").attr("pointer-events", "all");
     entries.append("line").attr("x2", 26).attr("stroke-width", 2.5)
       .attr("stroke", (line) => look(line).colour)
-      .attr("stroke-dasharray", (line) => look(line).dash);
+      .attr("stroke-dasharray", (line) => (symbols ? null : look(line).dash));
+    if (symbols) {
+      entries.append("path").attr("transform", "translate(13,0)").attr("fill", "var(--paper)")
+        .attr("stroke", (line) => look(line).colour).attr("stroke-width", 1.5)
+        .attr("d", (line) => d3.symbol(shape(look(line).symbol), 40)());
+    }
     entries.append("text").attr("x", 31).attr("dy", "0.35em").attr("fill", "currentColor")
       .text((line) => clip(line, Math.floor((cell - 33) / 6)));
     entries.append("title").text((line) => line);
@@ -204,6 +218,6 @@ M.plots = (() => {
     svg.addEventListener("input", () => emphasise(svg, svg.value?.line));
   }
 
-  return { choice, clip, conditions, figure, grow, head, keepFocus, look, nameSeries, oneMachine, scalesOf,
-    timeSwitches, view, withLegend };
+  return { choice, clip, conditions, figure, grow, head, keepFocus, look, nameSeries, oneMachine, pick,
+    scalesOf, switches, view, withLegend };
 })();

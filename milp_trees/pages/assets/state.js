@@ -139,13 +139,14 @@ const M = (() => {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
   function themes() {
-    const button = el("button", { type: "button", id: "theme", onclick: () => {
+    const button = document.getElementById("theme");
+    const name = () => { button.textContent = dark() ? "Light colours" : "Dark colours"; };
+    button.hidden = false;
+    button.addEventListener("click", () => {
       root.dataset.theme = dark() ? "light" : "dark";
       emit("theme");
-    } });
-    const name = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    });
     name();
-    document.getElementById("contents").append(el("li", {}, button));
     system.addEventListener("change", () => emit("theme"));
     on("theme", () => { name(); update(); });
   }

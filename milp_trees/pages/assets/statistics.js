@@ -2,7 +2,7 @@
    Python package `milp_trees.measures`. */
 "use strict";
 M.statistics = (() => {
-  const { groups, mean, problemOf, table, timeOf } = M.measures;
+  const { groups, isSolved, mean, problemOf, shiftedGeometricMean, table, timeOf } = M.measures;
 
   // A small generator with a seed (mulberry32), so that an interval is the same at each visit.
   function generator(seed) {
@@ -216,6 +216,25 @@ M.statistics = (() => {
       && found.findIndex((other) => other[0] <= low && other[1] >= high) === i);
   }
 
-  return { criticalDifference, holm, interval, nemenyi, pairwiseRatios, quantile, ranks, wilcoxon,
-    chiSquareTail, normalTail };
+  // Times of each line on each problem over its seeds and permutations, where it has two runs that
+  // count: a difference between two methods that is smaller than this says nothing.
+  function variability(rows, mode, shift = 1) {
+    const { instances } = table(rows, mode);
+    const runs = instances.flatMap((one) => [...one.runs.values()]);
+    return [...groups(runs, (row) => JSON.stringify([row.name, row.line])).values()]
+      .filter((found) => found.length > 1)
+      .map((found) => {
+        const times = found.map((row) => timeOf(row, mode));
+        const [least, most, middle] = [Math.min(...times), Math.max(...times), mean(times)];
+        const spread = Math.sqrt(times.reduce((total, t) => total + (t - middle) ** 2, 0)
+          / (times.length - 1));
+        return { name: found[0].name, line: found[0].line, runs: found.length,
+          solved: found.filter(isSolved).length, mean: shiftedGeometricMean(times, shift),
+          least, most, ratio: (most + shift) / (least + shift),
+          score: middle ? spread / middle : 0 };
+      });
+  }
+
+  return { criticalDifference, holm, interval, nemenyi, pairwiseRatios, quantile, ranks, variability,
+    wilcoxon, chiSquareTail, normalTail };
 })();

@@ -6,11 +6,10 @@ M.tables = (() => {
   /** Declare how a table is sorted: a column's key, with "-" before it if the largest is first. */
   const declare = (id, first) => state.declare(`sort.${id}`, first);
 
-  function sorted(lines, columns, order) {
+  function sorted(lines, order) {
     const descending = order.startsWith("-");
-    const column = columns.find(({ key }) => key === order.replace(/^-/, ""));
-    if (!column) return lines;
-    const value = (line) => line[column.key];
+    const key = order.replace(/^-/, "");
+    const value = (line) => (Object.hasOwn(line, key) ? line[key] : null);
     return [...lines].sort((a, b) => {
       const [x, y] = [value(a), value(b)];
       if (x === y) return 0;
@@ -28,7 +27,7 @@ M.tables = (() => {
       text; without it the column holds text)}; `open(line)` makes the first cell a button. */
   function table({ id, caption, columns, lines, open }) {
     const order = state.get(`sort.${id}`);
-    const rows = sorted(lines, columns, order);
+    const rows = sorted(lines, order);
     const text = (line, { key, show }) => (show ? show(line[key]) : String(line[key] ?? "–"));
     const texts = () => rows.map((line) => columns.map((column) => text(line, column)));
     const heads = columns.map(({ title }) => title);

@@ -36,6 +36,8 @@ M.text = (() => {
     if (typeof x === "object") return Object.entries(x).map(([k, v]) => `${k.replaceAll("_", " ")}: ${plain(v)}`).join(", ") || "–";
     return typeof x === "number" ? number(x) : typeof x === "boolean" ? (x ? "yes" : "no") : String(x);
   }
+  /** A name that may be broken after each "/" and comma of it. */
+  const breakable = (name) => name.split(/(?<=[/,])/).flatMap((part, k) => (k ? [M.el("wbr"), part] : [part]));
   const title = (name) => (M.columns[name] || {}).title || name.replaceAll("_", " ");
-  return { number, seconds, share, flag, count, cell, plain, title };
+  return { number, seconds, share, flag, count, cell, plain, breakable, title };
 })();

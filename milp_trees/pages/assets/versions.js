@@ -22,11 +22,13 @@ M.versions = (() => {
   const keyOf = (row) => JSON.stringify([row.name, row.line, row.seed ?? 0, row.permutation ?? 0]);
 
   const differ = (a, b) => Math.abs(a - b) > ROUNDING * Math.max(1, Math.abs(a), Math.abs(b));
+  /** Whether a run claims a proof, also if another run contradicts it. */
+  const claims = (row) => row.status === "optimal" || row.status === "infeasible";
   const sign = (row) => (row.sense === "max" ? -1 : 1);
 
   /** Whether what one run proved cannot be true if the other's model is what it says. */
   function contradicts(one, other) {
-    if (!isSolved(one) || other.status === "error" || !isNumber(other.objective)) return false;
+    if (!claims(one) || other.status === "error" || !isNumber(other.objective)) return false;
     if (one.status === "infeasible") return true;
     const bound = isNumber(one.bound) ? one.bound : one.objective;
     return differ(bound, other.objective) && sign(one) * (bound - other.objective) > 0
@@ -37,7 +39,7 @@ M.versions = (() => {
   function change(old, now, { factor, least }) {
     if (old.problem !== now.problem) return "problem";
     const both = isSolved(old) && isSolved(now);
-    if (both && (old.status !== now.status
+    if (claims(old) && claims(now) && (old.status !== now.status
       || (isNumber(old.objective) && isNumber(now.objective) && differ(old.objective, now.objective)))) {
       return "alarm";
     }
@@ -53,18 +55,16 @@ M.versions = (() => {
     return null;
   }
 
-  /** Pairs of runs with what changed, and the runs that only one store has. */
-  function compare(rows, against, thresholds) {
+  /** Pairs of runs with what changed, and how many runs only one of the stores has. */
+  function compare(rows, against, thresholds, all = rows) {
     const known = new Map(against.map((row) => [keyOf(row), row]));
-    const found = new Set();
-    const pairs = [];
-    for (const now of rows) {
+    const pairs = rows.filter((now) => known.has(keyOf(now))).map((now) => {
       const old = known.get(keyOf(now));
-      if (!old) continue;
-      found.add(keyOf(now));
-      pairs.push({ old, now, kind: change(old, now, thresholds) });
-    }
-    return { pairs, added: rows.length - pairs.length };
+      return { old, now, kind: change(old, now, thresholds) };
+    });
+    const here = new Set(all.map(keyOf));
+    return { pairs, added: rows.length - pairs.length,
+      gone: against.filter((row) => !here.has(keyOf(row))).length };
   }
 
   const count = (pairs, kind) => pairs.filter((pair) => pair.kind === kind).length;
@@ -106,15 +106,15 @@ M.versions = (() => {
     return el("label", { class: "choice" }, `${label} `, box);
   }
 
-  function said({ pairs, added }) {
+  function said({ pairs, added, gone }) {
     const machines = pairs.filter(({ old, now }) => (old.machine ?? null) !== (now.machine ?? null)).length;
-    const parts = [`${M.text.count(pairs.length, "pair")} of runs with ${M.against.meta.store || "the other store"}; ${M.text.count(added, "run")} without a partner there`];
+    const parts = [`${M.text.count(pairs.length, "pair")} of runs with ${M.against.meta.store || "the other store"}; ${M.text.count(added, "run")} without a partner there, and ${M.text.count(gone, "run")} there without one here`];
     if (machines) parts.push(`times of ${M.text.count(machines, "pair")} are not compared, because the machines differ`);
     return `${parts.join("; ")}.`;
   }
 
   function update(body) {
-    const found = compare(M.filtered, M.against.rows, thresholds());
+    const found = compare(M.filtered, M.against.rows, thresholds(), M.rows);
     const { pairs } = found;
     const alarms = count(pairs, "alarm");
     const wanted = M.state.get("change");
@@ -166,7 +166,8 @@ M.versions = (() => {
       color: { type: "identity" }, symbol: { type: "identity" },
     });
     M.plots.head(svg, "Times before and now", `${dots.length} pairs of runs that were proved in both; dashed lines are the thresholds: a factor of ${factor} and ${least} s`);
-    return el("div", { class: "plot" }, svg);
+    return el("div", { class: "plot" }, el("p", { class: "switches" }, el("button", { type: "button",
+      class: "save", onclick: () => M.downloads.svg(svg, "versions") }, "SVG")), svg);
   }
 
   M.on("ready", () => {

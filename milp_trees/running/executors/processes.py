@@ -61,6 +61,7 @@ class Processes(Executor):
         elif code not in (0, ENDED_BY_MEMORY, ENDED_NOW):
             self._failure = last_words(log)
         folder.remove(f"live/{name}.json")
+        folder.remove(f"workers/{name}.json")
         if code == 0:
             folder.remove(f"logs/{name}.txt")
 

@@ -108,7 +108,10 @@ def test_true_stops_a_list_of_sizes_a_front_and_a_set_of_models():
     )
     found = mt.near_best(small, slack=9, progress=lambda p: p.incumbent is not None)
     assert found.limit is Limit.CALLBACK
-    with pytest.raises(mt.errors.NothingFound, match="progress function"):
+    with pytest.raises(
+        mt.errors.NothingFound,
+        match="stopped before the optimum was known; there is no set of trees",
+    ):
         mt.near_best(problem, slack=9, progress=lambda point: True)
 
 
@@ -258,6 +261,30 @@ def test_the_start_and_the_reference_hear_it_too():
     assert found.seconds < AT_ONCE
     assert found.limit is Limit.CALLBACK
     assert found.agrees is None
+
+
+def test_true_ends_a_comparison_with_the_rows_so_far():
+    problem = mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6))
+    moments = []
+
+    def stop(moment):
+        moments.append(moment)
+        return moment.method == "dp" and moment.point is not None
+
+    study = mt.compare(
+        problem,
+        ["cart", "dp", "dp:order=best-first"],
+        time_limit=300,
+        start=None,
+        reference=None,
+        progress=stop,
+    )
+    assert study.interrupted
+    assert [row["method"] for row in study.rows] == ["cart", "dp"]
+    assert study.rows[1]["limit"] == "callback"
+    assert moments[-1].result.limit is Limit.CALLBACK
+    with pytest.raises(Mine):
+        mt.compare(problem, ["dp"], time_limit=300, reference="dp", progress=fail)
 
 
 def test_after_the_run_the_function_is_not_called(monkeypatch):

@@ -84,6 +84,8 @@ def test_a_label_is_taken_apart():
         ({"agrees": None, "bound": None}, "recomputed"),
         ({"agrees": None, "bound": None, "objective": None, "status": "no solution"}, None),
         ({"agrees": None, "bound": None, "objective": None, "status": "infeasible"}, "claimed"),
+        ({"agrees": None, "objective": None, "status": "unsupported"}, None),
+        ({"agrees": None, "status": "error"}, None),
     ],
 )
 def test_belief_follows_from_agreement_and_claims(study, changes, belief):
