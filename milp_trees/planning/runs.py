@@ -54,7 +54,7 @@ def refuse_too_many(spec: Any, source: Source) -> None:
     total, largest, where = 0, 0, 0
     for i, table in enumerate(spec.problems):
         runs = 0
-        for each in methods:
+        for each in (one for one in methods if one.may_be_named(table.methods)):
             found = settings(each.table, table, spec.defaults)
             several = (found[name] for name in ("seeds", "starts", "permutations"))
             runs += each.most * math.prod(map(len, several))
