@@ -17,6 +17,13 @@ import psutil
 FAMILY = 1.0
 
 
+def load_average() -> float | None:
+    """Processes that ran or waited in the last minute, on average; None where nothing counts them."""
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
+        return os.getloadavg()[0]
+    return None
+
+
 @dataclass
 class Gauges:
     """Measures one run after the other."""
@@ -73,8 +80,9 @@ class Gauges:
             self._children = {p.pid: p for p in self.own.children(recursive=True)}
 
     def _load(self) -> None:
-        with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
-            self._loads.append(os.getloadavg()[0])
+        busy = load_average()
+        if busy is not None:
+            self._loads.append(busy)
 
     def _weigh(self) -> float:
         """Memory in use, in MB, by the processes that are known; their times are kept."""
