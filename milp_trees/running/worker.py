@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, UnknownName
 from milp_trees.mip.process import crashed_process
 from milp_trees.planning.plan import Plan, PlannedRun
@@ -263,7 +264,7 @@ class Worker:
             made = self._without_answer(run, bench, str(why))
         finally:
             self.running = False
-        return made, self.gauges.end()
+        return made, self.gauges.end(not registry.is_engine(run.method))
 
     def _without_answer(self, run: PlannedRun, bench: Bench, why: str) -> Made:
         problem = bench.case.problem

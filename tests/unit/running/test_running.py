@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 
 import pytest
 from study_plans import FAST, MODELS, plan_of
@@ -194,3 +195,38 @@ def test_a_store_of_the_layout_before_is_read_and_continued(tmp_path):
     old.store.close()
     (tmp_path / "s.db.runs").rename(tmp_path / "elsewhere")
     assert len(run_plan(plan, store, executor="serial")) == len(plan.runs)
+
+
+def test_a_row_of_a_worker_that_was_taken_for_dead_is_merged_once(tmp_path):
+    """It was only silent for a while: its run was made by another one, and then it wrote its row."""
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    first = run_plan(plan, store, executor="serial")
+    folder = Folder(f"{store}.runs")
+    (name,) = folder.names("rows")
+    text = (folder / f"rows/{name}").read_text().replace('"attempt": 1', '"attempt": 2')
+    (folder / "rows/zombie.jsonl").write_text(text)
+    for row in (run_plan(plan, store, executor="serial")).rows:
+        assert row["run"]["attempt"] == 1
+    assert len(first.store) == len(run_plan(plan, store, executor="serial").store)
+
+
+def test_two_front_ends_at_once_share_the_runs(tmp_path):
+    plan = plan_of(tmp_path, FAST.replace("[0, 1]", "[0, 1, 2, 3, 4, 5, 6, 7]"))
+    store = tmp_path / "s.db"
+    found = []
+
+    def one():
+        found.append(run_plan(plan, store, executor="serial").rows)
+
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [row["key"] for row in found[0]] == [run.key for run in plan.runs]
+    assert [row["run"] for row in found[0]] == [row["run"] for row in found[1]]
+    db = sqlite3.connect(store)
+    assert db.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone() == (
+        len(plan.runs),
+    )
