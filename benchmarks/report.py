@@ -65,7 +65,7 @@ def published() -> None:
     path = RESULTS / "published_short.csv"
     if not path.exists():
         return
-    table = pd.read_csv(path)
+    table = pd.read_csv(path).sort_values(["solved", "sgm"], ascending=[False, True])
     table.columns = [MEASURES[name].title if name in MEASURES else name for name in table.columns]
     section(
         "All formulations, four solvers and three peers, depth 2, 3 s",
