@@ -24,14 +24,19 @@ def text(name):
 
 
 def click_commands():
-    """The commands of `milp-trees` and the options of each."""
+    """The commands of `milp-trees` and the options of each; of a group those of its commands."""
     import typer.main
 
     from milp_trees.cli.main import app
 
     group = typer.main.get_command(app)
     return {
-        name: {o for p in command.params for o in [*p.opts, *p.secondary_opts]}
+        name: {
+            o
+            for one in [command, *getattr(command, "commands", {}).values()]
+            for p in one.params
+            for o in [*p.opts, *p.secondary_opts]
+        }
         for name, command in group.commands.items()
     }
 

@@ -98,7 +98,8 @@ class DecisionData:
             its type.
         """
         kind, _, given = text.partition(":")
-        known: dict[str, Any] = {f.name: type(f.default) for f in fields(cls) if f.name != "kind"}
+        kinds: dict[str, Any] = {"int": int, "float": float}
+        known = {f.name: kinds.get(str(f.type), tuple) for f in fields(cls) if f.name != "kind"}
         read: dict[str, Any] = {}
         for item in filter(None, given.split(",")):
             name, _, value = item.partition("=")

@@ -35,6 +35,7 @@ from milp_trees.library.solving import readers
 from milp_trees.methods.finish import versions
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
+from milp_trees.running.environment import environment, load
 
 
 class Stated(Protocol):
@@ -175,25 +176,10 @@ def _check_names(entries: Sequence[Entry]) -> None:
 
 
 def machine() -> str:
-    """The processor of this machine, without its name."""
-    import platform
-
-    import psutil
-
-    cores = psutil.cpu_count()
-    load = psutil.getloadavg()[0]
-    return f"{_processor() or platform.machine()}, {cores} cores, load average {load:.1f}"
-
-
-def _processor() -> str:
-    """The model of the processor, where the system says it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return ""
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
-    )
+    """The processor of this machine, without the machine's name, and how busy it is."""
+    found, busy = environment(), load()
+    said = f"{found['cpu'] or 'a processor'}, {found['logical_cores']} cores"
+    return said if busy is None else f"{said}, load average {busy:.1f}"
 
 
 # -- what is there already -------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def heard(progress: Progress | None) -> Iterator[Callback | None]:
     try:
         inner.restart()
         yield inner
-    except Exception:  # a run that was stopped may have found nothing
+    except BaseException:  # a run that was stopped may have found nothing
         if inner is outer or inner.error is None:
             raise
     finally:

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from milp_trees.compiling import uncharged
+from milp_trees.compiling import uncharged, under_way
 from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.callback import BEAT, Callback, listening
 
@@ -120,11 +120,13 @@ class _Timer:
                 self._wait(left)
             elif (limit := self.callback.stops_in_silence()) is None:
                 self._wait(min(left, BEAT / 2))
-            elif limit is not self.limit:
+            elif limit is not self.limit and not under_way():
                 self.limit = limit
                 self.until = min(self.until, time.perf_counter() + self.grace - uncharged())
             else:
                 self._wait(min(left, BEAT / 2))
+        while not self.ended and self._imports():
+            self._wait(0.01)
         while not self.ended:
             while not self.wake.empty():
                 self._wait(0.0)
@@ -138,6 +140,13 @@ class _Timer:
                     )
             if not self.ended:
                 self._wait(AGAIN)
+
+    def _imports(self) -> bool:
+        """Whether the worker imports a module, which an exception would leave half made."""
+        frame = sys._current_frames().get(self.worker.value)
+        while frame is not None and "importlib._bootstrap" not in frame.f_code.co_filename:
+            frame = frame.f_back
+        return frame is not None
 
     def _wait(self, seconds: float) -> None:
         with contextlib.suppress(queue.Empty):

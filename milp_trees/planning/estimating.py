@@ -6,6 +6,8 @@ only a guess. The time limit bounds every run, so sums are stated beside the sum
 
 from __future__ import annotations
 
+import importlib
+from functools import cache
 from typing import Any, NamedTuple
 
 from milp_trees.limits import Limits, Stopped
@@ -47,6 +49,8 @@ def estimate(chosen: Chosen, problem: Problem) -> Estimate:
         if method.exact:
             return Estimate(ENGINE, "a guess for an engine; the time limit bounds it")
         return Estimate(HEURISTIC, "a guess for a heuristic")
+    _load()
+    method.formulation.warm_up()
     try:
         row = within(COUNTING, lambda: estimated(method.formulation, problem))
     except Stopped:
@@ -54,3 +58,10 @@ def estimate(chosen: Chosen, problem: Problem) -> Estimate:
     if row["time_class"] is None:
         return Estimate(0.0, f"unsupported: {row['reason']}")
     return Estimate(SECONDS[row["time_class"]], f"the time class {row['time_class']!r} of its size")
+
+
+@cache
+def _load() -> None:
+    """Load the large libraries before the clock starts: an import that is cut short spoils them."""
+    for name in ("numba", "scipy.sparse", "pyomo.environ"):
+        importlib.import_module(name)

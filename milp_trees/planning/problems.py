@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from milp_trees.planning.lines import Path
 from milp_trees.planning.plan import PlannedProblem
+from milp_trees.planning.recipes import PATHS
 from milp_trees.planning.tasks import exact
 
 #: Keys whose value is a list as a whole, and no list of alternatives.
@@ -82,10 +83,10 @@ def stated(table: Any, path: Path, folder: str) -> Iterator[Stated]:
         parts = dict(zip(dimensions, chosen, strict=True))
         data, labels = dict(parts["data"].value), {n: c.label for n, c in parts.items()}
         if "binarize" in parts:
-            if "generator" not in data:
+            if "generator" not in data and "policy" not in data:
                 data["binarize"] = parts["binarize"].value
             elif parts["binarize"] is not dimensions["binarize"][0]:
-                continue  # generated rows are binary already
+                continue  # generated rows and policy files are binary already
             else:
                 data["binarize"], labels["binarize"] = "auto", ""
         others: dict[str, Any] = {
@@ -110,8 +111,17 @@ def _dumped(entry: Any) -> dict[str, Any]:
 
 def _lists(given: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The alternatives of every key."""
-    several = {name: isinstance(v, list) and name not in WHOLE for name, v in given.items()}
-    return {name: value if several[name] else [value] for name, value in given.items()}
+    return {name: value if _several(name, value) else [value] for name, value in given.items()}
+
+
+def _several(name: str, value: Any) -> bool:
+    """Whether a value is a list of alternatives.
+
+    The constraints of a task are a list as a whole; a list of such lists are alternatives.
+    """
+    if not isinstance(value, list) or name in WHOLE:
+        return False
+    return name != "constraints" or all(isinstance(one, list) for one in value)
 
 
 def _products(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -225,7 +235,7 @@ def _of_table(
         return {"generator": kind, "given": given, **rows}, label + (f",{more}" if more else "")
     told = _told(values, shown)
     source = values.pop("builtin", None)
-    base = name or source or _stem(values["file"])
+    base = name or source or _stem(next(values[key] for key in PATHS if key in values))
     if source is not None:
         values = {"name": source, **values}
     return values, f"{base}{':' if told else ''}{told}"
@@ -240,5 +250,6 @@ def generators() -> tuple[str, ...]:
 
 
 def _stem(file: str) -> str:
-    """The name of a file without its endings."""
-    return PurePath(file).name.partition(".")[0] or file
+    """The name of a file or folder without its ending and `.gz`."""
+    name = PurePath(file.removesuffix(".gz"))
+    return name.stem or file

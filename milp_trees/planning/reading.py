@@ -10,6 +10,7 @@ from milp_trees.errors import MilpTreesError, NoView
 from milp_trees.planning.lines import Path as Place
 from milp_trees.planning.plan import Plan
 from milp_trees.planning.problems import Stated, stated
+from milp_trees.planning.recipes import read_again
 from milp_trees.planning.runs import Expansion, refuse_too_many
 from milp_trees.planning.source import Source
 from milp_trees.registering.from_files import load_file
@@ -44,6 +45,7 @@ def read_plan(spec: str | Path) -> Plan:
 
 def plan_of(source: Source, folder: Path) -> Plan:
     """The plan of a SPEC that was read; see `read_plan`."""
+    read_again()
     checked = source.checked()
     for i, name in enumerate(checked.plugins):
         with source.at("plugins", i):

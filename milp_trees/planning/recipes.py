@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
+#: Keys of data that are read from a path: a table, a policy file, a table larger than memory.
+PATHS = ("file", "policy", "grouped")
 #: Parameters of the antecedents of rule lists, which stand beside the other limits of the space.
 OF_ANTECEDENTS = ("max_literals", "negations", "min_support", "max_support", "max_antecedents")
 
@@ -105,26 +107,41 @@ def _of_table(
 
 
 def table(data: Mapping[str, Any], folder: Path) -> tuple[Dataset, Dataset | None]:
-    """The rows that a recipe names; those that were read last are kept for the next problem."""
+    """The rows that a recipe names; those that were read last are kept for the next problem.
+
+    `read_again` forgets them, for the case that a file has changed.
+    """
     return _table(json.dumps(data, sort_keys=True), str(folder))
 
 
 @lru_cache(maxsize=4)
 def _table(data: str, folder: str) -> tuple[Dataset, Dataset | None]:
-    from milp_trees.data.load import load_split
-
     given = json.loads(data)
     _check_source(given)
-    name = place(given, Path(folder))
+    policy, grouped = "policy" in given, "grouped" in given
+    name, binarizer = place(given, Path(folder)), _binarizer(given.pop("binarize", "auto"))
+    if policy:
+        from milp_trees.data.policy_files import load_policy
+
+        return load_policy(name, **given)[0], None
+    if grouped:
+        from milp_trees.data.grouped import load_grouped
+
+        return load_grouped(name, binarizer=binarizer, **given), None
+    from milp_trees.data.load import load_split
+
     if "label" in given:
-        given["label"] = str(Path(folder) / given["label"])
+        given["label"] = _path(given["label"], Path(folder))
     return load_split(
         name,
-        binarizer=_binarizer(given.pop("binarize")),
+        binarizer=binarizer,
         test_size=given.pop("test_size", None),
         seed=given.pop("split_seed", 0),
         **given,
     )
+
+
+read_again = _table.cache_clear
 
 
 def _check_source(data: Mapping[str, Any]) -> None:
@@ -155,18 +172,29 @@ def _binarizer(given: str | Mapping[str, Any]) -> Any:
 
 def place(data: dict[str, Any], folder: Path) -> str:
     """Take the source out of the data's description: a built-in or generated name, or a path."""
-    if "file" in data:
-        given = data.pop("file")
-        path = os.path.expandvars(given)  # such as $MILP_TREES_DATA, on the machine of the run
-        if missing := re.search(r"\$\{?(\w+)", path):
-            raise DataError(
-                f"The file {given} is in the folder {missing[0]}, and there is no such variable of the environment; set {missing[1]}."
-            )
-        return str(folder / path)
+    for key in PATHS:
+        if key in data:
+            return _path(data.pop(key), folder)
     if "generator" in data:
         kind, given = data.pop("generator"), data.pop("given")
         return f"{kind}:{given}" if given else str(kind)
     return str(data.pop("name"))
+
+
+def _path(stated: str, folder: Path) -> str:
+    """A path of a SPEC on this machine; `$NAME` stands for an environment variable.
+
+    Raises
+    ------
+    DataError
+        The variable is not set.
+    """
+    found = os.path.expandvars(stated)
+    if absent := re.search(r"\$\{?(\w+)", found):
+        raise DataError(
+            f"The path {stated!r} names the environment variable {absent[1]}, which is not set; set it to the folder that is meant."
+        )
+    return str(folder / found)
 
 
 def _pruned(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset | None]:
@@ -179,7 +207,7 @@ def _pruned(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset |
     with _about("task"):
         costs = feature_costs(task, folder)
     with _about("grow"):
-        growing = Growing(**recipe["grow"])
+        growing = Growing(**recipe["grow"], test_size=data.pop("test_size", None))
     grown = pruning_problem(
         place(data, folder),
         growing,

@@ -60,14 +60,13 @@ class Table(BaseModel):
 
 
 class Columns(Table):
-    """The roles of the columns of a table, and the rows that are left out for scores."""
+    """The roles of the columns of a table."""
 
     name: Name | None = None
     target: Name | None = None
     weights: Name | None = None
     features: list[Name] = []
     drop: list[Name] = []
-    test_size: Many[Share] = []
 
 
 class Roles(Columns):
@@ -79,23 +78,50 @@ class Roles(Columns):
     outcome: Name | None = None
     propensity: Name | None = None
     values: list[Name] = []
+
+
+class Split(Table):
+    """Rows that are left out for scores."""
+
+    test_size: Many[Share] = []
     split_seed: Many[Count] = [0]
 
 
-class File(Roles):
+class Grouped(Roles):
+    """A table larger than memory; see `milp_trees.load_grouped`."""
+
+    grouped: Name
+    query: Name | None = None
+    engine: Name | None = None
+    max_distinct: Positive | None = None
+    memory_mb: Positive | None = None
+
+
+class Policy(Table):
+    """A file of policy data; see `milp_trees.load_policy`."""
+
+    policy: Name
+    name: Name | None = None
+    propensity: Name | None = None
+    model: Many[Name] = []
+
+
+class File(Roles, Split):
     file: Name
     label: Name | None = None
 
 
-class BuiltIn(Roles):
+class BuiltIn(Roles, Split):
     builtin: Name
 
 
 class NumericFile(Columns):
+    test_size: Many[Share] = []
     file: Name
 
 
 class NumericBuiltIn(Columns):
+    test_size: Many[Share] = []
     builtin: Name
 
 
@@ -113,27 +139,33 @@ class GeneratedRows(Generator):
     split_seed: Many[Count] = [0]
 
 
+#: Keys that say what kind of data a table describes.
+SOURCES = ("file", "generator", "builtin", "policy", "grouped")
+
+
 def _source(given: Any) -> str:
     """Which of the tables a value is meant as."""
     if isinstance(given, str):
         return "text"
     keys = given if isinstance(given, dict) else {}
-    return next((key for key in ("file", "generator", "builtin") if key in keys), "file")
+    return next((key for key in SOURCES if key in keys), "file")
 
 
-def _one_of(text: Any, file: Any, builtin: Any, generator: Any) -> Any:
-    members: Any = (
-        Annotated[text, Tag("text")]
-        | Annotated[file, Tag("file")]
-        | Annotated[builtin, Tag("builtin")]
-    )
-    if generator is not None:
-        members = members | Annotated[generator, Tag("generator")]
-    return Annotated[members, Discriminator(_source)]
-
-
-Rows = _one_of(Name, File, BuiltIn, GeneratedRows)
-Numbers = _one_of(Name, NumericFile, NumericBuiltIn, None)
+Rows = Annotated[
+    Annotated[Name, Tag("text")]
+    | Annotated[File, Tag("file")]
+    | Annotated[BuiltIn, Tag("builtin")]
+    | Annotated[GeneratedRows, Tag("generator")]
+    | Annotated[Policy, Tag("policy")]
+    | Annotated[Grouped, Tag("grouped")],
+    Discriminator(_source),
+]
+Numbers = Annotated[
+    Annotated[Name, Tag("text")]
+    | Annotated[NumericFile, Tag("file")]
+    | Annotated[NumericBuiltIn, Tag("builtin")],
+    Discriminator(_source),
+]
 
 
 class BinarizerTable(Table):
@@ -243,7 +275,7 @@ class Problems(Settings):
 class OfTable(Problems):
     """Problems about rows with binary features."""
 
-    data: Many[Rows]  # type: ignore[valid-type]
+    data: Many[Rows]
     binarize: Many[Name | BinarizerTable] = ["auto"]
     task: Many[Name | TaskTable] = [Accuracy.name]
 
@@ -260,7 +292,7 @@ class ListProblems(OfTable):
 
 class PrunedProblems(Problems):
     kind: Literal["pruned"]
-    data: Many[Numbers]  # type: ignore[valid-type]
+    data: Many[Numbers]
     grow: Many[Grow] = [Grow()]
     task: Many[Pricing] = [Pricing()]
 

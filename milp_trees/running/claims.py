@@ -83,6 +83,10 @@ class Claims:
             attempt += 1
         return Taken(attempt, tuple(crashes))
 
+    def first(self, key: str) -> bool:
+        """Claim what no process has claimed before, dead ones included."""
+        return self._make(key, 1)
+
     def looked_at(self, key: str, first: int = 1) -> Taken | Busy | Done:
         """What `take` would return, without a claim; an attempt that is free is `Taken`."""
         attempt = first

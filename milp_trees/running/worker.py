@@ -142,7 +142,7 @@ class Worker:
         for job in self.round.jobs:
             if taken == self.most:
                 return
-            if isinstance(self.claims.take(f"job-{job}"), Taken):
+            if self.claims.first(f"job-{job}"):
                 taken += 1
                 self.job = job
                 yield from (self.runs[number] for number in self._batch(job))

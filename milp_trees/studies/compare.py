@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
 from milp_trees.limits import Limits
+from milp_trees.methods.callback import heard, is_true
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
@@ -38,7 +39,8 @@ class Moment:
     result: Result | None = None
 
 
-Watcher = Callable[[Moment], None]
+#: Called with every `Moment`; True ends the run and the comparison.
+Watcher = Callable[[Moment], object]
 
 
 def method_names(
@@ -160,8 +162,9 @@ class Comparison:
             for problem in problems:
                 self._check(problem)
                 bench = self._bench(problem, names)
-                self.study.reference = bench.judge
-                _ = bench.start
+                with heard(self._teller("preparing", self.number + 1)):
+                    self.study.reference = bench.judge
+                    _ = bench.start
                 for name in names:
                     for seed in seeds:
                         self._row(bench, name, seed)
@@ -187,18 +190,24 @@ class Comparison:
 
     def _row(self, bench: Bench, name: str, seed: int) -> None:
         self.number += 1
-        label = named_method(name).label
-
-        def tell(point: TracePoint | None, result: Result | None = None) -> None:
-            if self.watch is not None:
-                self.watch(Moment(label, self.number, self.total, point, result))
-
+        tell = self._teller(named_method(name).label, self.number)
         made = bench.run(name, seed, self.options, tell)
         self.study.show(made)
         if made.fresh:
             self.study.keep(made.result, made.key, RUN, seed)
-        tell(None, made.result)
-        self.study.interrupted = made.result.limit is not None and made.result.limit.by_user
+        ended = made.result.limit is not None and made.result.limit.by_user
+        self.study.interrupted = (tell is not None and tell(None, made.result)) or ended
+
+    def _teller(self, label: str, number: int) -> Callable[..., bool] | None:
+        """What tells the user's function about a run, and passes on what it answers."""
+        watch = self.watch
+        if watch is None:
+            return None
+
+        def tell(point: TracePoint | None, result: Result | None = None) -> bool:
+            return is_true(watch(Moment(label, number, self.total, point, result)))
+
+        return tell
 
 
 def compare_problems(

@@ -1,7 +1,7 @@
 """`slurm`: workers as the elements of Slurm arrays, through `submitit`; each takes one batch.
 
-The option `cluster` is `slurm` by default; `local` and `debug` run the same elements here, as
-processes or in this one. Further options are those of submitit, such as `slurm_partition` and
+The option `cluster` is `slurm` by default; `local` and `debug` run the same elements on this
+machine, where each takes all batches that are free. Further options are those of submitit, such as `slurm_partition` and
 `timeout_min`.
 """
 
@@ -60,10 +60,11 @@ class Slurm(Executor):
 
     def start(self, workers: int) -> None:
         order = {**vars(self.order), "folder": str(self.order.folder.path)}
+        most = 1 if self.detached else None
         # The queue of Slurm holds all that is left; elsewhere there is no queue.
         number = 4 * workers if self.detached else workers
         try:
-            self._elements += self._submitter.map_array(work, [order] * number)
+            self._elements += self._submitter.map_array(work, [order] * number, [most] * number)
         except (subprocess.CalledProcessError, FileNotFoundError, RuntimeError) as error:
             raise StudyError(f"Slurm refused the jobs: {' '.join(str(error).split())}") from error
 
@@ -88,11 +89,11 @@ class Slurm(Executor):
             element.cancel()
 
 
-def work(order: dict[str, Any]) -> str | None:
-    """Run a worker for one batch, until it ends; a sentence if it could not work."""
+def work(order: dict[str, Any], most: int | None) -> str | None:
+    """Run a worker for so many batches, until it ends; a sentence if it could not work."""
     here = Folder(Path(order["folder"]))
     name = new_name()
-    process = start(Order(**{**order, "folder": here}), name, most=1)
+    process = start(Order(**{**order, "folder": here}), name, most)
     code = process.wait()
     if code == 0:
         here.remove(f"logs/{name}.txt")

@@ -263,6 +263,30 @@ def test_the_start_and_the_reference_hear_it_too():
     assert found.agrees is None
 
 
+def test_true_ends_a_comparison_with_the_rows_so_far():
+    problem = mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6))
+    moments = []
+
+    def stop(moment):
+        moments.append(moment)
+        return moment.method == "dp" and moment.point is not None
+
+    study = mt.compare(
+        problem,
+        ["cart", "dp", "dp:order=best-first"],
+        time_limit=300,
+        start=None,
+        reference=None,
+        progress=stop,
+    )
+    assert study.interrupted
+    assert [row["method"] for row in study.rows] == ["cart", "dp"]
+    assert study.rows[1]["limit"] == "callback"
+    assert moments[-1].result.limit is Limit.CALLBACK
+    with pytest.raises(Mine):
+        mt.compare(problem, ["dp"], time_limit=300, reference="dp", progress=fail)
+
+
 def test_after_the_run_the_function_is_not_called(monkeypatch):
     monkeypatch.setattr(calling, "BEAT", 0.0)
     monkeypatch.setattr(calling, "SILENT", 0.0)
