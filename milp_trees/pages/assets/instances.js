@@ -5,7 +5,7 @@
   let body;
   const known = new Map();
 
-  state.declare("problem_sort", "name", (v) => v.length < 100);
+  state.declare("problem_sort", "name", (v) => v.length < 100, "problems");
 
   /** What all runs of a problem together say, references included; contradicted runs prove nothing. */
   function knowledge(rows, references) {
