@@ -6,7 +6,7 @@ incumbent, root bound, bound, time.
 
 Every run starts from the dynamic programme's tree and gets nothing else from it: no bound, no
 cutoff, no fixed variable. The CSV is written after every run, so that an interrupted table goes on
-where it stopped. odtlearn's FlowOCT is measured by `peer_odtlearn.py` in its own environment.
+where it stopped. odtlearn's FlowOCT is measured by `odtlearn.toml` in its own environment.
 """
 
 from __future__ import annotations
