@@ -71,9 +71,10 @@ M.versions = (() => {
   const count = (pairs, kind) => pairs.filter((pair) => pair.kind === kind).length;
 
   // -- the section -------------------------------------------------------------------------------
-  M.state.declare("slower_factor", 1.2, (v) => v >= 1);
-  M.state.declare("slower_seconds", 1, (v) => v >= 0);
-  M.state.declare("change", "all", (v) => v === "all" || v in KINDS);
+  M.state.declare("slower_factor", 1.2, (v) => v >= 1, "versions");
+  M.state.declare("slower_seconds", 1, (v) => v >= 0, "versions");
+  M.state.declare("change", "all", (v) => v === "all" || Object.hasOwn(KINDS, v),
+    "versions");
   M.tables.declare("versions", "rank");
   const thresholds = () => ({ factor: M.state.get("slower_factor"), least: M.state.get("slower_seconds") });
 
