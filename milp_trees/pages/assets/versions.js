@@ -123,13 +123,16 @@ M.versions = (() => {
   function update(body) {
     const found = compare(M.filtered, M.against.rows, thresholds(), M.rows);
     const { pairs } = found;
-    const alarms = count(pairs, "alarm");
+    // No filter hides an alarm.
+    const alarms = count(compare(M.rows, M.against.rows, thresholds()).pairs, "alarm");
+    const hidden = alarms - count(pairs, "alarm");
     const wanted = M.state.get("change");
     const lines = pairs.filter(({ kind }) => kind && (wanted === "all" || kind === wanted)).map(tableLine);
     const kinds = Object.keys(KINDS).map((kind) => [kind, `${kind} (${count(pairs, kind)})`]);
     M.plots.keepFocus(body, () => body.replaceChildren(
       el("p", { class: alarms ? "alarm" : "calm", role: alarms ? "alert" : null }, alarms
-        ? `ALARM: ${M.text.count(alarms, "pair")} of runs contradict each other although they were proved.`
+        ? `ALARM: ${M.text.count(alarms, "pair")} of runs contradict each other although they were proved${
+          hidden ? ` (${hidden} of them hidden by the filters)` : ""}.`
         : "No proven value changed."),
       el("p", {}, said(found)),
       el("p", { class: "switches" },
