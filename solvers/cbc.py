@@ -63,7 +63,8 @@ class Cbc(Solver):
     title = "CBC"
     notes = (
         "runs as a program, its log is read as it goes; version 2.10.3 may hand back a "
-        "fractional point at a limit, which is recognised and not used"
+        "fractional point at a limit, which is recognised and not used, and call a feasible model "
+        "infeasible when its time ends during preprocessing, which is not believed"
     )
     capabilities = frozenset(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +34,7 @@ class Effort:
     solver_seconds : float, default=10
         For each solver on each file; also the limit that the classes of difficulty refer to.
     proof_seconds : float, default=30
-        For each method that is asked for the answer of a problem.
+        For each method that is asked for the answer of a problem, and for each linear relaxation.
     memory_mb : int or None, default=4000
     """
 
@@ -134,7 +134,8 @@ def make_problem(
         path = folder / f"{instance_name(about.name, formulation)}.mps.gz"
         export.write(path)
         answers = read_and_solve(export.file, path, effort.limits)
-        bound = relaxation_bound(export.file, effort.limits)
+        longer = replace(effort.limits, time=max(effort.solver_seconds, effort.proof_seconds))
+        bound = relaxation_bound(export.file, longer)
         draft = Draft(export, formulation, path, bound, answers)
         drafts.append(draft)
         for solver, answer in answers.items():

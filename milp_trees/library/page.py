@@ -55,6 +55,7 @@ body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:110rem;padd
 h1,h2{line-height:1.2}p,li{max-width:50rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem}
 th,td{border-bottom:1px solid var(--line);padding:.2rem .5rem;text-align:left;vertical-align:top}
+.sortable td{white-space:nowrap}
 td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 th{position:sticky;top:0;background:Canvas}th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible{outline:2px solid}th[aria-sort=ascending] button::after{content:" \\2191"}

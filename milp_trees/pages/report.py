@@ -140,7 +140,7 @@ def _page(content: Content, other: Content | None, detail: Detail) -> str:
 
 
 def ascii_code(code: str) -> str:
-    """JavaScript with the same meaning, whose other characters are escaped in texts and patterns."""
+    """JavaScript with the same meaning in ASCII; other characters are escaped."""
     return re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], code)
 
 
