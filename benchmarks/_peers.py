@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +75,17 @@ class Worker:
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
         self.hello = self.read(START_SECONDS)
 
-    def read(self, seconds: float) -> dict[str, Any]:
-        """The next answer, or why there is none."""
-        if not self.selector.select(seconds):
+    def read(self, seconds: float, check: Any = None) -> dict[str, Any]:
+        """The next answer, or why there is none.
+
+        `check` is called ten times a second meanwhile; what it raises ends the waiting.
+        """
+        until = time.perf_counter() + seconds
+        while not (ready := self.selector.select(0.1 if check else seconds)):
+            if time.perf_counter() >= until:
+                break
+            check()
+        if not ready:
             self.close()
             return {"status": "killed", "message": f"no answer after {seconds:.0f} s"}
         line = self.process.stdout.readline()
@@ -90,17 +99,18 @@ class Worker:
             "message": f"{f'signal {-code}' if code < 0 else f'exit code {code}'} {last[:200]}".strip(),
         }
 
-    def ask(self, job: _jobs.Job, arrays: str, warm: bool) -> dict[str, Any]:
+    def ask(
+        self, job: _jobs.Job, arrays: str, warm: bool, most: int = 5, check: Any = None
+    ) -> dict[str, Any]:
         if self.process.poll() is not None or self.hello["status"] != "ready":
             return self.hello
         try:
-            self.process.stdin.write(
-                json.dumps({"settings": job.settings(), "arrays": arrays, "warm": warm}) + "\n"
-            )
+            request = {"settings": job.settings(), "arrays": arrays, "warm": warm, "most": most}
+            self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             pass  # it has died: reading says how
-        return self.read(job.time_limit * 1.5 + (COMPILE_SECONDS if warm else 60))
+        return self.read(job.time_limit * 1.5 + (COMPILE_SECONDS if warm else 60), check)
 
     def close(self) -> None:
         self.process.kill()

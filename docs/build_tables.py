@@ -1,5 +1,5 @@
 """Writes the tables of the docs that follow from what plug-ins declare: solvers in docs/solvers.md,
-methods and tasks in docs/methods.md.
+methods and tasks in docs/methods.md, columns and measures in docs/studies.md.
 
 Run it from the project's folder: `python docs/build_tables.py`. A test compares the pages with what
 this prints.
@@ -14,8 +14,10 @@ from typing import Any
 
 from milp_trees.by_name import registry
 from milp_trees.cli.options import OF_TASKS
+from milp_trees.measures.summary import MEASURES
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import space_names
+from milp_trees.studies.columns import COLUMNS
 
 FOLDER = Path(__file__).parent
 #: A table stands between these comments.
@@ -91,7 +93,28 @@ def tasks() -> str:
     )
 
 
-TABLES: dict[str, Callable[[], str]] = {"solvers": solvers, "methods": methods, "tasks": tasks}
+def columns() -> str:
+    """A row per column of a study."""
+    return _table(["column", "what it holds"], [[f"`{n}`", _cell(t)] for n, t in COLUMNS.items()])
+
+
+def measures() -> str:
+    """A row per measure of an aggregate."""
+    rows = [[f"`{name}`", m.title, _cell(m.text)] for name, m in MEASURES.items()]
+    return _table(["measure", "heading", "what it is"], rows)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "solvers": solvers,
+    "methods": methods,
+    "tasks": tasks,
+    "columns": columns,
+    "measures": measures,
+}
 
 
 def _classes(group: str) -> dict[str, Any]:

@@ -35,6 +35,8 @@ from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
+from .library.check import check_library as check_library
+from .library.spec import build_library as build_library
 from .limits import Limits as Limits
 from .models.ensemble import Ensemble as Ensemble
 from .models.read_ensemble import read_ensemble as read_ensemble
@@ -42,8 +44,10 @@ from .models.rule_list import Rule as Rule
 from .models.rule_list import RuleList as RuleList
 from .models.tree import Tree as Tree
 from .models.write_ensemble import write_ensemble as write_ensemble
+from .pages.report import write_report as write_report
 from .problem import Problem as Problem
 from .results.result import Result as Result
+from .running.study import study as study
 from .spaces.pruned import PrunedEnsembles as PrunedEnsembles
 from .spaces.rule_lists import RuleLists as RuleLists
 from .spaces.trees import Trees as Trees

@@ -75,7 +75,10 @@ def solve(
     test_data : Dataset, optional
         Rows left out of the problem, for `result.scores`.
     progress : callable, optional
-        Called with every `TracePoint` (seconds, incumbent, bound).
+        Called with a `TracePoint` (seconds, incumbent, bound) whenever something is new, and at
+        least about twice a second. If it returns True, the run stops with what it has, and
+        `result.limit` is `Limit.CALLBACK`. What it raises reaches the caller once nothing runs any
+        more.
 
     Returns
     -------
@@ -168,8 +171,7 @@ def compare(
         As for `solve`, the same for every run.
     progress : bool or callable, default=False
         True shows a bar with the current incumbent and gap on standard error; a callable is called
-        with every `Moment`.
-        `Moment`.
+        with every `Moment`. If it returns True, the run and the study stop with the rows so far.
 
     Returns
     -------
@@ -258,6 +260,7 @@ def near_best(
     equal_tests: str = "all",
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
+    progress: Progress | None = None,
 ) -> TreeSet | RuleListSet:
     """All models within a slack of the optimum, counted exactly: the Rashomon set.
 
@@ -273,6 +276,8 @@ def near_best(
         smaller slack and says so.
     memory_mb : int, optional
         Estimated megabytes that the search may use; 2000 by default.
+    progress : callable, optional
+        As for `solve`.
 
     Returns
     -------
@@ -298,14 +303,15 @@ def near_best(
     _check(problem)
     asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
     limits = Limits.asked(time_limit=time_limit, memory_mb=memory_mb)
-    result = answer(asked, None, limits)
+    result = answer(asked, None, limits, progress=progress)
     if result.status is Status.INFEASIBLE:
         raise Infeasible(
             "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf, min_weight_leaf or min_samples_treatment."
         )
     if result.trees is None:
         if result.limit:
-            raise NothingFound(f"{result.message} Raise time_limit or memory_mb.")
+            remedy = "" if result.limit.by_user else " Raise time_limit or memory_mb."
+            raise NothingFound(f"{result.message}{remedy}")
         raise SolverFailure(result.message)
     return result.trees
 
@@ -342,7 +348,8 @@ def size_path(
     memory_mb, threads, seed
         As for `solve`.
     progress : callable, optional
-        Called with every `TracePoint` of the largest size.
+        As for `solve`. A method that answers all sizes at once tells about the largest; one that is
+        run for every size tells about each.
 
     Returns
     -------

@@ -8,8 +8,9 @@ from __future__ import annotations
 import enum
 import math
 import time
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,6 +27,13 @@ class Limit(enum.Enum):
     NODES = "nodes"
     MEMORY = "memory"
     INTERRUPTED = "interrupted"
+    #: The user's `progress` function returned True.
+    CALLBACK = "callback"
+
+    @property
+    def by_user(self) -> bool:
+        """Whether the user ended the run: nothing else that belongs to it is begun then."""
+        return self in (Limit.INTERRUPTED, Limit.CALLBACK)
 
 
 class Stopped(Exception):
@@ -47,9 +55,12 @@ class Deadline:
     ----------
     at : float, default=infinity
         A reading of `time.perf_counter`; infinity is no deadline.
+    sooner : callable, optional
+        Its answer, if it is not None, is a limit that ends the computation before that time.
     """
 
     at: float = math.inf
+    sooner: Callable[[], Limit | None] | None = None
 
     @classmethod
     def after(cls, seconds: float | None, began: float | None = None) -> Deadline:
@@ -63,8 +74,15 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether the deadline has passed."""
-        return time.perf_counter() >= self.at
+        """Whether the computation has to end."""
+        return self.limit is not None
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that has been reached, or None."""
+        if self.sooner is not None and (limit := self.sooner()) is not None:
+            return limit
+        return Limit.TIME if time.perf_counter() >= self.at else None
 
     @property
     def left(self) -> float | None:
@@ -73,20 +91,26 @@ class Deadline:
 
     def check(self) -> None:
         """Raise `Stopped` if the deadline has passed."""
-        if self.passed:
-            raise Stopped(Limit.TIME)
+        limit = self.limit
+        if limit is not None:
+            raise Stopped(limit)
 
     def later(self, seconds: float) -> Deadline:
         """The deadline moved by some seconds, for a computation that was held up."""
-        return Deadline(self.at + seconds)
+        return Deadline(self.at + seconds, self.sooner)
 
     def share(self, share: float, at_least: float = 0.0) -> Deadline:
         """The deadline of a part of the computation that begins now.
 
-        The part gets a share of the remaining time, or `at_least` seconds if these are more.
+        The part gets a share of the remaining time, or `at_least` seconds if these are more. If
+        the computation has to end sooner, these are all.
         """
+        if self.sooner is not None and self.sooner() is not None:
+            return Deadline.after(at_least)
         left = self.left
-        return self if left is None else Deadline.after(max(at_least, share * left))
+        if left is None:
+            return self
+        return replace(Deadline.after(max(at_least, share * left)), sooner=self.sooner)
 
     def wait(self, most: float) -> float:
         """Seconds to wait before the clock is read again: `most`, or less before the deadline."""
@@ -200,6 +224,8 @@ class _Allowed:
 #: A larger number of threads is probably a typing error, and to start them would take longer than
 #: any run.
 MOST_THREADS = 1024
+#: The largest seed that every solver accepts, and the longest time limit, in seconds.
+LARGEST_SEED, LONGEST = 2**31 - 1, 1e9
 
 _ALLOWED = {
     # For more than about nine thousand million seconds the clocks of threads raise an error
@@ -208,7 +234,7 @@ _ALLOWED = {
         "time_limit",
         "a number of seconds that is not negative and at most 10^9, or None for no limit",
         0,
-        1e9,
+        LONGEST,
     ),
     "memory_mb": _Allowed(
         "memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)
@@ -225,7 +251,9 @@ _ALLOWED = {
         MOST_THREADS,
         whole=True,
     ),
-    "seed": _Allowed("seed", "a whole number from 0 to 2147483647", 0, 2**31 - 1, whole=True),
+    "seed": _Allowed(
+        "seed", f"a whole number from 0 to {LARGEST_SEED}", 0, LARGEST_SEED, whole=True
+    ),
     "nonzeros": _Allowed(
         "max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True
     ),

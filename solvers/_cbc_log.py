@@ -25,6 +25,7 @@ _LOWER = re.compile(rf"^Lower bound:\s+{_NUMBER}")
 _NODES = re.compile(r"^Enumerated nodes:\s+(\d+)")
 _REFUSED = re.compile(
     r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for"
+    r"|read with [1-9]\d* errors"
 )
 
 

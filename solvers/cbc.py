@@ -63,7 +63,8 @@ class Cbc(Solver):
     title = "CBC"
     notes = (
         "runs as a program, its log is read as it goes; version 2.10.3 may hand back a "
-        "fractional point at a limit, which is recognised and not used"
+        "fractional point at a limit, which is recognised and not used, and call a feasible model "
+        "infeasible when its time ends during preprocessing, which is not believed"
     )
     capabilities = frozenset(
         {
@@ -79,6 +80,7 @@ class Cbc(Solver):
             "memory",
             "general-integers",
             "continuous",
+            "files",
         }
     )
     cannot_read = {".mps.gz": "the CBC in PuLP's wheel reads no gzipped files; write .mps for it"}
@@ -113,6 +115,8 @@ class Run:
         self.said = Said(self.model.offset, self.trace, self._start_reported)
         self.log = Log(job.limits.log_file)
         self.interrupted: Limit | None = None
+        #: The second, since the run began, at which CBC is to end by itself.
+        self.until = math.inf
         violation = 0.0 if job.start is None else job.model.violation(job.start)
         # After an infeasible start CBC has given wrong answers (coin-or/Cbc issue 449), so it gets
         # none.
@@ -125,10 +129,11 @@ class Run:
 
     def command(self) -> list[str]:
         limits = self.job.limits
-        words: list[Any] = [self.path, "model.mps", "-timeMode", "elapsed"]
+        words: list[Any] = [self.path, self.job.file or "model.mps", "-timeMode", "elapsed"]
         left = self.trace.left(limits.time)
         if left is not None:
             words += ["-sec", left - early(left)]
+            self.until = self.trace.seconds + left - early(left)
         words += ["-allowableGap", limits.abs_gap, "-ratioGap", limits.rel_gap]
         words += ["-randomSeed", limits.seed + 1, "-randomCbcSeed", limits.seed + 1]
         if limits.threads > 1:
@@ -152,7 +157,8 @@ class Run:
 
     def answer(self) -> Answer:
         try:
-            write_mps(self.model, self.folder / "model.mps")
+            if self.job.file is None:
+                write_mps(self.model, self.folder / "model.mps")
             if self.start is not None:
                 # Without the constant of the objective, which the MPS file leaves out too.
                 write_start(
@@ -201,7 +207,7 @@ class Run:
                 text = ""
             rest = self._take_text(rest + (text if text is not None else "\n"))
             if self.said.refused:
-                raise SolverFailure(f"CBC did not take an option: {self.said.refused}")
+                raise SolverFailure(f"CBC did not take an option or a file: {self.said.refused}")
             if not asked and (why := self._over()):
                 self.interrupted, asked = why, time.perf_counter()
                 process.terminate() if WINDOWS else process.send_signal(signal.SIGINT)
@@ -264,7 +270,9 @@ class Run:
         if head.startswith("Optimal"):
             return Status.OPTIMAL, None
         if head in ("Infeasible", "Integer infeasible"):
-            return Status.INFEASIBLE, None
+            # CBC 2.10 says this also if its time ends during preprocessing.
+            late = self.trace.seconds >= self.until
+            return (Status.NO_SOLUTION, Limit.TIME) if late else (Status.INFEASIBLE, None)
         if head.startswith("Stopped on"):
             if "no integer solution" in head or "no solution" in head:
                 return Status.NO_SOLUTION, self._limit(head, result)
@@ -296,7 +304,7 @@ class Run:
         x = np.zeros(self.model.n_variables)
         for line in lines:
             words = line.replace("**", " ").split()
-            x[int(words[1][1:])] = float(words[2])
+            x[int(words[0])] = float(words[2])
         return x
 
     def _accepted(self) -> bool | None:

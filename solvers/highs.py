@@ -63,6 +63,7 @@ class Highs(Solver):
             "general-integers",
             "continuous",
             "memory",
+            "files",
         }
     )
     install = "pip install highspy"
@@ -153,7 +154,10 @@ class Run:
         # The first solve of a process fixes the number of threads, unless the scheduler is reset.
         highspy.Highs.resetGlobalScheduler(True)
         self._set_options(options)
-        load(self.h, job.model)
+        if job.file is None:
+            load(self.h, job.model)
+        else:
+            check(self.h.readModel(job.file), f"the file {job.file}")
         left = trace.left(job.limits.time)  # the clock of HiGHS starts when it runs
         if left is not None and "time_limit" not in options:
             self._set("time_limit", left)

@@ -59,6 +59,7 @@ class Scip(Solver):
             "lazy",
             "general-integers",
             "continuous",
+            "files",
         }
     )
     install = "pip install pyscipopt"
@@ -102,13 +103,17 @@ class Run:
     def _load(self, path: Path) -> None:
         # Reading a file takes a fraction of the time of adding half a million coefficients one by
         # one.
-        write_mps(self.job.model, path)
-        self.scip.readProblem(str(path))
-        path.unlink()
-        self.scip.addObjoffset(float(self.job.model.offset))
-        # SCIP sorts its variables by type; their names contain the number of their column.
+        job, names = self.job, self.job.names
+        if job.file is None:
+            write_mps(job.model, path)
+            names = tuple(f"x{j}" for j in range(job.model.n_variables))
+        self.scip.readProblem(job.file or str(path))
+        path.unlink(missing_ok=True)
+        if job.file is None:  # a file holds its constant itself
+            self.scip.addObjoffset(float(job.model.offset))
+        # SCIP sorts its variables by type, so they are found by their names.
         variables = {v.name: v for v in self.scip.getVars()}
-        self.columns = [variables[f"x{j}"] for j in range(self.job.model.n_variables)]
+        self.columns = [variables[name] for name in names]
 
     def _set_parameters(self) -> None:
         limits = self.job.limits

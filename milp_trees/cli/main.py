@@ -11,12 +11,17 @@ from milp_trees.cli import solve  # noqa: F401
 from milp_trees.cli import (  # noqa: F401
     front,
     gap,
+    library,
     lists,
+    plot,
     prune,
     questions,
+    report,
     rule_list,
     spo,
     stored,
+    study,
+    table,
     unimodular,
     warm,
 )

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli.limits import with_options
-from milp_trees.cli.readers import pairs, read_feature_costs, split, whole
+from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
 from milp_trees.errors import DataError
+from milp_trees.tasks.written import read_feature_costs
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

@@ -16,11 +16,12 @@ from milp_trees.cli.failing import WRONG_INPUT, explained, fail
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import DATA, describe
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
-from milp_trees.cli.readers import read_feature_costs, split
+from milp_trees.cli.readers import split
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 from milp_trees.limits import Limits
 from milp_trees.registering.labels import split_labels
+from milp_trees.tasks.written import read_feature_costs
 
 if TYPE_CHECKING:
     from milp_trees.tasks.feature_costs import Group

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 from milp_trees.errors import DataError
-from milp_trees.tasks.written import is_number, text_of
 
 
 def split(text: str) -> list[str]:
@@ -49,20 +46,6 @@ def whole(text: str, flag: str) -> int:
     if not text.isdecimal():
         raise DataError(f"{flag} needs a whole number; got {text!r}.")
     return int(text)
-
-
-def read_feature_costs(path: Path) -> dict[str, str]:
-    """Read lines `COLUMN COST`."""
-    out: dict[str, str] = {}
-    for line in filter(str.strip, text_of(path).splitlines()):
-        name, _, cost = line.strip().rpartition("," if "," in line else " ")
-        name = name.strip().strip('"')
-        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not is_number(cost)):
-            raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
-        if name in out:
-            raise DataError(f"{path} has two costs for {name!r}; keep one of them.")
-        out[name] = cost.strip()
-    return out
 
 
 def solver_options(given: list[str] | None) -> dict[str, Any]:

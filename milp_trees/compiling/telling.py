@@ -24,6 +24,11 @@ def uncharged() -> float:
     return _spent + (time.perf_counter() - _since if _under_way else 0.0)
 
 
+def under_way() -> bool:
+    """Whether something is being compiled, or read from files, in any thread of this process."""
+    return bool(_under_way)
+
+
 @contextmanager
 def _counted() -> Iterator[None]:
     global _spent, _under_way, _since

@@ -6,7 +6,8 @@ There are training rows with candidate binary features, and test rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +86,41 @@ class DecisionData:
     def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:
         """The settings that a Dataset's `source["decision_data"]` describes."""
         return cls(**{**spec, "grid": tuple(spec["grid"])})
+
+    @classmethod
+    def from_text(cls, text: str) -> DecisionData:
+        """The settings that a text such as `shortest-path:rows=100,grid=4x4,seed=1` describes.
+
+        Raises
+        ------
+        DataError
+            There is no such kind or setting, the kind does not use a setting, or a value is not of
+            its type.
+        """
+        kind, _, given = text.partition(":")
+        kinds: dict[str, Any] = {"int": int, "float": float}
+        known = {f.name: kinds.get(str(f.type), tuple) for f in fields(cls) if f.name != "kind"}
+        read: dict[str, Any] = {}
+        for item in filter(None, given.split(",")):
+            name, _, value = item.partition("=")
+            if name not in known or kind not in OF_KIND.get(name, KINDS):
+                close = get_close_matches(name, known, n=1)
+                hint = f" Did you mean {close[0]!r}?" if close and close[0] != name else ""
+                own = ", ".join(n for n in known if kind in OF_KIND.get(n, KINDS))
+                raise DataError(f"The data {kind} have no setting {name!r}.{hint} Known: {own}.")
+            try:
+                read[name] = (
+                    tuple(map(int, value.lower().split("x")))
+                    if known[name] is tuple
+                    else known[name](value)
+                )
+            except ValueError:
+                raise DataError(
+                    f"The setting {name} of the data {kind} is {'written ROWSxCOLUMNS, such as 4x4' if known[name] is tuple else 'a number'}; got {value!r}."
+                ) from None
+        if len(read.get("grid", (1, 1))) != 2:
+            raise DataError(f"grid is written ROWSxCOLUMNS, such as 4x4; got {given!r}.")
+        return cls(kind, **read)
 
     def make(self) -> tuple[Dataset, Dataset | None, DecisionSet]:
         """Training rows, test rows and the set of decisions.

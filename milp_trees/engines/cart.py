@@ -18,7 +18,7 @@ from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -43,7 +43,7 @@ class Cart(Method):
             deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
             tree = greedy_tree(view, problem.trees, deadline)
-            limit = Limit.TIME if deadline.passed else None
+            limit = deadline.limit
             if start is not None and (tree is None or view.objective(start) < view.objective(tree)):
                 tree = view.canonical(start)
         # The only thing that this heuristic can prove is that even one leaf has too few rows.

@@ -18,7 +18,7 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.spaces.rule_lists import RuleLists
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Greedy(Method):
             deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
             found = greedy_list(view, problem.lists, deadline, self.improve)
-            limit = Limit.TIME if deadline.passed else None
+            limit = deadline.limit
             if start is not None and view.objective(start) < view.objective(found):
                 found = view.canonical(start)
         return finish(

@@ -28,7 +28,7 @@ from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.tasks.decision_view import LeafOracle
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Greedy(Method):
         with clock("solve"):
             deadline = Watch(limits, clock.begin).deadline
             tree = self.tree(problem, view, vertices, row_weight, least, deadline)
-            limit = Limit.TIME if deadline.passed else None
+            limit = deadline.limit
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
         return finish(

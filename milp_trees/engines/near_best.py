@@ -11,6 +11,7 @@ stopped keeps the complete set for a smaller slack.
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -21,7 +22,7 @@ from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress
+from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.questions import NearBest
@@ -99,7 +100,7 @@ class NearBestTrees(Method):
         clock = Clock()
         with clock("prepare"):
             view = problem.presolved_view()
-            search = _Search(problem, view, limits, clock.begin)
+            search = _Search(problem, view, limits, clock.begin, Trace(progress))
         if not search.feasible:
             return finish(
                 problem,
@@ -114,7 +115,7 @@ class NearBestTrees(Method):
         with clock("solve"):
             limit = search.run()
         if search.graph is None or search.optimum is None:
-            message = "The limit was hit before the optimum was known; there is no set of trees."
+            message = "The run was stopped before the optimum was known; there is no set of trees."
             return finish(
                 problem,
                 self.name,
@@ -159,6 +160,7 @@ class NearBestTrees(Method):
             limit=limit,
             model_size=sizes,
             message=message,
+            trace=search.trace,
         )
         if not isinstance(problem.question, NearBest) or result.status is not Status.OPTIMAL:
             return result
@@ -187,11 +189,13 @@ def _warm_up_dp() -> None:
 class _Search:
     """The optimum, and hypergraphs for a rising slack."""
 
-    def __init__(self, problem: Problem, view: CostMatrix, limits: Limits, began: float) -> None:
+    def __init__(
+        self, problem: Problem, view: CostMatrix, limits: Limits, began: float, trace: Trace
+    ) -> None:
         from milp_trees.engines.near.states import RowSets
 
         self.problem, self.view, self.space = problem, view, problem.trees
-        self.watch = Watch(limits, began, problem)
+        self.watch, self.trace = Watch(limits, began, problem), trace
         self.sets: RowSets = RowSets(
             view, self.space, self.watch, (limits.memory_mb or MEMORY_MB) * 2**20
         )
@@ -217,9 +221,10 @@ class _Search:
         given = self.problem.view(CostMatrix)
         try:
             self.optimum = self._best()
-            self.asked = self.question.allowance(
-                self.view.to_value(self.optimum + int(self.view.base.sum()))
-            )
+            value = self.view.to_value(self.optimum + int(self.view.base.sum()))
+            seconds = time.perf_counter() - self.watch.began
+            self.trace.add(seconds, float(value), float(value))
+            self.asked = self.question.allowance(value)
             last = int(
                 self.asked / abs(self.view.scale)
             )  # no tree has a value between two integers

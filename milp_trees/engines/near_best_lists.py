@@ -10,6 +10,7 @@ smaller slack.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +21,7 @@ from milp_trees.engines.near_lists.list_set import RuleListSet
 from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress
+from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.models.rule_list import RuleList
 from milp_trees.questions import NearBest
@@ -83,12 +84,13 @@ class NearBestLists(Method):
         with clock("prepare"):
             # Equal antecedents make different lists, so none is dropped.
             view = problem.presolved_view(drop_tests=False)
-            run = _Run(problem, view, limits, clock.begin, start)
+            trace = Trace(progress)
+            run = _Run(problem, view, limits, clock.begin, start, trace)
         with clock("solve"):
             limit = run.go()
-        more: dict[str, Any] = {"clock": clock, "limit": limit, "watch": run.watch}
+        more: dict[str, Any] = {"clock": clock, "limit": limit, "watch": run.watch, "trace": trace}
         if run.listed is None or run.optimum is None:
-            message = "The limit was hit before the optimum was known; there is no set of lists."
+            message = "The run was stopped before the optimum was known; there is no set of lists."
             bound = view.to_value(run.best.bound)
             return finish(problem, self.name, run.found, bound=bound, claims_optimal=False, proved_by=self.name, message=message, **more)  # fmt: skip
         with clock("list"):
@@ -134,7 +136,13 @@ class _Run:
     """The optimum, and the lists for a rising slack."""
 
     def __init__(
-        self, problem: Problem, view: CostMatrix, limits: Limits, began: float, start: Any
+        self,
+        problem: Problem,
+        view: CostMatrix,
+        limits: Limits,
+        began: float,
+        start: Any,
+        trace: Trace,
     ) -> None:
         from milp_trees.engines.near_lists.graph import Budget, Search
         from milp_trees.engines.near_lists.instance import WholeSearch, data_of
@@ -142,7 +150,7 @@ class _Run:
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
         self.view, self.space, self.start = view, problem.lists, start
-        self.watch = Watch(limits, began, problem)
+        self.watch, self.trace = Watch(limits, began, problem), trace
         memory = (limits.memory_mb or MEMORY_MB) * 2**20
         one, least = self.question.equal_tests == "one", self.space.min_samples_rule
         #: The search for the best list; its constant is what every list costs besides the prices of
@@ -174,7 +182,9 @@ class _Run:
         if limit is not None:
             raise Stopped(limit)
         self.optimum = best.value - best.constant
-        self.asked = self.question.allowance(view.to_value(best.value))
+        value, seconds = view.to_value(best.value), time.perf_counter() - self.watch.began
+        self.trace.add(seconds, float(value), float(value))
+        self.asked = self.question.allowance(value)
         last = int(self.asked / abs(view.scale))  # no list is between two integers
         dearest = view.spread + self.search.data.most * int(self.search.data.price.max(initial=0))
         for slack in sorted({0, last // 4, last // 2, last}):

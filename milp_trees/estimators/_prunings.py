@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError, SolverFailure
+from milp_trees.errors import DataError, NothingFound, SolverFailure
 from milp_trees.exact import fraction
-from milp_trees.limits import Limits
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.callback import listener, listening
+from milp_trees.methods.watch import Watch
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.results.result import Status
@@ -271,7 +273,7 @@ def within_budget(
     most = float(fraction(budget, "budget"))
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]
     asked = Problem(problem.dataset, task, problem.space)
-    result = answer(asked, method, limits, start=point.ensemble)
+    result = answer(asked, method, limits, start=point.ensemble, progress=listener())
     if result.status is Status.ERROR:
         raise SolverFailure(result.message)
     best = point
@@ -289,6 +291,27 @@ def within_budget(
         return replace(best, status="optimal", bound=best.error, note=note)
     note = f"{result.method} stopped without a proof: error {float(best.error):.6g}, bound {float(bound):.6g}, for the budget {most:.6g}; raise time_limit"
     return replace(best, status="feasible", bound=bound, note=note)
+
+
+def curve_of(problem: Problem) -> PruningCurve:
+    """The optimal prunings for all λ; the user's function is called meanwhile.
+
+    Raises
+    ------
+    NothingFound
+        The user's function stopped the computation.
+    """
+    from milp_trees.engines.pruning.curve import prune_curve
+
+    watch = None if listening() is None else Watch(Limits(time=None))
+    try:
+        if watch is not None:
+            watch.check()
+        return prune_curve(problem, watch=watch)
+    except Stopped:
+        raise NothingFound(
+            "The user stopped the search for the pruning curve, which has no part that could be kept; fit again, and let it end."
+        ) from None
 
 
 def stages(curve: PruningCurve) -> tuple[np.ndarray, int]:

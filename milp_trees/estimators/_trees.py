@@ -19,7 +19,9 @@ from milp_trees.data.binarize import Binarizer
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.estimators._listening import Listening
 from milp_trees.limits import Limits
+from milp_trees.methods.callback import listener
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result, Status
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from milp_trees.tasks.base import Task
 
 
-class OptimalModel(BaseEstimator, ABC):  # type: ignore[misc]
+class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and names the space and the task."""
 
     #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps
@@ -60,7 +62,7 @@ class OptimalModel(BaseEstimator, ABC):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """State for pickle and copies: the model, its certificate and hashes of the data.
 
-        The training rows are included only with `keep_data=True`.
+        The training rows are included only with `keep_data=True`, the `progress` function never.
         """
         state = dict(super().__getstate__())
         if self.keep_data:
@@ -161,7 +163,7 @@ class OptimalModel(BaseEstimator, ABC):  # type: ignore[misc]
         """
         from milp_trees.studies.solving import answer
 
-        result = answer(problem, method, self._limits(), start=start)
+        result = answer(problem, method, self._limits(), start=start, progress=listener())
         if result.predictor is None or result.status is Status.ERROR:
             if result.status is Status.INFEASIBLE:
                 raise Infeasible(
@@ -174,7 +176,10 @@ class OptimalModel(BaseEstimator, ABC):  # type: ignore[misc]
             )
             raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
         if result.limit is not None:
-            why = f"{result.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
+            found = f"with {result.value}, bound {result.bound}"
+            why = f"{result.method} reached its {result.limit.value} limit {found}; raise time_limit for a proof."
+            if result.limit.by_user:
+                why = f"{result.method} was stopped by the user {found}, without a proof."
             warnings.warn(why, ConvergenceWarning, stacklevel=4)
         return result
 

@@ -23,6 +23,8 @@ from milp_trees.data.parameters import check_parameters as check_rules
 from milp_trees.engines.budget_forest.checks import check_costs, check_parameters, n_candidates
 from milp_trees.engines.budget_forest.watch import Watch, votes
 from milp_trees.errors import DataError
+from milp_trees.estimators._listening import Growth, Listening, heard_fit
+from milp_trees.methods.callback import listening
 
 if TYPE_CHECKING:
     from milp_trees.engines.budget_forest.trees import Columns, GrownTree, Rules
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 _compiled = False
 
 
-class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BudgetForestClassifier(Listening, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A forest whose trees take the cost of the features into account.
 
     At a node with rows S the best threshold of a column k minimises max(F(left), F(right)), where F
@@ -81,6 +83,8 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Draws the rows and the columns.
     n_jobs : int or None, default=None
         Number of threads that grow trees, as in joblib. It does not change the forest.
+    progress : callable, optional
+        Called after every tree with a `TracePoint` (the seconds); True ends the forest there.
 
     Attributes
     ----------
@@ -136,6 +140,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         min_gain: float = 1e-7,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.feature_costs = feature_costs
@@ -151,9 +156,11 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.min_gain = min_gain
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
 
     # -- fitting -------------------------------------------------------------------------------------
 
+    @heard_fit
     def fit(
         self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None
     ) -> BudgetForestClassifier:
@@ -274,7 +281,9 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         from milp_trees.engines.budget_forest.trees import grow_tree
 
         trees: list[GrownTree] = []
-        at_once = len(seeds) if self.budget is None else effective_n_jobs(self.n_jobs)
+        whole = self.budget is None and listening() is None
+        at_once = len(seeds) if whole else effective_n_jobs(self.n_jobs)
+        growth = Growth(len(seeds))
         with Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
             for begin in range(0, len(seeds), at_once):
                 for tree in pool(
@@ -289,6 +298,8 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                             )
                         return trees
                     trees.append(tree)
+                if growth.ends(len(trees)):
+                    break
         return trees
 
     #: Marks an ensemble whose trees can be pruned (`milp_trees.models.read_ensemble`).

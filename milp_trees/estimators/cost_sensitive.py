@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from milp_trees.errors import DataError
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.attribute_costs import Attribute, CostFile, attributes_of, read_cost_file
 from milp_trees.tasks.base import Task
@@ -33,7 +34,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
     max_depth, max_leaf_nodes, min_samples_leaf, ccp_alpha, method, time_limit, binarizer, n_bins
         As for `OptimalTreeClassifier`. `ccp_alpha` is a cost per row and leaf. A column that is
         binarised is one attribute: all its thresholds are known once it is paid.
-    start, random_state, n_jobs, keep_data
+    start, random_state, n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -73,6 +74,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         start: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.matrix = matrix
@@ -89,8 +91,10 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
         self.keep_data = keep_data
 
+    @heard_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CostSensitiveTreeClassifier:  # type: ignore[override]
         """Find the tree of least cost.
 

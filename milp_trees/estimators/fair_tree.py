@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import check_groups
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates, constraint
@@ -45,7 +46,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         As for `OptimalTreeClassifier`.
     task : str, default="accuracy"
         Name of the task that the tree optimises under the constraint.
-    start, random_state, n_jobs, keep_data
+    start, random_state, n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -90,6 +91,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         start: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.constraint = constraint
@@ -108,8 +110,10 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
         self.keep_data = keep_data
 
+    @heard_fit
     def fit(  # type: ignore[override]
         self,
         X: Any,

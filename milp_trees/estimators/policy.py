@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from milp_trees.errors import DataError
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import (
     OptimalTree,
     action_values,
@@ -42,7 +43,7 @@ class OptimalPolicyTree(OptimalTree):
         Penalty per leaf, in the unit of the mean value.
     constraints, split_on_group, method, time_limit, binarizer, n_bins, start, random_state
         As for `OptimalTreeClassifier`.
-    n_jobs, keep_data
+    n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -82,6 +83,7 @@ class OptimalPolicyTree(OptimalTree):
         start: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -99,8 +101,10 @@ class OptimalPolicyTree(OptimalTree):
         self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
         self.keep_data = keep_data
 
+    @heard_fit
     def fit(
         self,
         X: Any,

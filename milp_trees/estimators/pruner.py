@@ -18,6 +18,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.outline import lean
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
+from milp_trees.estimators._listening import Listening, heard_fit
 from milp_trees.estimators._pruner_inputs import PrunerInputs
 from milp_trees.estimators._pruner_reports import PrunedModel
 from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
 
 
-class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimator):  # type: ignore[misc]
+class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimator):  # type: ignore[misc]
     """An ensemble of trees, pruned so that its predictions need cheaper features.
 
     All parameters are given by name.
@@ -85,6 +86,10 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         Seconds for the program with `exact=True`.
     random_state : int, RandomState or None, default=None
         Draws the rows that are set aside; the inner estimator has its own.
+    progress : callable, optional
+        Called with a `TracePoint` (seconds, incumbent, bound) while the prunings are searched, at
+        least about twice a second. If it returns True, the program for `exact=True` keeps the best
+        so far; the curve has no part, and `fit` raises a NothingFound. Not part of a pickle.
     keep_data : bool, default=False
         Whether a pickle or copy contains the rows on which errors and costs were counted. Without
         them it still predicts, and `prune` gives every pruning on the curve; a budget with
@@ -165,6 +170,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         prefit: Any = "auto",
         time_limit: float | None = 60.0,
         random_state: Any = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -185,15 +191,17 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         self.prefit = prefit
         self.time_limit = time_limit
         self.random_state = random_state
+        self.progress = progress
         self.keep_data = keep_data
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickle and copies, without the rows unless `keep_data=True`."""
+        """State for pickle and copies, without `progress`; with the rows if `keep_data=True`."""
         state = dict(super().__getstate__())
         return state if self.keep_data else lean(state)
 
     # -- fitting -------------------------------------------------------------------------------------
 
+    @heard_fit
     def fit(
         self,
         X: Any,
@@ -266,8 +274,6 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         return self
 
     def _prune(self, rows: Rows, validation: Rows | None) -> None:
-        from milp_trees.engines.pruning.curve import prune_curve
-
         columns = self._columns()
         self.ensemble_: Ensemble = read_ensemble(
             self.estimator_, columns, parts.feature_map(self.features, columns)
@@ -292,7 +298,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         self.problem_ = Problem(
             data, PrunedError(0, costs, weights, loss=self.loss), PrunedEnsembles(self.ensemble_)
         )
-        self.curve_ = prune_curve(self.problem_)
+        self.curve_ = prunings.curve_of(self.problem_)
         self._priced_by_row = costs.per_row is not None
         self._judge(validation or rows)
         self._select()

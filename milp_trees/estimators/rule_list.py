@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from milp_trees.data.antecedents import Antecedents
 from milp_trees.errors import DataError
 from milp_trees.estimators._classifier import OptimalClassifier
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.tasks.base import Task
 
@@ -64,7 +65,7 @@ class OptimalRuleListClassifier(OptimalClassifier):
         How the thresholds of numeric columns are chosen, as for `OptimalTreeClassifier`.
     start : RuleList, fitted estimator, name of a method, or None, default=None
         A list with which the search begins.
-    random_state, n_jobs, keep_data
+    random_state, n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -112,6 +113,7 @@ class OptimalRuleListClassifier(OptimalClassifier):
         start: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.length_penalty = length_penalty
@@ -131,8 +133,10 @@ class OptimalRuleListClassifier(OptimalClassifier):
         self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
         self.keep_data = keep_data
 
+    @heard_fit
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalRuleListClassifier:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, Infeasible, Unsupported
+from milp_trees.estimators._listening import Growth, heard_fit
 from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator, normalised_regret
 from milp_trees.spaces.trees import Trees
 
@@ -58,6 +59,8 @@ class SPOForest(DecisionEstimator):
         Number of processes that grow trees, as in joblib. It does not change the forest.
     random_state : int, RandomState or None, default=None
         Draws the rows and the columns.
+    progress : callable, optional
+        Called after every tree with a `TracePoint` (the seconds); True ends the forest there.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class SPOForest(DecisionEstimator):
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.decisions = decisions
@@ -119,9 +123,11 @@ class SPOForest(DecisionEstimator):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     # -- fitting -------------------------------------------------------------------------------------
 
+    @heard_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
 
@@ -156,7 +162,7 @@ class SPOForest(DecisionEstimator):
             self.__dict__.pop(name, None)
         if out is not None:
             self.oob_prediction_, self.oob_score_ = out
-        self.decisions_, self._seeds, self._n_rows = decisions, seeds, rows.n
+        self.decisions_, self._seeds, self._n_rows = decisions, seeds[: len(trees)], rows.n
         self._coder, self.estimators_ = lean(coder, [tree for tree, _ in trees])
         return self
 
@@ -222,7 +228,8 @@ class SPOForest(DecisionEstimator):
         compile_kernels()
         order = columns.order()
         # The kernels are compiled for writable arrays, and memory-mapped ones are read-only.
-        trees = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
+        pool = Parallel(n_jobs=self.n_jobs, max_nbytes=None, return_as="generator")
+        grown = pool(
             delayed(grow_one)(
                 columns,
                 order,
@@ -234,7 +241,7 @@ class SPOForest(DecisionEstimator):
             )
             for seed in seeds
         )
-        return coder, columns, trees
+        return coder, columns, Growth(len(seeds)).of(grown)
 
     def _drawn(self, p: int) -> int:
         """`max_features` as a number of columns."""

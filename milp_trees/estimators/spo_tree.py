@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, SolverFailure
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._spo import GREEDY, CostRows
 from milp_trees.estimators._spo_search import DecisionTreeSearch
 from milp_trees.models.tree import RawRows
@@ -68,6 +69,9 @@ class SPOTree(DecisionTreeSearch):
         Number of threads of a solver, as in joblib: None means 1, and -1 means all cores.
     random_state : int, RandomState or None, default=None
         Draws the rows that are set aside, and seeds the solver.
+    progress : callable, optional
+        Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
+        twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows; see
         `OptimalTreeClassifier`.
@@ -117,6 +121,7 @@ class SPOTree(DecisionTreeSearch):
         time_limit: float | None = 60.0,
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.decisions = decisions
@@ -133,10 +138,12 @@ class SPOTree(DecisionTreeSearch):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
         self.keep_data = keep_data
 
     # -- fitting -------------------------------------------------------------------------------------
 
+    @heard_fit
     def fit(
         self,
         X: Any,

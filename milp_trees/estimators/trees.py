@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from milp_trees.estimators._classifier import OptimalClassifier
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import OptimalTree
+from milp_trees.methods.callback import listener
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -63,6 +65,9 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         Seed of the solver.
     n_jobs : int or None, default=None
         Number of threads of the solver, as in joblib: None means 1, and -1 means all cores.
+    progress : callable, optional
+        Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
+        twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows. Without them
         it still predicts, and `result_` still has the value, the bound, its proof and hashes of the
@@ -111,6 +116,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         start: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -127,8 +133,10 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
         self.keep_data = keep_data
 
+    @heard_fit
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalTreeClassifier:
@@ -221,4 +229,4 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
             self._stated_task(weighted, leaf_penalty=0),
             self._trees(most),
         )
-        return path_of_sizes(problem, most, self._method(), self._limits())
+        return path_of_sizes(problem, most, self._method(), self._limits(), listener())

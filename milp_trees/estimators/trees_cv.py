@@ -22,6 +22,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from milp_trees.errors import DataError
+from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.methods.by_size import result_at
 
@@ -42,7 +43,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Largest number of leaves that is tried.
     min_samples_leaf, task, constraints, split_on_group, method, binarizer, n_bins, random_state
         As for `OptimalTreeClassifier`.
-    n_jobs, keep_data
+    n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
     time_limit : float or None, default=60
         Seconds for each size path; there is one on all rows and one per fold.
@@ -95,6 +96,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         n_jobs: int | None = None,
         cv: Any = 5,
         scoring: Any = None,
+        progress: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -111,8 +113,10 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.n_jobs = n_jobs
         self.cv = cv
         self.scoring = scoring
+        self.progress = progress
         self.keep_data = keep_data
 
+    @heard_fit
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalTreeClassifierCV:

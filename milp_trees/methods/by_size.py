@@ -11,7 +11,7 @@ from milp_trees.exact import fraction
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.results.size_path import Point, SizePath, exact_value
 
 
@@ -56,7 +56,7 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizeP
                     Fraction(result.bound) if bound is None and result.bound is not None else bound,
                 )
             )
-        if result.limit is Limit.INTERRUPTED:
+        if result.limit is not None and result.limit.by_user:
             break
     return SizePath(problem, tuple(points), method, limit, seconds)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
+import math
 import queue
 import sys
 import threading
@@ -18,8 +19,9 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from milp_trees.compiling import uncharged
-from milp_trees.limits import Stopped
+from milp_trees.compiling import uncharged, under_way
+from milp_trees.limits import Limit, Stopped
+from milp_trees.methods.callback import BEAT, Callback, listening
 
 T = TypeVar("T")
 
@@ -28,16 +30,19 @@ T = TypeVar("T")
 AGAIN = 3.0
 
 
-def within(seconds: float | None, work: Callable[[], T]) -> T:
+def within(seconds: float | None, work: Callable[[], T], grace: float = 0.0) -> T:
     """Return `work()`, or raise `Stopped` if it takes longer than allowed.
 
     Parameters
     ----------
     seconds : float or None
         None is no limit. Compilation (`milp_trees.compiling`) is not counted.
+        The user's `progress` function is called in any case, and may end the work.
     work : callable
         It is ended by an exception, as by Ctrl-C. Whatever it changes outside its own objects it
         must restore in `finally`.
+    grace : float, default=0
+        Seconds that `work` has for ending by itself after the user's function has stopped the run.
 
     Returns
     -------
@@ -48,13 +53,14 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     Raises
     ------
     Stopped
-        By the time limit, because `work` takes longer.
+        By the time limit, because `work` takes longer, or by the user's function.
     """
-    if seconds is None:
+    callback = listening()
+    if seconds is None and callback is None:
         return work()
-    if seconds <= 0:
+    if seconds is not None and seconds <= 0:
         raise Stopped
-    timer = _Timer(seconds)
+    timer = _Timer(math.inf if seconds is None else seconds, callback, grace)
     try:
         try:
             timer.start()
@@ -63,14 +69,14 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
             timer.end()
     except timer.overtime:
         timer.end()
-        raise Stopped from None
+        raise Stopped(timer.limit) from None
     except Exception as error:
         timer.end()
         if not timer.fired:
             raise
         # Interrupted code may report the interruption as an error of its own: Pyomo does, and
         # compiled code raises a SystemError.
-        raise Stopped from error
+        raise Stopped(timer.limit) from error
     except BaseException:  # not raised by this timer; it may have come in the middle of `end`
         timer.end()
         raise
@@ -79,7 +85,10 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
 class _Timer:
     """Raises `overtime` in the thread that made it, until that thread has called `end`."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(
+        self, seconds: float, callback: Callback | None = None, grace: float = 0.0
+    ) -> None:
+        self.callback, self.grace, self.limit = callback, grace, Limit.TIME
         self.until = time.perf_counter() + seconds - uncharged()
         self.worker = ctypes.c_ulong(threading.get_ident())
         # No Event: a finaliser may wake this thread while it, or the worker, holds an event's lock,
@@ -107,7 +116,17 @@ class _Timer:
 
     def _run(self) -> None:
         while not self.ended and (left := self.until + uncharged() - time.perf_counter()) > 0:
-            self._wait(left)
+            if self.callback is None:
+                self._wait(left)
+            elif (limit := self.callback.stops_in_silence()) is None:
+                self._wait(min(left, BEAT / 2))
+            elif limit is not self.limit and not under_way():
+                self.limit = limit
+                self.until = min(self.until, time.perf_counter() + self.grace - uncharged())
+            else:
+                self._wait(min(left, BEAT / 2))
+        while not self.ended and self._imports():
+            self._wait(0.01)
         while not self.ended:
             while not self.wake.empty():
                 self._wait(0.0)
@@ -121,6 +140,13 @@ class _Timer:
                     )
             if not self.ended:
                 self._wait(AGAIN)
+
+    def _imports(self) -> bool:
+        """Whether the worker imports a module, which an exception would leave half made."""
+        frame = sys._current_frames().get(self.worker.value)
+        while frame is not None and "importlib._bootstrap" not in frame.f_code.co_filename:
+            frame = frame.f_back
+        return frame is not None
 
     def _wait(self, seconds: float) -> None:
         with contextlib.suppress(queue.Empty):

@@ -15,6 +15,7 @@ from milp_trees.compiling import interruptible
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods import dinkelbach, front_steps
+from milp_trees.methods.callback import Callback, heard
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, _installed, finish, versions
 from milp_trees.methods.front import finish_front
@@ -51,6 +52,7 @@ ENDED = {
     Limit.TIME: "The time limit (raise --time-limit) ended",
     Limit.MEMORY: "The memory limit (raise --memory-limit) ended",
     Limit.INTERRUPTED: "The run was interrupted",
+    Limit.CALLBACK: "The progress function stopped the run",
     Limit.NODES: "The node limit ended",
 }
 
@@ -193,7 +195,6 @@ class Method(ABC):
         is asked whether it supports the problem, then it searches within what is left of the
         limits, and the result gets the method's label and its scores.
 
-
         Parameters
         ----------
         problem : Problem
@@ -202,7 +203,7 @@ class Method(ABC):
         start : Tree, Ensemble or Start, optional
             What to begin with. An infeasible one is not used; `result.start` holds the reason.
         progress : callable, optional
-            Called with every `TracePoint`: the seconds, the incumbent and the bound.
+            Called with a `TracePoint` at least twice a second; the run stops once it returns True.
         test : Dataset, optional
             Rows left out of the problem, for `result.scores`.
 
@@ -222,10 +223,11 @@ class Method(ABC):
         limits, clock = limits or Limits(), Clock()
         begin = start if isinstance(start, Start) else Start(start)
         fresh = problem.without_views()
-        try:
-            result = self._answer(fresh, limits, begin.tree, progress, clock)
-        except Stopped as stopped:
-            result = self._unprepared(fresh, begin.tree, clock, stopped.limit)
+        with heard(progress) as callback:
+            try:
+                result = self._answer(fresh, limits, begin.tree, callback, clock)
+            except Stopped as stopped:
+                result = self._unprepared(fresh, begin.tree, clock, stopped.limit)
         result = replace(result, problem=problem, start=begin.describe(result.start))
         if test is not None and result.predictor is not None:
             more = scores(problem, result.predictor, test)
@@ -237,7 +239,7 @@ class Method(ABC):
         problem: Problem,
         limits: Limits,
         start: Any,
-        progress: Progress | None,
+        callback: Callback | None,
         clock: Clock,
     ) -> Result:
         """The result of the search, and of the preparation before it.
@@ -261,11 +263,11 @@ class Method(ABC):
             steps = dinkelbach if problem.rule is None else front_steps
             search = partial(steps.search, self)
         prepared = clock.seconds
-        left = limits.after(prepared)
+        left, told = limits.after(prepared), None if callback is None else callback.point
         try:
             with hearing(), interruptible():
                 result = self._search_within(
-                    left, problem, lambda: search(problem, left, given, progress)
+                    left, problem, lambda: search(problem, left, given, told)
                 )
         except RecursionError:
             raise Unsupported(
@@ -305,9 +307,9 @@ class Method(ABC):
         Stopped
             The answer takes longer than the time limit.
         """
-        if limits.time is None or not _is_large(problem):
+        if not _is_large(problem):
             return self.unsupported(problem)
-        return within(max(limits.time, LATE), lambda: self.unsupported(problem))
+        return within(limits.time and max(limits.time, LATE), lambda: self.unsupported(problem))
 
     def _search_within(
         self, limits: Limits, problem: Problem, search: Callable[[], Result]
@@ -322,9 +324,10 @@ class Method(ABC):
         Stopped
             The search did not end in time.
         """
-        if limits.time is None or not _is_large(problem):
+        if not _is_large(problem):
             return search()
-        return within(limits.time + max(LATE, LATE_SHARE * limits.time), search)
+        most = None if limits.time is None else limits.time + max(LATE, LATE_SHARE * limits.time)
+        return within(most, search, LATE)
 
     def _unprepared(self, problem: Problem, start: Any, clock: Clock, limit: Limit) -> Result:
         """The answer of a run that was stopped from outside.

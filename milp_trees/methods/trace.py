@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from milp_trees.methods.callback import Progress as Progress
 from milp_trees.results.result import TracePoint
-
-#: Called with every new (seconds, incumbent, bound) of a run, in natural units.
-Progress = Callable[[TracePoint], None]
 
 
 class Trace:

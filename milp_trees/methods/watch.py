@@ -12,12 +12,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from milp_trees.compiling import interruptible
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.methods.callback import listening, unheard
 from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
@@ -94,7 +96,9 @@ class Watch:
         self, limits: Limits, began: float | None = None, problem: Problem | None = None
     ) -> None:
         self.began = time.perf_counter() if began is None else began
-        self.deadline = Deadline.after(limits.time, self.began)
+        callback = listening()
+        self._asks = None if callback is None else callback.stops
+        self.deadline = replace(Deadline.after(limits.time, self.began), sooner=self._asks)
         if limits.time is not None:
             # After a long preparation, reading, scoring and checking the answer take long too.
             prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
@@ -125,6 +129,8 @@ class Watch:
             self.make_fallback()
         if _heard > self._heard:
             return Limit.INTERRUPTED
+        if self._asks is not None and (asked := self._asks()) is not None:
+            return asked
         if now >= self.deadline.at:
             return Limit.TIME
         if self._most is not None and now - self._looked > MEMORY_POLL:
@@ -208,7 +214,9 @@ class Watch:
         self._asked = True
         from milp_trees.methods.greedy import greedy_for
 
-        tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
+        stopped = self._asks is not None and self._asks() is not None
+        with unheard() if stopped else nullcontext():
+            tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
         if tree is not None:
             self.fallback = Fallback(
                 tree, self.problem.value(tree), time.perf_counter() - self.began

@@ -20,7 +20,7 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.mip.formulation import Formulation, repaired
-from milp_trees.mip.run import Run, believed, result, round_up, solver_gap
+from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved, solver_gap
 from milp_trees.mip.sizes import nothing_to_choose
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
@@ -113,11 +113,7 @@ class FormulationMethod(Method):
         except (Stopped, MemoryError) as end:
             run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
             run.take_met()
-            run.message = (
-                "The time limit ended while the model was being built; raise --time-limit."
-                if run.stopped is Limit.TIME
-                else "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit."
-            )
+            run.message = UNBUILT[run.stopped]
             return result(self, run)
         if why:
             return replace(
@@ -270,11 +266,9 @@ class FormulationMethod(Method):
 
     def _solve_once(self, run: Run, **job: Any) -> Answer | None:
         """Call the solver once; decode its incumbent and keep its bound."""
-        from milp_trees.mip import runner
-
         deadline = run.deadline
         if deadline.passed:
-            run.stopped = Limit.TIME
+            run.stopped = deadline.limit
             return None
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
@@ -282,7 +276,7 @@ class FormulationMethod(Method):
             request = Job(
                 run.matrix, limits, None if relax else run.start, self.solver_options(run), **job
             )
-            answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
+            answer = solved(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = nothing_to_choose(run.matrix)
         answer = replace(
@@ -376,8 +370,8 @@ class FormulationMethod(Method):
         """Add the cuts that a point violates; True if there are any, and time is left."""
         try:
             A, lower, upper = within(run.deadline.left, lambda: separator.separate(x, integral))
-        except Stopped:
-            run.stopped = Limit.TIME
+        except Stopped as stopped:
+            run.stopped = stopped.limit
             return False
         if len(lower):
             run.cuts += len(lower)
@@ -392,6 +386,7 @@ def _covered(run: Run, bound: float | None) -> float | None:
 
 
 def _look_at_memory(watch: Watch) -> None:
-    """Raise an error if memory has run out; a timer and an exception handle time and Ctrl-C."""
-    if watch.over() is Limit.MEMORY:
-        raise Stopped(Limit.MEMORY)
+    """Raise an error if memory has run out or the user's function stops; a timer keeps the time."""
+    limit = watch.over()
+    if limit in (Limit.MEMORY, Limit.CALLBACK):
+        raise Stopped(limit)

@@ -20,6 +20,9 @@ from milp_trees.mip.solver import Job
 from milp_trees.mip.worker import read_frame, write_frame
 from milp_trees.registering import plugins
 
+#: Words of a result whose solver's process ended by itself, and of one that was killed.
+CRASHED, KILLED = "crashed: its process", "process was ended by signal"
+
 
 class Worker:
     """One solver process, seen from the parent."""
@@ -126,6 +129,11 @@ class Worker:
         self.stderr.seek(0)
         lines = self.stderr.read().decode(errors="replace").strip().splitlines()[-5:]
         return how + (f"; its last words: {' | '.join(lines)}" if lines else "")
+
+
+def crashed_process(message: str) -> bool:
+    """Whether the message of a result says that the process of its solver crashed."""
+    return CRASHED in message or KILLED in message
 
 
 class Pool:

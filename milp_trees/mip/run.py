@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,15 +14,24 @@ import numpy as np
 from milp_trees.limits import Deadline, Limits
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.methods.callback import listening
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
-from milp_trees.mip.solver import Answer, Solver
+from milp_trees.mip.solver import Answer, Event, Job, Solver
 from milp_trees.problem import able
 from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
     from milp_trees.problem import Problem
+
+
+#: How a run ends whose model is not complete.
+UNBUILT = {
+    Limit.TIME: "The time limit ended while the model was being built; raise --time-limit.",
+    Limit.MEMORY: "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit.",
+    Limit.CALLBACK: "The progress function stopped the run while the model was being built.",
+}
 
 
 @dataclass
@@ -59,8 +69,10 @@ class Run:
 
     @property
     def deadline(self) -> Deadline:
-        """The end of the time limit."""
-        return Deadline.after(self.limits.time, self.clock.begin)
+        """The end of the time limit, or sooner if the user's function stops the run."""
+        end = Deadline.after(self.limits.time, self.clock.begin)
+        callback = listening()
+        return end if callback is None else replace(end, sooner=callback.stops)
 
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
@@ -99,6 +111,30 @@ class Run:
     def closed(self) -> bool:
         """Whether incumbent and bound meet."""
         return self.incumbent_cost - self.bound <= self.view.absolute_gap + 1e-9
+
+
+def solved(solver_name: str, job: Job, listener: Callable[[Event], None] | None) -> Answer:
+    """The answer of a solver to a job; the user's `progress` function may stop the solver.
+
+    Parameters
+    ----------
+    solver_name : str
+    job : Job
+    listener : callable or None
+        Called with every event.
+
+    Returns
+    -------
+    Answer
+    """
+    from milp_trees.mip import runner
+
+    callback = listening()
+    if callback is None:
+        return runner.run(solver_name, job, listener)
+    answer = runner.run(solver_name, job, listener, lambda: callback.stops() is not None)
+    asked = callback.limit if answer.limit is Limit.INTERRUPTED else None
+    return replace(answer, limit=asked or answer.limit)
 
 
 def solver_gap(view: Any) -> float:

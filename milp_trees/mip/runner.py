@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
-from milp_trees.mip.process import Pool, Worker
+from milp_trees.mip.process import CRASHED, Pool, Worker
 from milp_trees.mip.solver import Answer, Event, Job, availability_of
 from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Status
@@ -197,13 +197,17 @@ def run(
     SolverUnavailable
         The solver is not installed; the message explains how to get it.
     Unsupported
-        The job has lazy rows, or asks for the relaxation, and the solver cannot do that.
+        The job has lazy rows or a file, or asks for the relaxation, and the solver cannot do that.
     """
     solver = plugins.get("solvers", solver_name)()
     found = availability_of(solver)
     if not found.found:
         raise SolverUnavailable(found.reason)
-    for wanted, capability in ((job.lazy is not None, "lazy"), (job.relax, "lp")):
+    for wanted, capability in (
+        (job.lazy is not None, "lazy"),
+        (job.relax, "lp"),
+        (job.file is not None, "files"),
+    ):
         if wanted and capability not in solver.capabilities:
             able = [
                 name
@@ -212,7 +216,7 @@ def run(
             ]
             raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")
     empty = (job.model.relaxed() if job.relax else job.model).contradiction()
-    if empty is not None:
+    if empty is not None and job.file is None:
         return Answer(Status.INFEASIBLE, message=empty)
     watch = Watch(job, [], time.perf_counter())
     worker = _pool.take(solver_name)
@@ -350,7 +354,7 @@ def _why(limit: Limit, job: Job) -> str:
 def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answer, bool]:
     if message[0] == "ended":
         return watch.answer(
-            Status.ERROR, None, f"{worker.solver_name} crashed: its process {worker.last_words()}."
+            Status.ERROR, None, f"{worker.solver_name} {CRASHED} {worker.last_words()}."
         ), False
     if message[0] == "error":
         return watch.answer(

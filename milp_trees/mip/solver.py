@@ -78,7 +78,12 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One solve, in the form in which it is sent to the child process."""
+    """One solve, in the form in which it is sent to the child process.
+
+    With `file` the solver reads the model from this `.mps` file by itself, and branches on it;
+    `model` is then what the file should hold, in the same order of columns, whose names in the file
+    are `names`. Only solvers that can do `files` are given such jobs.
+    """
 
     model: MatrixModel
     limits: Limits
@@ -86,6 +91,8 @@ class Job:
     options: Mapping[str, Any] = field(default_factory=dict)
     lazy: Separator | None = None
     relax: bool = False
+    file: str | None = None
+    names: tuple[str, ...] = ()
 
 
 #: What a solver can declare as its capabilities; any other word is an error at registration.
@@ -103,6 +110,7 @@ CAPABILITIES: Mapping[str, str] = {
     "lazy": "takes rows that are found while it runs",
     "general-integers": "takes integer variables that are not binary",
     "continuous": "takes continuous variables",
+    "files": "reads model files by itself",
 }
 
 

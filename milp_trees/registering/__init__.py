@@ -83,9 +83,21 @@ class Plugins:
     def origin(self, cls: type) -> dict[str, str]:
         """Name and version of the distribution that a third party's plug-in came with.
 
-        Empty for the package's own plug-ins, and for classes of a script.
+        Of a plug-in in a single file (`milp_trees.registering.from_files`) it is the name of the
+        file with the fingerprint of its text. Empty for the package's own plug-ins, and for classes
+        of a script.
         """
         return self._origins.get(cls, {})
+
+    def came_with(self, module: str, origin: dict[str, str]) -> bool:
+        """State the origin of all plug-ins that a module registered; False if there are none."""
+        own = self._of_package(_root(module))
+        self._origins |= dict.fromkeys(own, origin)
+        return bool(own)
+
+    def forget_module(self, module: str) -> None:
+        """Leave out everything that a module registered, because it could not be imported."""
+        self._forget(lambda cls: cls.__module__ == module)
 
     # -- loading -------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.grouped import load_grouped
 from milp_trees.data.load import load_split
 from milp_trees.data.numeric import load_numeric_split
+from milp_trees.data.permute import permuted
 from milp_trees.decisions.generated import DecisionData
 from milp_trees.errors import DataError
 
@@ -40,6 +41,14 @@ def reload(
     DataError
         The data were made in memory, or generated and a path is given; or the file cannot be read.
     """
+    train, test = _read(source, path, binarizer)
+    return permuted(train, source.get("permutation", 0)), test
+
+
+def _read(
+    source: Mapping[str, Any], path: str | Path | None, binarizer: Binarizer | None
+) -> tuple[Dataset, Dataset | None]:
+    """The rows in the order of their source."""
     if "path" not in source:
         raise DataError(
             "The result was made from arrays in memory; give the dataset to check it against."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
 from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.callback import heard
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import versions
 from milp_trees.methods.method import Method
@@ -212,7 +213,7 @@ def attempt(
     limits : Limits
     start : Start, optional
     progress : callable, optional
-        Called with every `TracePoint`.
+        Called with every `TracePoint`; True stops the run.
     test_data : Dataset, optional
         Rows left out of the problem, for `result.scores`.
 
@@ -224,17 +225,20 @@ def attempt(
     ------
     DataError, UnknownName
         The mistake is in what was requested, and not in the method.
+    Exception
+        What `progress` raised.
     """
-    try:
-        return method.run(problem, limits, start, progress, test_data)
-    except (Unsupported, SolverUnavailable) as why:
-        return failed(problem, method.label, Status.UNSUPPORTED, str(why))
-    except (DataError, UnknownName):
-        raise
-    except MilpTreesError as why:
-        return failed(problem, method.label, Status.ERROR, str(why))
-    except Exception as error:
-        return failed(problem, method.label, Status.ERROR, f"{type(error).__name__}: {error}")
+    with heard(progress):  # raises what the user's function raised, which is no failure of a run
+        try:
+            return method.run(problem, limits, start, progress, test_data)
+        except (Unsupported, SolverUnavailable) as why:
+            return failed(problem, method.label, Status.UNSUPPORTED, str(why))
+        except (DataError, UnknownName):
+            raise
+        except MilpTreesError as why:
+            return failed(problem, method.label, Status.ERROR, str(why))
+        except Exception as error:
+            return failed(problem, method.label, Status.ERROR, f"{type(error).__name__}: {error}")
 
 
 def failed(problem: Problem, method: str, status: Status, message: str) -> Result:

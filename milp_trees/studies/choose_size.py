@@ -15,6 +15,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, Infeasible
 from milp_trees.limits import Limits
+from milp_trees.methods.callback import listener
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space, Trees
 from milp_trees.studies.solving import path_of_sizes
@@ -199,7 +200,7 @@ def _scores(
     """Values of the best models of 1, 2, … leaves on the rows left out; NaN without one."""
     train, test = problem.dataset.subset(part[0]), problem.dataset.subset(part[1])
     stated = replace(problem, dataset=train, space=limited(problem.space, depth, most))
-    path = path_of_sizes(stated, most, method, limits)
+    path = path_of_sizes(stated, most, method, limits, listener())
     known: dict[int, float] = {}
     by_leaves = {p.leaves: p.predictor for p in path.points}
     out = []

@@ -6,29 +6,20 @@ Each row is compared with a reference and stored as its run ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
 from milp_trees.limits import Limits
-from milp_trees.methods.method import Method
-from milp_trees.methods.start import Start
+from milp_trees.methods.callback import heard, is_true
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
-from milp_trees.results.result import Limit, Result, TracePoint
-from milp_trees.studies.agreement import choose_reference, judge_of, with_agreement
-from milp_trees.studies.attempt import (
-    AUTO,
-    attempt,
-    default_start,
-    find_start,
-    named_method,
-    start_from,
-)
-from milp_trees.studies.identity import run_key
+from milp_trees.results.result import Result, TracePoint
+from milp_trees.studies.attempt import AUTO, named_method
+from milp_trees.studies.one_run import RUN, Bench, Case
 from milp_trees.studies.store import StoreError
 from milp_trees.studies.study import Study
 
@@ -48,7 +39,8 @@ class Moment:
     result: Result | None = None
 
 
-Watcher = Callable[[Moment], None]
+#: Called with every `Moment`; True ends the run and the comparison.
+Watcher = Callable[[Moment], object]
 
 
 def method_names(
@@ -169,12 +161,13 @@ class Comparison:
         try:
             for problem in problems:
                 self._check(problem)
-                judge = self._judge(problem, names)
-                self.study.reference = judge
-                start = self._start(problem, judge)
+                bench = self._bench(problem, names)
+                with heard(self._teller("preparing", self.number + 1)):
+                    self.study.reference = bench.judge
+                    _ = bench.start
                 for name in names:
                     for seed in seeds:
-                        self._row(problem, name, seed, start, judge)
+                        self._row(bench, name, seed)
                         if self.study.interrupted:
                             return self.study
         except KeyboardInterrupt:
@@ -191,78 +184,28 @@ class Comparison:
         except NoView:
             return
 
-    def _judge(self, problem: Problem, names: list[str]) -> Result | None:
-        """The result of the reference method for a problem.
+    def _bench(self, problem: Problem, names: list[str]) -> Bench:
+        case = Case(problem, self.limits, self.start, self.reference, tuple(names), self.test_data)
+        return Bench(case, self.study)
 
-        A method that is no formulation of the comparison is preferred.
-        """
-        formulations = tuple(n for n in names if not registry.is_engine(n))
-        name = choose_reference(problem, self.reference, without=formulations)
-        return None if name is None else self._helper(problem, name)
-
-    def _start(self, problem: Problem, judge: Result | None) -> Start:
-        """The start; it is the reference's own tree if the same method is to make it."""
-        start = default_start(problem) if self.start == AUTO else self.start
-        if judge is not None and judge.method == start:
-            return start_from(judge)
-        if not isinstance(start, str):
-            return find_start(problem, start, self.limits)
-        return start_from(self._helper(problem, start))
-
-    def _helper(self, problem: Problem, name: str) -> Result:
-        """A run that helps other runs, stored apart from the rows.
-
-        It is never used as a row, and a row is never used in its place.
-        """
-        method = named_method(name)
-        key = run_key(problem, method, self.limits, Start(), self.test_data)
-        found = self.study.recall(problem, key, "reference")
-        if found is None:
-            found = attempt(method, problem, self.limits, test_data=self.test_data)
-            if found.limit is Limit.INTERRUPTED:
-                raise KeyboardInterrupt
-            self.study.keep(found, key, "reference", self.limits.seed)
-        return found
-
-    def _row(
-        self, problem: Problem, name: str, seed: int, start: Start, judge: Result | None
-    ) -> None:
+    def _row(self, bench: Bench, name: str, seed: int) -> None:
         self.number += 1
-        modelled = not registry.is_engine(name)
-        method = named_method(name, self.options if modelled else None)
-        limits = replace(self.limits, seed=seed)
-        # Engines and heuristics get no start.
-        begin = start if modelled else Start()
-        tell = self._teller(method)
-        key = run_key(problem, method, limits, begin, self.test_data)
-        result = self.study.recall(problem, key, "run")
-        fresh = result is None
-        if result is None:
-            tell(None, None)
-            result = attempt(
-                method, problem, limits, begin, lambda point: tell(point, None), self.test_data
-            )
-        own = judge if judge is None or judge.method != result.method else None
-        result = with_agreement(
-            result, own if own is not None else self._other_judge(problem, judge)
-        )
-        self.study.show(result, key, seed)
-        if fresh:
-            self.study.keep(result, key, "run", seed)
-        tell(None, result)
-        self.study.interrupted = result.limit is Limit.INTERRUPTED
+        tell = self._teller(named_method(name).label, self.number)
+        made = bench.run(name, seed, self.options, tell)
+        self.study.show(made)
+        if made.fresh:
+            self.study.keep(made.result, made.key, RUN, seed)
+        ended = made.result.limit is not None and made.result.limit.by_user
+        self.study.interrupted = (tell is not None and tell(None, made.result)) or ended
 
-    def _other_judge(self, problem: Problem, judge: Result | None) -> Result | None:
-        """The result with which the reference itself is compared."""
-        if judge is None:
+    def _teller(self, label: str, number: int) -> Callable[..., bool] | None:
+        """What tells the user's function about a run, and passes on what it answers."""
+        watch = self.watch
+        if watch is None:
             return None
-        name = judge_of(judge.method, problem)
-        return None if name is None else self._helper(problem, name)
 
-    def _teller(self, method: Method) -> Callable[[TracePoint | None, Result | None], None]:
-        def tell(point: TracePoint | None, result: Result | None) -> None:
-            if self.watch is not None:
-                self.watch(Moment(method.label, self.number, self.total, point, result))
+        def tell(point: TracePoint | None, result: Result | None = None) -> bool:
+            return is_true(watch(Moment(label, number, self.total, point, result)))
 
         return tell
 

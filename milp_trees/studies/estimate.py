@@ -31,7 +31,7 @@ def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> li
         names = registry.formulations_for(problem)
     else:
         names = split_labels(formulations) if isinstance(formulations, str) else list(formulations)
-    return [_estimate(named_formulation(name), problem) for name in names]
+    return [estimated(named_formulation(name), problem) for name in names]
 
 
 def named_formulation(name: str) -> Formulation:
@@ -40,7 +40,8 @@ def named_formulation(name: str) -> Formulation:
     return formulation
 
 
-def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
+def estimated(formulation: Formulation, problem: Problem) -> dict[str, Any]:
+    """The row of one formulation: sizes and time class, or the reason why not."""
     problem = problem.one_step()
     row: dict[str, Any] = {
         "formulation": formulation.label,

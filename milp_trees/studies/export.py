@@ -7,7 +7,7 @@ file.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,8 @@ from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
 from milp_trees.limits import Limits
 from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
-from milp_trees.linear.lp import spelled
-from milp_trees.linear.matrix import compile_model
+from milp_trees.linear.matrix import MatrixModel, compile_model
+from milp_trees.linear.solutions import OBJECTIVE, write_solution
 from milp_trees.mip.method import too_large
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
@@ -33,8 +33,86 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 SUFFIXES = (".mps", ".mps.gz", ".lp")
-#: The beginning of the first line of a solution file, in MIPLIB's format.
-OPTIMUM = "=obj= "
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """A problem × formulation in the form of a file, before it is written.
+
+    Parameters
+    ----------
+    problem : Problem
+    formulation : Formulation
+    m : Pyomo model
+    matrix : MatrixModel
+        The compiled model.
+    file : FileModel
+        Its form in the file.
+    described : dict
+        What `description` returns.
+    """
+
+    problem: Problem
+    formulation: Formulation
+    m: Any
+    matrix: MatrixModel
+    file: FileModel
+    described: dict[str, Any]
+
+    def point(self, best: Result) -> np.ndarray:
+        """The predictor of a result as a point of the file, which is checked.
+
+        Raises
+        ------
+        MilpTreesError
+            The point breaks a row, or its objective is another one than that of the predictor.
+        """
+        self.formulation.encode(self.problem.space.simplify(best.predictor, self.m.view), self.m)
+        point = self.file.point(self.matrix.values())
+        _check_solution(self.file, point, best, self.m.view)
+        return point
+
+    def write(self, path: Path, beside: str | None = None) -> None:
+        """Write the model.
+
+        Parameters
+        ----------
+        path : Path
+            Ends in one of `SUFFIXES`.
+        beside : str, optional
+            Name of the JSON file that holds the whole description.
+        """
+        kind = suffix_of(path, SUFFIXES).removesuffix(".gz")
+        write_text(path, self.file.text(kind, comments(self.described, beside)))
+
+
+def prepare(problem: Problem, formulation: str, limits: Limits) -> Export:
+    """Build and compile a model that is to be written to a file.
+
+    Parameters
+    ----------
+    problem : Problem
+    formulation : str
+        With its options.
+    limits : Limits
+        A model with more nonzeros than they allow is not built.
+
+    Returns
+    -------
+    Export
+
+    Raises
+    ------
+    Unsupported
+        The formulation cannot take the problem, is too large, or has rows that are found only while
+        it is solved.
+    """
+    model = named_formulation(formulation)
+    _check_exportable(problem, model, limits)
+    m = model.build(problem)
+    matrix = compile_model(m)
+    file = file_model(matrix)
+    return Export(problem, model, m, matrix, file, description(problem, model, m, matrix, file))
 
 
 def export_model(
@@ -92,15 +170,11 @@ def export_model(
     path, limits = Path(path), limits or Limits()
     suffix = suffix_of(path, SUFFIXES)
     stem = path.name[: -len(suffix)]
-    model = named_formulation(formulation)
     beside = path.with_name(f"{stem}.json")
     target = path.with_name(f"{stem}.sol")
     _check_writable(path, beside, target if solution else None)
-    _check_exportable(problem, model, limits)
-    m = model.build(problem)
-    matrix = compile_model(m)
-    file = file_model(matrix)
-    described = description(problem, model, m, matrix, file)
+    export = prepare(problem, formulation, limits)
+    described = export.described
     described["solution"] = None
     out: dict[str, Any] = dict.fromkeys(
         ("solution", "status", "objective", "value", "unit", "proved_by")
@@ -108,13 +182,11 @@ def export_model(
     if solution:
         best = _optimum(problem, formulation, limits)
         if best.value is not None:
-            model.encode(problem.space.simplify(best.predictor, m.view), m)
-            point = file.point(matrix.values())
-            _check_solution(file, point, best, m.view)
-            _write_solution(file, point, target)
+            point = export.point(best)
+            write_solution(export.file, point, target)
             out |= {
                 "solution": str(target),
-                "objective": file.model.objective(point),
+                "objective": export.file.model.objective(point),
                 "value": best.value.number,
                 "unit": best.value.unit,
             }
@@ -127,10 +199,10 @@ def export_model(
     if (
         out["solution"] is None
         and target.exists()
-        and target.read_text(errors="replace").startswith(OPTIMUM)
+        and target.read_text(errors="replace").startswith(OBJECTIVE)
     ):
         target.unlink()  # the solution of an earlier model with this name
-    write_text(path, file.text(suffix.removesuffix(".gz"), comments(described, beside.name)))
+    export.write(path, beside.name)
     beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
     notes = [
         f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))
@@ -156,7 +228,7 @@ def _check_writable(path: Path, beside: Path, target: Path | None) -> None:
     if (
         target is not None
         and target.exists()
-        and not target.read_text(errors="replace").startswith(OPTIMUM)
+        and not target.read_text(errors="replace").startswith(OBJECTIVE)
     ):
         raise DataError(
             f"{target} is to hold the optimum and exists already as another kind of file; choose another name, or write the model alone (solution=False)."
@@ -232,16 +304,6 @@ def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any)
         raise MilpTreesError(
             f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it."
         )
-
-
-def _write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
-    lines = [OPTIMUM + spelled(file.model.objective(point))]
-    lines += [
-        f"{name} {spelled(value)}"
-        for name, value in zip(file.columns, point.tolist(), strict=True)
-        if value
-    ]
-    path.write_text("\n".join(lines) + "\n")
 
 
 def _json(described: dict[str, Any]) -> str:

@@ -1,13 +1,14 @@
-"""The identity of a run: everything that can change it.
+"""The identity of a run: everything that can change it, known before it begins.
 
-A stored run is used again only for exactly the same run.
+A stored run is used again only for exactly the same run. This is the one place where the keys of
+runs are made: `compare` and planned studies find each other's rows by them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
+#: The `Start.method` of a predictor that the user gave.
+GIVEN = "given"
+
 
 def problem_key(problem: Problem) -> str:
     """Fingerprint of a problem: task, space, question, arrays; not where the data are from."""
@@ -29,41 +33,85 @@ def problem_key(problem: Problem) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Statement:
+    """What identifies the problem of many runs, computed once for all of them.
+
+    Parameters
+    ----------
+    problem : str
+        The `problem_key`.
+    test : list or None
+        Fingerprint of the rows on which answers are scored.
+    origin : dict
+        The package of a third party's task.
+    """
+
+    problem: str
+    test: Any
+    origin: dict[str, str]
+
+    @classmethod
+    def of(cls, problem: Problem, test: Dataset | None = None) -> Statement:
+        """The statement of a problem (as given, without a permutation) and its test rows."""
+        rows = None if test is None else _rows(test)
+        return cls(problem_key(problem), rows, registry.origin(type(problem.task)))
+
+
 def run_key(
-    problem: Problem, method: Method, limits: Limits, start: Start, test: Dataset | None = None
+    problem: Problem | Statement,
+    method: Method,
+    limits: Limits,
+    start: Start | str | None,
+    test: Dataset | None = None,
+    permutation: int = 0,
 ) -> str:
     """Fingerprint of a run.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Statement
+        Of a permuted run it is the problem in the order as given.
     method : Method
         Its label, its solver's options and the versions of its software.
     limits : Limits
         With threads and seed. The place of the log is ignored, since it changes nothing.
-    start : Start
-        The predictor and the method that made it: with another time limit the same method may have
-        made another one.
+    start : Start, str or None
+        What the run begins with: a predictor of the user, or the method that makes it (or its
+        label), which runs under the same limits and counts with the versions of its software.
     test : Dataset, optional
-        Rows on which the answer is scored.
+        Rows on which the answer is scored; a Statement contains them already.
+    permutation : int, default=0
+        The seed of the order of rows and columns.
 
     Returns
     -------
     str
     """
-    begin = [start.method, None if start.tree is None else start.tree.to_json()]
+    stated = problem if isinstance(problem, Statement) else Statement.of(problem, test)
     settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
-    software = {**method.software(), **registry.origin(type(problem.task))}
     parts = [
-        problem_key(problem),
+        stated.problem,
         method.label,
         getattr(method, "options", {}),
         settings,
-        begin,
-        None if test is None else _rows(test),
-        software,
+        _begin(start),
+        stated.test,
+        {**method.software(), **stated.origin},
+        permutation,
     ]
     return _fingerprint(parts)
+
+
+def _begin(start: Start | str | None) -> list[Any]:
+    """What identifies a start, before it is made."""
+    label = start.method if isinstance(start, Start) else start
+    if not label:
+        return []
+    if label == GIVEN:
+        assert isinstance(start, Start)
+        return [label, None if start.tree is None else start.tree.to_json()]
+    return [label, registry.method(label).software()]
 
 
 def _rows(dataset: Dataset) -> list[Any]:

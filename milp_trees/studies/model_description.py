@@ -138,22 +138,23 @@ def _places_of_rows(matrix: MatrixModel, file: FileModel) -> list[list[Any]]:
     ]
 
 
-def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
+def comments(described: Mapping[str, Any], beside: str | None = None) -> Iterator[str]:
     """The description as lines of comments, without the names of single variables and rows.
 
     Parameters
     ----------
     described : mapping
         What `description` returns.
-    beside : str
-        Name of the JSON file that holds the whole description.
+    beside : str, optional
+        Name of the JSON file that holds the whole description, if there is one.
 
     Yields
     ------
     str
     """
     objective, formulation = described["objective"], described["formulation"]
-    yield f"Written by milp-trees {described['versions']['milp-trees']}. {beside} says the same, and what each name stands for."
+    more = "" if beside is None else f" {beside} says the same, and what each name stands for."
+    yield f"Written by milp-trees {described['versions']['milp-trees']}.{more}"
     yield f"Formulation: {formulation['label']}, {formulation['title']}, {formulation['reference']}"
     for part in ("task", "space", "data"):
         yield f"{part.capitalize()}: {json.dumps(_brief(described['problem'][part]))}"

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-#: Times below this (seconds) are set to this, because differences below it are noise.
-FLOOR = 0.001
+from milp_trees.measures.profiles import FLOOR
+from milp_trees.studies.figures import Wanted, draw, legend, line_styles
 
 
 def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any = None) -> Any:
@@ -35,11 +35,12 @@ def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any
     import matplotlib.pyplot as plt
 
     if axes is None:
-        figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+        figure, axes = plt.subplots(1, 2, figsize=(15, 4.2), layout="constrained")
     else:
         figure = axes[0].figure
     plot_traces(rows, axes[0])
-    plot_profile(frame, axes[1])
+    if len(frame):
+        draw("profile", Wanted(frame, pd.DataFrame()), axes[1])
     return figure
 
 
@@ -48,8 +49,10 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
     first = rows[0]["problem_key"] if rows else None
     shown = [row for row in rows if row["problem_key"] == first and row["trace"]]
     seeds = len({row["seed"] for row in shown}) > 1
-    for i, row in enumerate(shown):
-        colour = f"C{i % 10}"
+    names = [row["method"] + f", seed {row['seed']}" * seeds for row in shown]
+    styles = line_styles(list(dict.fromkeys(names)))
+    for i, (name, row) in enumerate(zip(names, shown, strict=True)):
+        colour = styles[name]["color"]
         points = np.array(
             [[np.nan if v is None else v for v in p] for p in row["trace"]], dtype=float
         )
@@ -65,7 +68,7 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
             where="post",
             color=colour,
             linewidth=width,
-            label=row["method"] + f", seed {row['seed']}" * seeds,
+            label=name,
         )
         ax.step(seconds, points[:, 2], where="post", color=colour, linewidth=width, linestyle="--")
     ax.set(
@@ -76,7 +79,7 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
     )
     if shown:
         ax.set_ylim(*visible_range(shown))
-        ax.legend(fontsize="small")
+        legend(ax)
 
 
 def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
@@ -101,54 +104,3 @@ def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     low, high = max(low - span, min([low, *first])), min(high + span, max([high, *first]))
     margin = 0.05 * (high - low) or 0.5
     return low - margin, high + margin
-
-
-def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
-    """Share of problems that each method proves within a factor of the fastest method's time.
-
-    Returns
-    -------
-    DataFrame
-        Index: the factor; one column per method.
-    """
-    keys = ["problem", "seed"]
-    # Runs of one method on one problem differ in their limits or start: each has its own line.
-    again = frame.groupby([*keys, "method"]).cumcount()
-    frame = frame.assign(method=frame["method"] + again.map(lambda k: f" ({k + 1})" if k else ""))
-    proven = frame[frame["status"].isin(["optimal", "infeasible"])]
-    times = proven.assign(t=proven["seconds"].clip(lower=FLOOR)).pivot_table(
-        index=keys, columns="method", values="t", dropna=False, observed=True
-    )
-    problems = len(frame.drop_duplicates(keys))
-    ratios = times.div(times.min(axis=1), axis=0)
-    factors = np.unique(np.append(ratios.to_numpy()[np.isfinite(ratios.to_numpy())], 1.0))
-    methods = list(dict.fromkeys(frame["method"]))
-    return pd.DataFrame(
-        {
-            m: [(ratios[m] <= f).sum() / problems if m in ratios else 0.0 for f in factors]
-            for m in methods
-        },
-        index=pd.Index(factors, name="factor"),
-    )
-
-
-def plot_profile(frame: pd.DataFrame, ax: Any) -> None:
-    """Plot the table that `performance_profile` returns."""
-    if len(frame):
-        profile = performance_profile(frame)
-        end = max(2.0, profile.index[-1] * 1.2)
-        for method in profile:
-            ax.step(
-                [*profile.index, end],
-                [*profile[method], profile[method].iloc[-1]],
-                where="post",
-                label=method,
-            )
-        ax.legend(fontsize="small")
-    ax.set(
-        xscale="log",
-        ylim=(-0.02, 1.05),
-        xlabel="time / time of the fastest",
-        ylabel="share of problems proven",
-        title="performance profile",
-    )

@@ -1,20 +1,19 @@
-"""Rows as a study's file holds them: checked when they are read, and made flat for tables.
-
-They are checked because files get damaged.
-"""
+"""Rows as a study's file holds them, checked when they are read because files get damaged."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping
+from types import NoneType
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.json import SCHEMA, relative_gap
+from milp_trees.results.json import SCHEMA, number, relative_gap
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
 from milp_trees.results.tables import reasons, summary
+from milp_trees.studies.columns import flat as flat
 
 #: Errors that arise from reading something that this package did not write, or that is incomplete.
 UNREADABLE = (
@@ -82,8 +81,8 @@ def _check(row: dict[str, Any]) -> None:
     if row["agrees"] not in (True, False, None) or row["sense"] not in ("min", "max"):
         raise DamagedRow(f"agrees is {row['agrees']!r:.50} and sense {row['sense']!r:.50}")
     for point in row["trace"]:
-        for number in TracePoint(*point):
-            math.isfinite(number or 0)
+        if not all(value is None or number(value) for value in TracePoint(*point)):
+            raise DamagedRow(f"a point of its trace is {point!r:.50}")
     for name, kind in (
         ("method", str),
         ("unit", str),
@@ -99,67 +98,30 @@ def _check(row: dict[str, Any]) -> None:
     float(row["seconds"])
     if row["predictor"] is not None:
         float(row["objective"])
+    _check_run(row.get("run") or {})
     flat(row)
     summary(row)
     reasons([row])
 
 
-def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as one level of plain values."""
-    data, space = row["problem"]["data"], row["problem"]["space"]
-    start, tree = row["start"], row["predictor"]
-    return {
-        "data": data.get("path", ""),
-        "problem": row.get("problem_key", ""),
-        "task": row["problem"]["task"]["name"],
-        "depth": space.get("max_depth"),
-        "split_on_group": row["problem"].get("group", {}).get("split_on"),
-        "method": row["method"],
-        "seed": row.get("seed", 0),
-        **{name: row["sizes"].get(name) for name in ("variables", "binaries", "rows", "nonzeros")},
-        **{
-            f"{stage}_seconds": row["times"].get(stage) for stage in ("build", "hand_over", "solve")
-        },
-        **{
-            name: row[name]
-            for name in (
-                "seconds",
-                "root_bound",
-                "root_gap",
-                "nodes",
-                "objective",
-                "unit",
-                "sense",
-                "bound",
-                "gap",
-                "status",
-                "limit",
-                "proved_by",
-            )
-        },
-        "start": start.get("method"),
-        "start_value": start.get("value"),
-        "start_accepted": start.get("accepted"),
-        "agrees": row["agrees"],
-        "leaves": _leaves(tree),
-        **{f"score_{k}": v for k, v in row["scores"].items()},
-        "message": row["message"],
-    }
+#: What `row["run"]` holds as text.
+_TEXTS = ("name", "group", "kind", "data", "start", "environment", "worker", "started")
 
 
-def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
-    """Leaves of a stored tree or pruned ensemble; None for other predictors."""
-    if predictor is None:
-        return None
-    if predictor.get("kind") == "ensemble":
-        return int(predictor["trees"]) + len(predictor["kept"])
-    if "rules" in predictor:
-        return len(predictor["rules"]) + 1
-    return _leaves_below(predictor["root"]) if "root" in predictor else None
-
-
-def _leaves_below(node: Mapping[str, Any]) -> int:
-    return 1 if "action" in node else _leaves_below(node["false"]) + _leaves_below(node["true"])
+def _check_run(run: dict[str, Any]) -> None:
+    """Refuse a description of a run whose entries are of other kinds; any may be absent."""
+    limits = run.get("limits") or {}
+    for name, value in (
+        *((name, run.get(name)) for name in ("permutation", "attempt", "load")),
+        *((f"limits.{name}", value) for name, value in limits.items()),
+    ):
+        if value is not None and not number(value):
+            raise DamagedRow(f"run.{name} is {value!r:.50}")
+    for name in _TEXTS:
+        if not isinstance(run.get(name), (str, NoneType)):
+            raise DamagedRow(f"run.{name} is {run[name]!r:.50}")
+    if not isinstance(run.get("crashes", []), list):
+        raise DamagedRow(f"run.crashes is {run['crashes']!r:.50}")
 
 
 def with_gaps_to_best(

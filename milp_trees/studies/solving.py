@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import Infeasible, NothingFound, SolverFailure
-from milp_trees.limits import Limit, Limits
+from milp_trees.limits import Limits
 from milp_trees.methods.by_size import by_runs
+from milp_trees.methods.callback import heard
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.problem import Problem
@@ -59,19 +60,20 @@ def answer(
     test_data : Dataset, optional
         Rows left out of the problem, for `result.scores`.
     progress : callable, optional
-        Called with every `TracePoint`.
+        Called with every `TracePoint`; it may also stop the start's and the reference's run.
 
     Returns
     -------
     Result
     """
     chosen = named_method(method or default_method(problem), options)
-    begin = find_start(problem, start, limits)
-    result = chosen.run(problem, limits, begin, progress, test_data)
-    judge = judge_of(chosen.label, problem, reference)
-    if judge is None or result.limit is Limit.INTERRUPTED:
-        return result
-    of_judge = attempt(named_method(judge), problem, replace(limits, log_file=None))
+    with heard(progress):
+        begin = find_start(problem, start, limits)
+        result = chosen.run(problem, limits, begin, progress, test_data)
+        judge = judge_of(chosen.label, problem, reference)
+        if judge is None or (result.limit is not None and result.limit.by_user):
+            return result
+        of_judge = attempt(named_method(judge), problem, replace(limits, log_file=None))
     return with_agreement(result, of_judge)
 
 
@@ -94,7 +96,7 @@ def path_of_sizes(
     limits : Limits
         For each run.
     progress : callable, optional
-        Called with every `TracePoint` of the largest size.
+        Called with every `TracePoint` of the largest size, or of each size that is run alone.
 
     Returns
     -------

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
 from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
@@ -23,7 +23,7 @@ from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
 COLUMNS = ("method", "status", "limit", "objective", "unit", "bound", "gap", "seconds", "agrees")
 #: Version of the table below, kept as the file's `user_version`. Files of the first versions, which
 #: did not count, have 0.
-LAYOUT = 1
+LAYOUT = 2
 
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (
@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS runs (
     result TEXT NOT NULL, log TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS runs_key ON runs (key);
+CREATE TABLE IF NOT EXISTS environments (fingerprint TEXT PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {LAYOUT};
 """
 _OWN = {"id", "key", "role", "problem", "seed", *COLUMNS, "finished", "result", "log"}
@@ -51,6 +53,17 @@ _REMEDIES = {
 
 class StoreError(MilpTreesError):
     """A study's file cannot be read or written; the message tells whether its rows are safe."""
+
+
+class Entry(NamedTuple):
+    """A row with what it is found by, and the solver's log."""
+
+    row: Mapping[str, Any]
+    key: str
+    role: str
+    problem: str
+    seed: int
+    log: str = ""
 
 
 class Store:
@@ -108,10 +121,7 @@ class Store:
     def _check(self, read_only: bool) -> None:
         """Refuse a file that is no study, or is of a newer version, before writing to it."""
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        tables = {
-            name
-            for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        }
+        tables = self._tables()
         columns = {found[1] for found in self._db.execute("PRAGMA table_info(runs)")}
         if tables and not columns >= _OWN:
             raise StoreError(
@@ -144,25 +154,77 @@ class Store:
         log : str, default=""
             The solver's log.
         """
-        head = {name: row.get(name) for name in COLUMNS}
+        entry = Entry(row, key, role, problem, seed, log)
+        with self._explained("written"), self._db:
+            self._insert(entry)
+
+    def merge(self, entries: Iterable[Entry], about: Mapping[str, str]) -> None:
+        """Add rows and notes in one step: after a crash, all of them are there, or none.
+
+        Parameters
+        ----------
+        entries : iterable of Entry
+        about : mapping
+            Values by their keys; they replace older ones.
+        """
+        with self._explained("written"), self._db:
+            for entry in entries:
+                self._insert(entry)
+            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
+
+    def _insert(self, entry: Entry) -> None:
+        head = {name: entry.row.get(name) for name in COLUMNS}
         head |= {name: _real(head[name]) for name in ("objective", "bound", "gap")}
         head["agrees"] = None if head["agrees"] is None else int(head["agrees"])
         values = {
             **head,
-            "key": key,
-            "role": role,
-            "problem": problem,
-            "seed": seed,
+            "key": entry.key,
+            "role": entry.role,
+            "problem": entry.problem,
+            "seed": entry.seed,
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "result": json.dumps(row, allow_nan=False),
-            "log": log,
+            "result": json.dumps(entry.row, allow_nan=False),
+            "log": entry.log,
         }
         names = ", ".join(f'"{n}"' for n in values)
+        self._db.execute(
+            f"INSERT INTO runs ({names}) VALUES ({', '.join('?' * len(values))})",
+            tuple(values.values()),
+        )
+
+    def about(self) -> dict[str, str]:
+        """Notes about the study, such as its title; none in files of the layouts 0 and 1."""
+        return dict(self._table("about"))
+
+    def environments(self) -> dict[str, dict[str, Any]]:
+        """The machines and software with which rows were made, by their fingerprints."""
+        return {name: json.loads(text) for name, text in self._table("environments")}
+
+    def add_environment(self, fingerprint: str, environment: Mapping[str, Any]) -> None:
+        """Keep an environment, once."""
         with self._explained("written"), self._db:
             self._db.execute(
-                f"INSERT INTO runs ({names}) VALUES ({', '.join('?' * len(values))})",
-                tuple(values.values()),
+                "INSERT OR IGNORE INTO environments VALUES (?, ?)",
+                (fingerprint, json.dumps(environment)),
             )
+
+    def ends(self, role: str) -> dict[str, tuple[str, str | None]]:
+        """Status and limit of the newest row of every key."""
+        with self._explained("read"):
+            found = self._db.execute(
+                'SELECT key, status, "limit" FROM runs WHERE role = ? ORDER BY id', (role,)
+            ).fetchall()
+        return {key: (status, limit) for key, status, limit in found}
+
+    def _table(self, name: str) -> list[tuple[str, str]]:
+        with self._explained("read"):
+            if name not in self._tables():
+                return []
+            return self._db.execute(f"SELECT * FROM {name}").fetchall()
+
+    def _tables(self) -> set[str]:
+        found = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {name for (name,) in found}
 
     def latest(self, key: str, role: str) -> dict[str, Any] | None:
         """The newest row with a key and a role.

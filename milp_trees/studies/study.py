@@ -5,51 +5,26 @@ A study that was stopped can be resumed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.result import Limit, Result, Status
+from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
 from milp_trees.results.tables import plain_table, reasons, rows_html
+from milp_trees.studies.columns import COLUMNS, flat
 from milp_trees.studies.identity import problem_key
-from milp_trees.studies.rows import UNREADABLE, DamagedRow, flat, said
+from milp_trees.studies.one_run import Made
+from milp_trees.studies.recalled import is_final, recalled
+from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
 from milp_trees.studies.store import Store, StoreError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.problem import Problem
-
-#: A row with one of these statuses has no answer; it is run again when the study is resumed.
-_RETRY = {Status.ERROR.value}
-
-
-def _check_tree(found: Result) -> None:
-    """Refuse a stored run whose status and tree do not fit, or whose tree has another value.
-
-    Raises
-    ------
-    DamagedRow
-        The row contradicts itself.
-    """
-    tree, value = found.predictor, found.value
-    if (tree is None) == (found.status in (Status.OPTIMAL, Status.FEASIBLE)):
-        raise DamagedRow(
-            f"its status is {found.status.value!r}, and it holds {'no' if tree is None else 'a'} tree"
-        )
-    if tree is None or value is None:
-        return
-    own = found.problem.value(tree)
-    if own.exact != value.exact or not math.isclose(
-        own.number, value.number, rel_tol=1e-9, abs_tol=1e-9
-    ):
-        raise DamagedRow(f"its tree has the value {own}, and it states {value}")
-    if wrong := found.problem.violations(tree):
-        raise DamagedRow(f"its tree is not feasible: {wrong[0]}")
 
 
 class Study:
@@ -115,13 +90,12 @@ class Study:
             None if there is none, or if it ended in an error or was interrupted.
         """
         row = self.store.latest(key, role)
-        if row is None or row["status"] in _RETRY or row["limit"] == Limit.INTERRUPTED.value:
+        if row is None or not is_final(row):
             return None
         try:
-            found = result_from_json(row, problem)
-            _check_tree(found)
-        except UNREADABLE as error:
-            self.store.left_out(f"of {row['method']}", said(error))
+            found = recalled(row, problem)
+        except DamagedRow as why:
+            self.store.left_out(f"of {row['method']}", str(why))
             return None
         return replace(found, log=self.store.log(key, role))
 
@@ -146,19 +120,11 @@ class Study:
             log=result.log,
         )
 
-    def show(self, result: Result, key: str, seed: int) -> None:
-        """Add a run to the study's rows.
-
-        Parameters
-        ----------
-        result : Result
-        key : str
-            Fingerprint of the run.
-        seed : int
-        """
-        identity = problem_key(result.problem)
-        self._problems[identity] = result.problem
-        self.rows.append({**result.to_json(), "seed": seed, "problem_key": identity, "key": key})
+    def show(self, made: Made) -> None:
+        """Add a run to the study's rows."""
+        row = made.row()
+        self._problems[row["problem_key"]] = made.result.problem
+        self.rows.append(row)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -207,10 +173,34 @@ class Study:
         return self._result(row)
 
     def frame(self) -> pd.DataFrame:
-        """The rows as a tidy DataFrame, one column per quantity."""
+        """The rows as a long, tidy DataFrame: a row per run, a column per quantity.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `milp_trees.studies.columns.COLUMNS`, where each has a sentence, and
+            scores on test rows in columns `score_NAME`.
+        """
         import pandas as pd
 
-        return pd.DataFrame([flat(row) for row in self.rows])
+        rows = [flat(row) for row in self.rows]
+        scores = dict.fromkeys(name for row in rows for name in row if name not in COLUMNS)
+        return pd.DataFrame(rows, columns=[*COLUMNS, *scores])
+
+    def traces(self) -> pd.DataFrame:
+        """The traces of all runs as a long DataFrame, as the measures of integrals take them.
+
+        Returns
+        -------
+        DataFrame
+            A row per point: `run` (the row's number in `frame`), `seconds`, `incumbent` and `bound`
+            (NaN if unknown).
+        """
+        import pandas as pd
+
+        points = [(k, *point) for k, row in enumerate(self.rows) for point in row["trace"]]
+        columns = ["run", "seconds", "incumbent", "bound"]
+        return pd.DataFrame(points, columns=columns).astype(dict.fromkeys(columns[1:], float))
 
     def table(self, width: int = 200) -> str:
         """The rows as a text table: sizes, times, bounds, values and agreement.
@@ -219,14 +209,55 @@ class Study:
         """
         return plain_table(self.rows, width) + "".join(f"{line}\n" for line in reasons(self.rows))
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot incumbent and bound over time per method, and a performance profile.
+    def plot(
+        self,
+        axes: Any = None,
+        kind: str = "overview",
+        *,
+        timeouts: str = "limit",
+        base: str | None = None,
+        target: float = 0.0,
+        environment: str | None = None,
+    ) -> Any:
+        """Plot the study.
 
-        Returns the matplotlib figure.
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+            New ones by default; two of them for the overview.
+        kind : str, default="overview"
+            "overview" (incumbent and bound over time, and the performance profile), "profile",
+            "solved" (instances within a time), "target" (time to a value), "ratios" (times against
+            those of `base`), "integrals", "ranks" (critical differences over data sets) or
+            "variability".
+        timeouts : {"limit", "par10", "intersection"}
+            How runs that were not solved count; see `milp_trees.measures.TIMEOUTS`.
+        base : str, optional
+            For "ratios": the entry of the column `variant` that is compared with.
+        target : float, default=0
+            For "target": relative distance from the best known value.
+        environment : str, optional
+            Only runs of this environment; needed where there are several, since times of different
+            machines are not averaged.
+
+        Returns
+        -------
+        matplotlib figure
+
+        Raises
+        ------
+        DataError
+            There is no such figure, there are runs of several environments, or the runs are too few.
         """
+        from milp_trees.studies.figures import Wanted, draw
         from milp_trees.studies.plot import plot_study
 
-        return plot_study(self.rows, self.frame(), axes)
+        frame = self.frame()
+        if environment is not None:
+            frame = frame[frame["environment"] == environment]
+        if kind == "overview":
+            return plot_study([self.rows[k] for k in frame.index], frame, axes)
+        return draw(kind, Wanted(frame, self.traces(), timeouts, base, target), axes)
 
     def _repr_html_(self) -> str:
         return rows_html(self.rows)

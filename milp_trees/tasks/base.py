@@ -160,6 +160,10 @@ class Task(ABC):
         """The task without its data for single rows, and the names of what was removed."""
         return self, ()
 
+    def reordered(self, rows: Any) -> Task:
+        """The task for the dataset with its rows in another order (indices of all rows)."""
+        return self
+
     def offers(self, kind: type) -> bool:
         """Whether the task has views of the given kind (for some data it may still not exist)."""
         return kind in self.view_makers

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -320,13 +321,22 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
 
 def constraint(name: str, **options: Any) -> Constraint:
     """The side constraint with a given name; UnknownName lists all names."""
+    return _kind(name)(**options)
+
+
+def _kind(name: str) -> type[Constraint]:
+    """The class of a constraint, with a suggestion for a misspelt name."""
     if name not in CONSTRAINTS:
-        raise UnknownName(f"There is no constraint {name!r}; known are {', '.join(CONSTRAINTS)}.")
-    return CONSTRAINTS[name](**options)
+        close = get_close_matches(name, CONSTRAINTS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownName(
+            f"There is no constraint {name!r}.{hint} Known: {', '.join(CONSTRAINTS)}."
+        )
+    return CONSTRAINTS[name]
 
 
 def constraint_of_label(text: str) -> Constraint:
     """The side constraint that a label names, such as `capacity:action=1`."""
     name, _, given = text.partition(":")
-    options = labels.texts(given, type(constraint(name))) if given else {}
-    return constraint(name, **options)
+    kind = _kind(name)
+    return kind(**labels.texts(given, kind))

@@ -295,6 +295,13 @@ class PrunedError(Task):
             raise DataError("The ensemble predicts classes; use loss='error'.")
         return ensemble.classes is None
 
+    def reordered(self, rows: Any) -> Task:
+        held = {n: getattr(self, n) for n in ("error_weights", "cost_weights")}
+        priced = self.costs.per_row
+        costs = self.costs if priced is None else replace(self.costs, per_row=priced[rows])
+        moved = {name: given[rows] for name, given in held.items() if given is not None}
+        return replace(self, costs=costs, **moved)
+
     def without_rows(self) -> tuple[Task, tuple[str, ...]]:
         held = {
             "error_weights": self.error_weights,

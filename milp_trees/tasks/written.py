@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 
 from milp_trees.errors import DataError
@@ -58,6 +59,26 @@ def cost_matrix(path: str) -> list[list[str]]:
             rest,
         )
     return rows
+
+
+def read_feature_costs(path: Path) -> dict[str, str]:
+    """Prices of columns from a file of lines `COLUMN COST`.
+
+    Raises
+    ------
+    DataError
+        It is no text file, a line is something else, or a column has two costs.
+    """
+    out: dict[str, str] = {}
+    for line in filter(str.strip, text_of(path).splitlines()):
+        name, _, cost = line.strip().rpartition("," if "," in line else " ")
+        name = name.strip().strip('"')
+        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not is_number(cost)):
+            raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
+        if name in out:
+            raise DataError(f"{path} has two costs for {name!r}; keep one of them.")
+        out[name] = cost.strip()
+    return out
 
 
 def text_of(path: Path) -> str:

@@ -15,13 +15,10 @@ import numpy as np
 from milp_trees.engines.decomposition.pricing import Part, part
 from milp_trees.errors import SolverFailure, SolverUnavailable
 from milp_trees.limits import NEVER, Deadline, Stopped
+from milp_trees.methods.cluster import connect
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
-
-#: Seconds in which a scheduler has to answer.
-ANSWERS_WITHIN = 10
-INSTALL = "pip install 'milp-trees[cluster]'"
 
 
 class Place(ABC):
@@ -112,7 +109,7 @@ class Cluster(Place):
 
     def __init__(self, problem: Coupled, client: Any) -> None:
         self._own = isinstance(client, str)
-        self.client = _connect(client) if isinstance(client, str) else client
+        self.client = connect(client, "Pricing on a cluster") if isinstance(client, str) else client
         try:
             threads = sum(self.client.nthreads().values())
             if not threads:
@@ -177,18 +174,3 @@ def price_part(part: Part, duals: np.ndarray, shift: int) -> tuple[np.ndarray, n
     """
     values, keep = part.price(duals, shift)
     return values, np.packbits(keep)
-
-
-def _connect(address: str) -> Any:
-    try:
-        from distributed import Client
-    except ImportError as missing:
-        raise SolverUnavailable(
-            f"Pricing on a cluster needs dask and distributed, which are not installed; {INSTALL}."
-        ) from missing
-    try:
-        return Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise SolverUnavailable(
-            f"No Dask scheduler answers at {address!r} ({type(error).__name__}); give the address that `dask scheduler` prints, such as tcp://host:8786."
-        ) from error

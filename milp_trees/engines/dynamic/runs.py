@@ -104,7 +104,7 @@ class Search:
             limit = None
             try:
                 self._search(upper)
-                limit = Limit.TIME if self._board["stop"][0] else None
+                limit = (watch.deadline.limit or Limit.TIME) if self._board["stop"][0] else None
                 self._tell()
             except KeyboardInterrupt:
                 limit = Limit.INTERRUPTED
@@ -164,7 +164,8 @@ class Search:
                 finished = done.wait(wait)
                 self._tell()
                 if finished:
-                    return (limit or Limit.TIME) if self._board["stop"][0] else None
+                    stopped = limit or watch.deadline.limit or Limit.TIME
+                    return stopped if self._board["stop"][0] else None
                 if not limit and (limit := watch.over()):
                     self._board["stop"][0] = 1
                 elif self._board["stop"][0]:

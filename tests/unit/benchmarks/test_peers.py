@@ -3,6 +3,7 @@ is a row that says so.
 """
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -77,3 +78,93 @@ def test_a_wrong_answer_is_not_believed(runner):
     row = peers.row(jobs.problem(job.settings(), job.arrays()), [turn], "1")
     assert row["status"] == "infeasible", row
     assert "depth 2" in row["message"]
+
+
+@pytest.fixture
+def peer_methods():
+    """The plug-in file of peers, registered for one test."""
+    from milp_trees.registering import from_files, plugins
+
+    path = FOLDER / "peers" / "methods.py"
+    before = list(sys.path)
+    from_files.load_file(path)
+    yield
+    module = next(name for name in sys.modules if name.startswith("plugin_file_methods_"))
+    plugins.forget_module(module)
+    from_files._loaded.pop(path.resolve())
+    del sys.modules[module]
+    sys.path[:] = before
+
+
+def small():
+    import milp_trees as mt
+
+    data = mt.load("planted:rows=60,tests=6,depth=2,noise=0.1,seed=4")
+    return mt.Problem(data, mt.Accuracy(), mt.Trees(2))
+
+
+def test_a_peer_without_an_environment_is_unsupported(peer_methods, monkeypatch, tmp_path):
+    """The sentence names the script that makes the environment."""
+    import milp_trees as mt
+
+    monkeypatch.setenv("MILP_TREES_PEER_ODTLEARN", str(tmp_path / "bin" / "python"))
+    study = mt.compare(small(), ["peer-odtlearn"], reference=None)
+    assert study.rows[0]["status"] == "unsupported"
+    assert "environments.py odtlearn" in study.rows[0]["message"]
+    assert mt.registry.method("peer-odtlearn").software()["odtlearn"] == "not installed"
+
+
+def fake_worker(folder, answer):
+    """An environment in which pystreed seems to be installed, and whose worker gives one answer."""
+    package = folder / "lib" / "python3.11" / "site-packages" / "pystreed-9.dist-info"
+    package.mkdir(parents=True)
+    (package / "METADATA").write_text("Name: pystreed\nVersion: 9\n")
+    python = folder / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text(
+        f"#!/bin/sh\necho '{json.dumps({'status': 'ready', 'version': '9'})}'\n"
+        f"read line\necho '{json.dumps(answer)}'\n"
+    )
+    python.chmod(0o755)
+    return python
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "said"),
+    [
+        ({"status": "done", "optimal": True, "tree": [0, 0, 1], "call": [0.25]}, "optimal", ""),
+        ({"status": "done", "optimal": False, "tree": None, "call": [0.25]}, "no solution", ""),
+        ({"status": "done", "optimal": True, "tree": [0, [1, [2, 0, 1], 1], 1]}, "error", "depth"),
+        ({"status": "failed", "message": "ValueError: x"}, "error", "ValueError: x"),
+        ({"status": "unsupported", "message": "not asked"}, "unsupported", "not asked"),
+    ],
+)
+def test_what_a_peer_answers_is_scored_here(
+    peer_methods, monkeypatch, tmp_path, answer, status, said
+):
+    """The time is the peer's own; a tree beyond the limits is an error, and so is a false proof."""
+    import milp_trees as mt
+
+    python = fake_worker(tmp_path, {"call": [0.25], **answer})
+    monkeypatch.setenv("MILP_TREES_PEER_PYSTREED", str(python))
+    study = mt.compare(small(), ["peer-pystreed"], reference="dp", start=None)
+    row = study.rows[0]
+    assert row["status"] == status
+    assert said in row["message"]
+    if status == "optimal":
+        problem = small()
+        tree = study.results[0].tree
+        assert row["objective"] == problem.value(tree).number
+        assert 0.25 <= row["seconds"] < 0.35
+        assert row["agrees"] is (row["objective"] == mt.solve(problem, "dp").objective)
+        assert row["versions"]["pystreed"] == "9"
+
+
+@pytest.mark.slow
+def test_pystreed_through_a_study_agrees(peer_methods, monkeypatch):
+    pytest.importorskip("pystreed")
+    import milp_trees as mt
+
+    monkeypatch.setenv("MILP_TREES_PEER_PYSTREED", sys.executable)
+    row = mt.compare(small(), ["peer-pystreed"], reference="dp").rows[0]
+    assert (row["status"], row["agrees"]) == ("optimal", True)

@@ -8,7 +8,6 @@ import pytest
 from dantzig_wolfe_forests import random_view, solve
 
 from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-from milp_trees.engines.decomposition import places
 from milp_trees.engines.decomposition.coupling import coupled
 from milp_trees.engines.decomposition.places import Cluster
 from milp_trees.engines.decomposition.run import Run
@@ -93,7 +92,7 @@ def test_a_cluster_that_is_not_there_is_named(monkeypatch):
     distributed = pytest.importorskip(
         "distributed", reason="dask and distributed are not installed"
     )
-    monkeypatch.setattr(places, "ANSWERS_WITHIN", 1)
+    monkeypatch.setattr("milp_trees.methods.cluster.ANSWERS_WITHIN", 1)
     view = random_view(random.Random(0))
     with pytest.raises(
         SolverUnavailable, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"

@@ -181,16 +181,28 @@ def test_where_the_log_goes_changes_no_run(problem):
     assert keys({**base(problem), "limits": Limits(log_file="log.txt")}) == keys(base(problem))
 
 
-def test_the_content_of_a_start_is_in_the_key(problem):
-    """Its maker's name is not enough: another time limit may have given another tree."""
+def test_a_start_is_identified_by_its_maker_and_a_given_one_by_its_content(problem):
+    """So the key is known before the start is made; the limits, which it shares, are in the key."""
+    keyed = {
+        name: keys({**base(problem), "start": start})
+        for name, start in {
+            "dp": Start(leaf(0), "dp"),
+            "dp again": Start(leaf(1), "dp", 2.0),
+            "dp by name": "dp",
+            "cart": Start(leaf(0), "cart"),
+            "given": Start(leaf(0), "given"),
+            "another given": Start(leaf(1), "given"),
+        }.items()
+    }
+    assert keyed["dp"] == keyed["dp again"] == keyed["dp by name"]
+    assert len(set(keyed.values())) == 4
+
+
+def test_a_permutation_is_in_the_key(problem):
     found = {
-        keys({**base(problem), "start": start})
-        for start in (Start(leaf(0), "dp"), Start(leaf(1), "dp"), Start(leaf(0), "given"))
+        run_key(problem, registry.method("dp"), Limits(), None, permutation=k) for k in (0, 1, 2)
     }
     assert len(found) == 3
-    assert keys({**base(problem), "start": Start(leaf(0), "dp", 1.0)}) == keys(
-        {**base(problem), "start": Start(leaf(0), "dp", 2.0)}
-    )
 
 
 @pytest.mark.parametrize("package", ["numpy", "numba", "pyomo", "milp-trees", "highs"])

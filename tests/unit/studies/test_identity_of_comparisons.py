@@ -6,7 +6,7 @@ from identity_cases import OPTIONS, PLUG_INS, Chance, Random, alternatives
 import milp_trees as mt
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Status
-from milp_trees.studies import Study, compare
+from milp_trees.studies import Study, one_run
 from milp_trees.studies.attempt import failed
 from milp_trees.testing.pruning_examples import EXAMPLES
 
@@ -104,13 +104,13 @@ def test_the_oracle_s_own_run_is_never_a_row(problem, tmp_path, monkeypatch):
     study resumes.
     """
     runs = []
-    original = compare.attempt
+    original = one_run.attempt
 
     def counted(method, *given, **more):
         runs.append(method.label)
         return original(method, *given, **more)
 
-    monkeypatch.setattr(compare, "attempt", counted)
+    monkeypatch.setattr(one_run, "attempt", counted)
     study = mt.compare(problem, ["dp", "cart"], store=tmp_path / "s.sqlite")
     assert sorted(runs) == ["cart", "dp", "dp", "enumerate"]
     assert study.rows[0]["seconds"] != study.reference.seconds
@@ -129,7 +129,7 @@ def test_every_method_and_option_gets_a_row_of_its_own(problem, tmp_path, monkey
         runs.append(method.label)
         return failed(asked, method.label, Status.UNSUPPORTED, f"run {len(runs)}")
 
-    monkeypatch.setattr(compare, "attempt", refused)
+    monkeypatch.setattr(one_run, "attempt", refused)
     names = [f"{name}@highs" if group == "formulations" else name for group, name in PLUG_INS]
     names += [label for which in OPTIONS for label in alternatives(*which)]
     path = tmp_path / "s.sqlite"
@@ -150,7 +150,7 @@ def test_an_oracle_with_options_is_the_one_that_was_asked_for(problem):
 
 def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):
     """The performance profile tells problems apart that share data, task and depth."""
-    from milp_trees.studies.plot import performance_profile
+    from milp_trees.measures import performance_profile
 
     other = mt.Problem(problem.dataset, problem.task, mt.Trees(2, min_samples_leaf=5))
     study = mt.compare([problem, other], ["dp", "cart"], reference=None)
@@ -179,7 +179,7 @@ def test_tables_tell_seeds_and_problems_apart(problem):
 
 def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
     """A store that holds both shows both; neither is a mean of the two."""
-    from milp_trees.studies.plot import performance_profile
+    from milp_trees.measures import performance_profile
 
     for limit in (30, 60):
         mt.compare(problem, ["dp"], store=tmp_path / "s.sqlite", time_limit=limit)

@@ -240,7 +240,7 @@ def test_a_study_is_plotted(problem, tmp_path):
     study = mt.compare(problem, ["dp", "enumerate"])
     study.plot().savefig(tmp_path / "study.svg")
     assert (tmp_path / "study.svg").stat().st_size > 1000
-    from milp_trees.studies.plot import performance_profile
+    from milp_trees.measures import performance_profile
 
     profile = performance_profile(study.frame())
     assert profile.iloc[-1].tolist() == [1.0, 1.0]

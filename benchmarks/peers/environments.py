@@ -1,0 +1,43 @@
+"""Makes an environment of its own for every peer, beside this file, with pinned versions.
+
+    python benchmarks/peers/environments.py [pystreed odtlearn rollotree]
+
+They need up to half a gigabyte each, and are not kept in the repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "environments"
+#: What is installed for a peer: the program, and what it does not pin itself.
+#: odtlearn's extra `cbc` brings the python-mip that it calls, with CBC in it, for Python before 3.12.
+NEEDS = {
+    "pystreed": ["pystreed==1.4.0"],
+    "odtlearn": ["odtlearn[cbc]==1.1.0", "setuptools<80"],
+    "rollotree": ["rollotree==2.2.0"],
+}
+
+
+def python_of(peer: str) -> Path:
+    """The interpreter of a peer's environment, whether it exists or not."""
+    return FOLDER / peer / "bin" / "python"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("peers", nargs="*", help=f"by default {' '.join(NEEDS)}")
+    for peer in parser.parse_args().peers or NEEDS:
+        if peer not in NEEDS:
+            sys.exit(f"There is no peer {peer!r}; there are {', '.join(NEEDS)}.")
+        print(f"{peer}: {' '.join(NEEDS[peer])}", flush=True)
+        venv.create(FOLDER / peer, with_pip=True, clear=True)
+        subprocess.run([python_of(peer), "-m", "pip", "install", "-q", *NEEDS[peer]], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""`milp-trees table`: the rows of a study, or their aggregates, as a table for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
+from milp_trees.cli.failing import explained
+from milp_trees.cli.readers import split
+from milp_trees.errors import DataError
+
+StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="SQLite file of a study.")]
+TimeOuts = Annotated[
+    str,
+    typer.Option(
+        "--timeouts",
+        help="How runs that were not solved count: limit, par10 or intersection (only instances that all solved).",
+    ),
+]
+Shift = Annotated[
+    float, typer.Option("--shift", min=0, help="Shift of geometric means, in seconds.")
+]
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def table(
+    store: StoreFile,
+    style: Annotated[
+        str, typer.Option("--style", help="latex (booktabs), csv or markdown.")
+    ] = "markdown",
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            help="Columns, comma-separated, of whose entries there is a row each: variant, method, solver, group, data, ….",
+        ),
+    ] = "",
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            help="Measures of the aggregates, comma-separated; an unknown one lists all.",
+        ),
+    ] = "",
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns", help="Columns of a table of rows, comma-separated, * and ? allowed."
+        ),
+    ] = "",
+    timeouts: TimeOuts = "limit",
+    shift: Shift = 1.0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File; by default standard output.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """The rows of a study, or with --by aggregates of them, as LaTeX, CSV or Markdown."""
+    from milp_trees.measures.summary import USUAL
+    from milp_trees.results.json import json_safe
+    from milp_trees.studies import Study
+    from milp_trees.studies.paper_tables import STYLES, aggregate_table, row_table
+
+    if style not in STYLES:
+        raise DataError(f"--style is one of {', '.join(STYLES)}; got {style!r}.")
+    if columns and by:
+        raise DataError("--columns chooses among rows, and --by aggregates them; give one of them.")
+    if measure and not by:
+        raise DataError("--measure is about aggregates; say with --by of what, such as variant.")
+    writable(out)
+    study = Study.open(store)
+    if by:
+        made = aggregate_table(study, split(by), split(measure) or USUAL, timeouts, shift)
+    else:
+        made = row_table(study, ["*"] if style == "csv" and not columns else split(columns))
+    text = STYLES[style](made)
+    if as_json:
+        write(json_safe(made.frame.to_dict("records")), None, True)
+    if out is None and not as_json:
+        typer.echo(text, nl=False)
+    elif out is not None:
+        out.write_text(text, encoding="utf-8")

@@ -1,0 +1,141 @@
+"""Functions that hear how far a `fit` is: the parameter `progress`, and scikit-learn's callbacks.
+
+scikit-learn has callbacks since version 1.9 (`sklearn.callback`). For them a `fit` is a task, and
+everything that `progress` would hear is a task below it, whose metadata are `seconds`, `incumbent`
+and `bound`. A callback whose `on_fit_task_end` returns True stops the run, like a function that
+returns True.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+import sklearn
+from sklearn.exceptions import ConvergenceWarning
+
+from milp_trees.errors import Unsupported
+from milp_trees.methods.callback import Progress, heard, is_true, listening
+from milp_trees.results.result import TracePoint
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+    with_callbacks = None
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands for scikit-learn's class of this name, which came with version 1.9."""
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Not available with this version of scikit-learn.
+
+            Raises
+            ------
+            Unsupported
+                In every case.
+            """
+            raise Unsupported(
+                f"scikit-learn {sklearn.__version__} has no callbacks, which came with version 1.9; install a newer one, or give progress=."
+            )
+
+
+T = TypeVar("T")
+
+
+class Listening(CallbackSupportMixin):  # type: ignore[misc]
+    """Base of estimators with a parameter `progress`, which tells how far their `fit` is."""
+
+    progress: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for pickle and copies, without the `progress` function."""
+        state = dict(super().__getstate__())  # type: ignore[misc]
+        return {**state, "progress": None} if "progress" in state else state
+
+
+class Growth:
+    """How far a forest is: `Growth(total)` counts the seconds from now on."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.began = total, time.perf_counter()
+
+    def of(self, trees: Iterable[T]) -> list[T]:
+        """The trees that are grown until the user wants no more."""
+        found: list[T] = []
+        for tree in trees:
+            found.append(tree)
+            if self.ends(len(found)):
+                break
+        return found
+
+    def ends(self, grown: int) -> bool:
+        """Tell that so many trees are grown; True, with a warning, if the user wants no more."""
+        callback = listening()
+        if callback is None:
+            return False
+        callback.point(TracePoint(time.perf_counter() - self.began, None, None))
+        if callback.limit is None or grown == self.total:
+            return False
+        why = f"The user stopped the forest after {grown} of {self.total} trees."
+        warnings.warn(why, ConvergenceWarning, stacklevel=4)
+        return True
+
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def heard_fit(fit: Fit) -> Fit:
+    """A `fit` during which the estimator's `progress` function and its callbacks are called.
+
+    Parameters
+    ----------
+    fit : method
+        Of a class that is a `CallbackSupportMixin`. What it runs by the package's own calls is
+        heard, and stopped by a function or callback that answers True.
+
+    Returns
+    -------
+    method
+    """
+    parameters = inspect.signature(fit)
+
+    @functools.wraps(fit)
+    def fitted(self: Any, *args: Any, **given: Any) -> Any:
+        own: Progress | None = getattr(self, "progress", None)
+        if hasattr(self, "_callback_fit_ctx"):  # called by the fit of a derived class
+            return fit(self, *args, **given)
+        if with_callbacks is None:
+            with heard(own):
+                return fit(self, *args, **given)
+        context = self._init_callback_context(max_subtasks=None)
+        told = parameters.bind(self, *args, **given).arguments
+        weight = told.get("sample_weight")
+        data = {
+            "X": told.get("X"),
+            "y": told.get("y"),
+            "metadata": None if weight is None else {"sample_weight": weight},
+        }
+        context.call_on_fit_task_begin(estimator=self, **data)
+        with heard(_with_tasks(self, context, own) if context._callbacks else own):
+            answer = fit(self, *args, **given)
+        context.call_on_fit_task_end(estimator=self, reconstruction_attributes={}, **data)
+        return answer
+
+    return cast("Fit", fitted if with_callbacks is None else with_callbacks(fitted))
+
+
+def _with_tasks(estimator: Any, context: Any, own: Progress | None) -> Progress:
+    """A function that calls the user's own one and makes a task of every call."""
+
+    def tell(point: TracePoint) -> bool:
+        stop = own is not None and is_true(own(point))
+        task = context.subcontext(task_name="search")
+        task.call_on_fit_task_begin(estimator=estimator, metadata=point._asdict())
+        asked = task.call_on_fit_task_end(estimator=estimator, metadata=point._asdict())
+        return stop or bool(asked)
+
+    return tell

@@ -1,0 +1,1 @@
+"""Pages that show a study: one HTML file without anything from the network."""

@@ -1,0 +1,61 @@
+"""The model of a stored row as text and as a picture, without its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from milp_trees.errors import MilpTreesError
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.models.rule_list import RuleList
+from milp_trees.models.tree import Tree
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.studies.rows import UNREADABLE, said
+
+#: Trees with more leaves are shown as text only.
+LARGEST_PICTURE = 64
+#: Longer texts of models are cut.
+LONGEST_TEXT = 20_000
+
+
+def read_model(stored: Mapping[str, Any], space: Mapping[str, Any]) -> Tree | RuleList | Ensemble:
+    """The predictor of a stored row.
+
+    Parameters
+    ----------
+    stored : mapping
+        What its `to_json` gave.
+    space : mapping
+        The space in the row's problem, which holds the trees of an ensemble.
+
+    Raises
+    ------
+    DataError, KeyError, TypeError, ValueError, IndexError, AttributeError
+        The description is damaged.
+    """
+    if stored.get("kind") == "ensemble":
+        return PrunedEnsembles(Ensemble.from_json(space["ensemble"])).read(stored)
+    return RuleList.from_json(stored) if "rules" in stored else Tree.from_json(stored)
+
+
+def drawing(stored: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, str]:
+    """The model as `text`, and as `svg` if it is small enough to be drawn.
+
+    Parameters
+    ----------
+    stored, space : mapping
+        As for `read_model`.
+
+    Returns
+    -------
+    dict
+        A damaged model has a `text` that says so.
+    """
+    try:
+        model = read_model(stored, space)
+        text = model.to_text()
+        small = not isinstance(model, Ensemble) and text.count("\n") < 2 * LARGEST_PICTURE
+        out = {"text": text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}\n[cut]"}
+        return {**out, "svg": model.to_svg()} if small else out  # type: ignore[union-attr]
+    except (*UNREADABLE, MilpTreesError) as error:
+        return {"text": f"The stored model cannot be read: {said(error)}."}

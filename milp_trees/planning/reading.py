@@ -1,0 +1,107 @@
+"""From a SPEC file to a plan: everything is checked before anything runs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from milp_trees.errors import MilpTreesError, NoView
+from milp_trees.planning.lines import Path as Place
+from milp_trees.planning.plan import Plan
+from milp_trees.planning.problems import Stated, stated
+from milp_trees.planning.recipes import read_again
+from milp_trees.planning.runs import Expansion, refuse_too_many
+from milp_trees.planning.source import Source
+from milp_trees.registering.from_files import load_file
+
+
+def read_plan(spec: str | Path) -> Plan:
+    """The plan of a SPEC file.
+
+    The layout, all names, the data files and every problem are checked; the problems are built for
+    this, one after the other, because the keys of runs hold fingerprints of the data.
+
+    Parameters
+    ----------
+    spec : path
+        A TOML file; docs/studies.md describes its layout. Paths in it are relative to its folder.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    SpecError
+        Something in the SPEC is wrong; the sentence begins with the file and the line.
+    DataError
+        The SPEC itself cannot be read.
+    """
+    path = Path(spec)
+    source = Source.read(path)
+    return plan_of(source, path.absolute().parent)
+
+
+def plan_of(source: Source, folder: Path) -> Plan:
+    """The plan of a SPEC that was read; see `read_plan`."""
+    read_again()
+    checked = source.checked()
+    for i, name in enumerate(checked.plugins):
+        with source.at("plugins", i):
+            load_file(folder / name)
+    expansion = Expansion(checked, source)
+    refuse_too_many(checked, source)
+    expansion.check_names()
+    problems = _problems(checked, source, str(folder))
+    for number, one in problems:
+        expansion.add(one.problem, number, *_built(one, source))
+    runs, notes = expansion.finished()
+    extra = {"library": checked.library} if checked.library else {}
+    return Plan(
+        checked.title or Path(source.name).stem,
+        source.text,
+        str(folder),
+        tuple(checked.plugins),
+        tuple(one.problem for _, one in problems),
+        runs,
+        notes,
+        extra,
+    )
+
+
+def _problems(checked: Any, source: Source, folder: str) -> list[tuple[int, Stated]]:
+    """All problems with the numbers of their tables.
+
+    Raises
+    ------
+    SpecError
+        Two problems have one name.
+    """
+    found: list[tuple[int, Stated]] = []
+    places: dict[str, Place] = {}
+    for i, table in enumerate(checked.problems):
+        for one in stated(table, ("problems", i), folder):
+            name, place = one.problem.name, one.places["data"]
+            if name in places:
+                raise source.error(
+                    place,
+                    f"Two problems have the name {name!r}, here and at line {source.line(places[name])}; give the tables other names, or the data a `name`.",
+                )
+            places[name] = place
+            found.append((i, one))
+    return found
+
+
+def _built(one: Stated, source: Source) -> tuple[Any, Any]:
+    """The problem and its test rows; an error names the line of the part that it is about."""
+    part = "data"
+    try:
+        problem, test = one.problem.build()
+        part = "task"
+        with suppress(NoView):
+            _ = problem.scale  # finds what does not fit the data, such as a class that is not there
+        return problem, test
+    except MilpTreesError as error:
+        place = one.places.get(getattr(error, "part", part), one.places["data"])
+        raise source.error(place, f"{error} (problem {one.problem.name})") from error

@@ -1,0 +1,129 @@
+"""`processes`: workers in processes of their own on this machine, each on cores of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from milp_trees.running import cores
+from milp_trees.running.errors import StudyError
+from milp_trees.running.executors.base import Executor, Order
+from milp_trees.running.monitor import CANNOT, ENDED_BY_MEMORY, ENDED_NOW
+from milp_trees.running.presence import new_name
+
+#: Characters at the end of what a worker printed that a sentence quotes.
+QUOTED = 400
+
+
+class Processes(Executor):
+    """As many workers as `jobs`, which may not need more cores than there are."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(order)
+        there = len(cores.here())
+        most = max(1, there // order.cores)
+        if self.slots > most:
+            each = f" of {order.cores} threads" if order.cores > 1 else ""
+            raise StudyError(
+                f"{self.slots} jobs{each} need more than the {there} cores of this machine, and their times would be worth nothing; take jobs={most} at most."
+            )
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._failure: str | None = None
+        self._killing = False
+
+    def start(self, workers: int) -> None:
+        for _ in range(workers):
+            name = new_name()
+            self._workers[name] = start(self.order, name)
+
+    def alive(self) -> int:
+        for name, process in list(self._workers.items()):
+            code = process.poll()
+            if code is not None:
+                del self._workers[name]
+                self._ended(name, code)
+        return len(self._workers)
+
+    def _ended(self, name: str, code: int) -> None:
+        """Keep in mind why a worker ended; a crash of a run is said in its row."""
+        folder = self.order.folder
+        log = folder / f"logs/{name}.txt"
+        now = folder.read(f"live/{name}.json")
+        if code == CANNOT:
+            self._failure = last_words(log)
+        elif code not in (0, ENDED_BY_MEMORY, ENDED_NOW) and now is not None and now["attempt"]:
+            how = f"exit code {code}: {last_words(log)}"
+            if code < 0:
+                how = f"signal {-code} ({signal.Signals(-code).name})"
+            why = f"The process {now['pid']} on {now['host']} ended during this run with {how}."
+            claim = f"claims/{now['key']}.{now['attempt']}"
+            owner = folder.read(claim)
+            if owner is not None and owner["worker"] == name:
+                folder.make(f"{claim}.why", {"why": "" if self._killing else why})
+        folder.remove(f"live/{name}.json")
+        folder.remove(f"workers/{name}.json")
+        if code == 0:
+            folder.remove(f"logs/{name}.txt")
+
+    def kill(self) -> None:
+        """End the workers that have not ended by themselves after the order to do so."""
+        self._killing = True
+        for process in self._workers.values():
+            try:
+                process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+    def failure(self) -> str | None:
+        return self._failure
+
+
+def start(order: Order, name: str, most: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a worker as a process of its own.
+
+    Parameters
+    ----------
+    order : Order
+    name : str
+        Of the worker; its output goes into a file of this name.
+    most : int, optional
+        Largest number of batches that it takes.
+
+    Returns
+    -------
+    subprocess.Popen
+    """
+    variables = {
+        **cores.limited(order.cores),
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
+    with open(order.folder / f"logs/{name}.txt", "wb") as log:
+        # A session of its own: Ctrl-C in a terminal reaches the front end only.
+        return subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "milp_trees.running.worker",
+                *order.arguments(most),
+                "--name",
+                name,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env={**os.environ, **variables},
+        )
+
+
+def last_words(log: Path) -> str:
+    """The end of what a worker printed."""
+    try:
+        text = log.read_text("utf-8", errors="replace").strip()
+    except OSError:
+        text = ""
+    return text.splitlines()[-1][-QUOTED:] if text else "a worker ended without a word"

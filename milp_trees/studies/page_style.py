@@ -1,0 +1,118 @@
+"""Figures for papers: the size, the fonts and the file of a figure."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.studies.study import Study
+
+
+@contextmanager
+def page_style(
+    width_cm: float = 16.0,
+    height_cm: float = 8.0,
+    font: str | None = None,
+    size: float = 8.0,
+    latex: bool = False,
+) -> Iterator[None]:
+    """Settings of matplotlib with which a figure fits a page.
+
+    Fonts are embedded whole as TrueType in PDF, and texts stay texts in SVG.
+
+    Parameters
+    ----------
+    width_cm, height_cm : float
+        Size of the figure in centimetres.
+    font : str, optional
+        Family of the page's font, such as "Times New Roman" or "serif".
+    size : float, default=8
+        Size of the font in points.
+    latex : bool, default=False
+        Texts are set by LaTeX with its own fonts (PDF and .pgf only).
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    DataError
+        LaTeX is wanted and not installed, or there is no such font.
+    """
+    import matplotlib
+
+    settings: dict[str, Any] = {
+        "figure.figsize": (width_cm / 2.54, height_cm / 2.54),
+        "font.size": size,
+        "axes.titlesize": size,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "lines.linewidth": 1.2,
+        "pdf.fonttype": 42,
+        "ps.fonttype": 42,
+        "svg.fonttype": "none",
+    }
+    if font is not None:
+        settings["font.family"] = _known_font(font)
+    if latex:
+        if not (system := next(filter(shutil.which, ("pdflatex", "xelatex", "lualatex")), None)):
+            raise DataError(
+                "LaTeX is not installed, so it cannot set the texts of the figure; install it, or "
+                "name a font of the page instead."
+            )
+        settings |= {"pgf.texsystem": system, "pgf.rcfonts": False, "font.family": "serif"}
+    with matplotlib.rc_context(settings):
+        yield
+
+
+def _known_font(font: str) -> str:
+    from matplotlib import font_manager
+
+    generic, manager = ("serif", "sans-serif", "monospace"), font_manager.fontManager
+    if font not in {*generic, *(entry.name for entry in manager.ttflist)}:
+        # The list that matplotlib keeps may be older than the fonts.
+        known = {entry.fname for entry in manager.ttflist}
+        for path in set(font_manager.findSystemFonts()) - known:
+            with suppress(OSError, RuntimeError):  # a file that is no font for it
+                manager.addfont(path)
+    families = sorted({entry.name for entry in manager.ttflist})
+    if font not in (*generic, *families):
+        raise DataError(
+            f"There is no font {font!r}; there are {', '.join((*generic, *families[:30]))}."
+        )
+    return font
+
+
+def save_figure(
+    study: Study, kind: str, path: str | Path, *, options: dict[str, Any], style: dict[str, Any]
+) -> None:
+    """Draw a figure of a study into a file whose fonts and size fit a page.
+
+    Parameters
+    ----------
+    study : Study
+    kind : str
+        As `Study.plot` takes it.
+    path : str or Path
+        .pdf, .svg, .png, or .pgf with LaTeX.
+    options : dict
+        As `Study.plot` takes them.
+    style : dict
+        As `page_style` takes them.
+    """
+    import matplotlib.pyplot as plt
+
+    with page_style(**style):
+        figure = study.plot(kind=kind, **options)
+        backend = {"backend": "pgf"} if style.get("latex") else {}
+        try:
+            figure.savefig(path, bbox_inches="tight", **backend)
+        finally:
+            plt.close(figure)

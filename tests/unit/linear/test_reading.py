@@ -1,0 +1,85 @@
+"""Model and solution files are read back as they were written, also by solvers themselves."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.limits import Limits
+from milp_trees.linear.files import file_model, write_model
+from milp_trees.linear.matrix import compile_model
+from milp_trees.linear.reading import read_model
+from milp_trees.linear.solutions import read_solution, write_solution
+from milp_trees.mip import runner
+from milp_trees.mip.solver import Job
+from milp_trees.results.result import Status
+from milp_trees.studies.estimate import named_formulation
+from milp_trees.testing import problem
+
+
+@pytest.fixture(scope="module")
+def model():
+    """With side rows, continuous and integer columns, and a constant."""
+    return compile_model(named_formulation("flow-oct").build(problem("capacity")))
+
+
+@pytest.mark.parametrize("ending", [".mps", ".mps.gz", ".lp", ".lp.gz"])
+def test_a_model_is_read_as_it_was_written(ending, model, tmp_path):
+    path = write_model(model, tmp_path / f"m{ending}")
+    wanted, found = file_model(model), read_model(path)
+    assert found.rows == wanted.rows
+    assert sorted(found.columns) == sorted(wanted.columns)
+    order = [found.columns.index(name) for name in wanted.columns]  # LP files have another one
+    assert ending.startswith(".lp") or order == list(range(len(order)))
+    for part in ("c", "lower", "upper", "integer"):
+        assert np.array_equal(getattr(found.model, part)[order], getattr(wanted.model, part)), part
+    for part in ("row_lower", "row_upper"):
+        assert np.array_equal(getattr(found.model, part), getattr(wanted.model, part)), part
+    assert (found.model.A[:, order] != wanted.model.A).nnz == 0
+
+
+@pytest.mark.parametrize("solver", ["highs", "scip", "cbc"])
+def test_solvers_that_read_files_answer_about_the_file(solver, model, tmp_path):
+    """Not about the arrays: the file of another model gives the optimum of that model."""
+    if not mt.registry.solver(solver).availability().found:
+        pytest.skip(f"{solver} is not installed")
+    other = dataclasses.replace(model, c=model.c + 1.0)
+    path = write_model(other, tmp_path / "m.mps")
+    file = read_model(path)
+    optimum = runner.run("highs", Job(other, Limits(time=60))).objective
+    job = Job(file.model, Limits(time=60), file=str(path), names=tuple(file.columns))
+    answer = runner.run(solver, job)
+    assert answer.status is Status.OPTIMAL
+    assert answer.objective == pytest.approx(optimum)
+    assert file.model.violation(file.model.rounded(answer.x)) <= 1e-6
+
+
+def test_a_file_is_not_given_to_a_solver_that_reads_none(model, tmp_path):
+    with pytest.raises(mt.errors.Unsupported, match="cannot do 'files'"):
+        runner.run("pulp", Job(model, Limits(), file=str(tmp_path / "m.mps")))
+
+
+def test_a_solution_is_read_as_it_was_written(model, tmp_path):
+    file = file_model(model)
+    point = np.round(np.random.default_rng(0).random(len(file.columns)), 1)
+    write_solution(file, point, tmp_path / "m.sol")
+    stated, found = read_solution(tmp_path / "m.sol", file.columns)
+    assert stated == file.model.objective(point)
+    assert np.array_equal(found, point)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "must begin with"),
+        ("=obj= 1 2\n", "line 1: '1 2' is no number"),
+        ("=obj= 1\na 1\n", "line 2: the model has no column 'a'"),
+        ("=obj= 1\nx 1\nx 1\n", "line 3: 'x' has a value already"),
+        ("=obj= 1\nx nan\n", "line 2: 'nan' is no number"),
+    ],
+)
+def test_a_solution_file_that_is_not_understood_is_one_sentence(text, sentence, tmp_path):
+    (tmp_path / "m.sol").write_text(text)
+    with pytest.raises(mt.DataError, match=sentence):
+        read_solution(tmp_path / "m.sol", ["x", "y"])

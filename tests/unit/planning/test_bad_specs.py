@@ -1,0 +1,99 @@
+"""A SPEC that cannot be run is refused with one sentence that names the line."""
+
+import re
+
+import pytest
+
+from milp_trees.errors import DataError
+from milp_trees.planning.reading import read_plan
+from milp_trees.planning.source import SpecError
+
+GOOD = """\
+title = "t"
+[defaults]
+time_limit = 5
+
+[[problems]]
+name = "a"
+data = ["iris"]
+binarize = ["quantiles:4"]
+task = ["accuracy"]
+space = [{max_depth = 1}]
+
+[[methods]]
+labels = ["dp"]
+"""
+MILLION = f"seeds = {list(range(1000))}\npermutations = {list(range(1000))}"
+#: What is replaced, by what, the line of the error, and words of its sentence.
+BAD = [
+    ("time_limit", "time_limt", 3, "no key 'time_limt' here. Did you mean 'time_limit'?"),
+    ("data =", "dta =", 7, "no key 'dta' here. Did you mean 'data'?"),
+    ("max_depth", "max_deth", 10, "Did you mean 'max_depth'?"),
+    ("[[methods]]", "[[method]]", 12, "Did you mean 'methods'?"),
+    ("time_limit = 5", 'time_limit = "5"', 3, "'time_limit' must be a valid number; got '5'"),
+    ("time_limit = 5", "time_limit = nan", 3, "'time_limit' must be"),
+    ("time_limit = 5", "seeds = 1.5", 3, "'seeds' must be a valid integer; got 1.5"),
+    ("time_limit = 5", "seeds = [\n 0,\n -1]", 5, "'seeds' must be greater than or equal to 0"),
+    ('"iris"', "3", 7, "'data' must be a table; got 3"),
+    ('["iris"]', "[]", 7, "'data' must not be empty"),
+    ('name = "a"\n', "", 5, "The key 'name' is missing here"),
+    ('name = "a"', 'name = "a"\nkind = "list"', 7, "'kind' is one of 'trees', 'rule-lists'"),
+    ('"dp"', '"dp', 13, "this is no TOML"),
+    ('title = "t"', 'title = "t"\ntitle = "u"', 2, "this is no TOML: Cannot overwrite a value"),
+    ('"iris"', '"irs"', 7, "Did you mean 'iris'?"),
+    ('"iris"', '"people.csv"', 7, "There is no file"),
+    ('"iris"', '"$NO_SUCH_FOLDER/people.csv"', 7, "NO_SUCH_FOLDER, which is not set"),
+    ('"iris"', '{file = "people.csv", targt = "y"}', 7, "Did you mean 'target'?"),
+    ('"iris"', '{builtin = "iris", target = "q"}', 7, "which the data do not have"),
+    ('"iris"', '"planted:rowz=3"', 7, "has no option 'rowz'"),
+    ('"iris"', '{generator = "plantd"}', 7, "Did you mean 'planted'?"),
+    ('"quantiles:4"', '"quantils:4"', 7, "There is no binarizer 'quantils:4'"),
+    ('"accuracy"', '"acuracy"', 9, "Did you mean 'accuracy'?"),
+    ('"accuracy"', '{name = "f-beta", beat = 2}', 9, "f-beta has no option 'beat'"),
+    ('"accuracy"', '"f1:positive=ill"', 9, "is no class of the data"),
+    ('"dp"', '"dpp"', 13, "Did you mean 'dp'?"),
+    ('"dp"', '"dp:cach=off"', 13, "dp has no option 'cach'"),
+    ('"dp"', '"flow-oct@hihgs"', 13, "Did you mean 'highs'?"),
+    ('"dp"', '"dp"]\nstarts = ["crat"', 14, "Did you mean 'cart'?"),
+    ('"dp"', '"dp"]\noptions = [{presolve = "off"}', 13, "dp has no solver"),
+    ('"dp"', '"min-cut"', 12, "No run is left. min-cut searches models of another kind"),
+    ('labels = ["dp"]', 'name = "x"', 12, "This table names no method"),
+    ('name = "a"', 'name = "a"\nmethods = ["zz"]', 7, "No table of methods has the name 'zz'"),
+    ('["iris"]', '["iris", "iris"]', 7, "Two problems have the name 'a/iris/depth=1'"),
+    ('title = "t"', 'title = "t"\nplugins = ["no.py"]', 2, "cannot be read"),
+    ("time_limit = 5", MILLION, 6, "asks for up to 1 000 000 runs"),
+]
+
+
+@pytest.mark.parametrize("old, new, line, words", BAD, ids=[f"{b[1][:20]!r}" for b in BAD])
+def test_a_bad_spec_is_refused_with_its_line(old, new, line, words, tmp_path):
+    assert old in GOOD
+    path = tmp_path / "bad.toml"
+    path.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(SpecError) as raised:
+        read_plan(path)
+    said = str(raised.value)
+    assert words in said
+    found = re.match(r".*bad\.toml, line (\d+)", said)
+    assert int(found[1]) == line, said
+    assert said.count("\n") == 0
+
+
+def test_a_product_of_a_million_runs_is_refused_before_data_are_read(tmp_path):
+    path = tmp_path / "big.toml"
+    path.write_text(GOOD.replace('"iris"', '"absent.csv"').replace("time_limit = 5", MILLION))
+    with pytest.raises(SpecError, match="1 000 000 runs"):
+        read_plan(path)
+
+
+def test_a_spec_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(DataError, match="There is no file"):
+        read_plan(tmp_path / "absent.toml")
+
+
+def test_a_plug_in_file_that_cannot_be_imported_is_refused(tmp_path):
+    (tmp_path / "broken.py").write_text("import there_is_no_such_module\n")
+    path = tmp_path / "bad.toml"
+    path.write_text('plugins = ["broken.py"]\n' + GOOD)
+    with pytest.raises(SpecError, match=r"line 1: The plug-in file .* cannot be imported"):
+        read_plan(path)

@@ -1,0 +1,103 @@
+"""Executors beyond this process: Slurm through submitit, Dask; and a second machine that joins."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from killing import FRONT
+from study_plans import FAST, plan_of
+
+from milp_trees.running.errors import StudyError
+from milp_trees.running.executors import names
+from milp_trees.running.folder import Folder
+from milp_trees.running.front import Front, Settings, run_plan
+from milp_trees.running.presence import Presence
+from milp_trees.running.processes_seen import VARIABLE
+
+FEW = FAST.replace("seeds = [0, 1]", "seeds = 0").replace("[40, 50]", "40")
+
+
+def test_every_executor_is_a_file():
+    assert names() == ["dask", "processes", "serial", "slurm"]
+
+
+@pytest.mark.parametrize("cluster", ["local", pytest.param("debug", marks=pytest.mark.slow)])
+def test_arrays_of_submitit_make_the_runs(tmp_path, cluster):
+    pytest.importorskip("submitit", reason="submitit is not installed")
+    plan = plan_of(tmp_path, FEW)
+    options = {"cluster": cluster, "timeout_min": 5}
+    study = run_plan(plan, tmp_path / "s.db", executor="slurm", options=options)
+    assert [row["key"] for row in study.rows] == [run.key for run in plan.runs]
+    assert {row["run"]["attempt"] for row in study.rows} == {1}
+
+
+def test_slurm_that_is_not_there_is_named(tmp_path, monkeypatch):
+    pytest.importorskip("submitit", reason="submitit is not installed")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(StudyError, match=r"submitit cannot work with cluster='slurm'"):
+        run_plan(plan_of(tmp_path, FEW), executor="slurm")
+    options = {"cluster": "local", "nonsense": 1}
+    with pytest.raises(StudyError, match="nonsense"):
+        run_plan(plan_of(tmp_path, FEW), executor="slurm", options=options)
+
+
+def test_dask_needs_an_address_where_a_scheduler_answers(tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="dask and distributed are not installed")
+    monkeypatch.setattr("milp_trees.methods.cluster.ANSWERS_WITHIN", 0.5)
+    with pytest.raises(StudyError, match="address of a scheduler"):
+        run_plan(plan_of(tmp_path, FEW), executor="dask")
+    with pytest.raises(StudyError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
+        run_plan(plan_of(tmp_path, FEW), executor="dask", address="tcp://127.0.0.1:9")
+
+
+def test_another_study_in_the_same_folder_is_refused_while_one_runs(tmp_path):
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    folder = Folder(f"{store}.runs")
+    first = Presence(folder, "front")
+    leading = Front(plan, store, folder, first, Settings("serial"))
+    leading.claims.take("front")
+    leading.round.write(folder)
+    with pytest.raises(StudyError, match="Another study is being made"):
+        run_plan(plan.only(plan.runs[:2]), store, executor="serial")
+    first.leave()
+    assert len(run_plan(plan.only(plan.runs[:2]), store, executor="serial")) == 2
+
+
+def test_a_second_machine_joins_and_takes_over(tmp_path):
+    """The first front end is killed while the second one, which believes that it is on another
+    machine, helps it; the second one then leads, and only then opens the store.
+    """
+    spec = FAST.replace("[0, 1]", "[0, 1, 2, 3, 4, 5, 6, 7]").replace("[40, 50]", "[40, 50, 60]")
+    plan = plan_of(tmp_path, spec)
+    path, store = tmp_path / "plan.json", tmp_path / "s.db"
+    path.write_text(json.dumps(plan.to_json()))
+    slow = FRONT.replace("run_plan(plan, store", "run_plan(plan, store, progress=news").replace(
+        "plan, store, settings",
+        "import time\nnews = lambda news: time.sleep(60) if news.done > 4 else None\nplan, store, settings",
+    )
+    given = [str(path), str(store), json.dumps({"executor": "serial"})]
+    there = {**os.environ, "MILP_TREES_HEARTBEAT": "0.25"}
+    first = subprocess.Popen([sys.executable, "-c", slow, *given], env=there)
+    try:
+        folder = Folder(f"{store}.runs")
+        while folder.read("round.json") is None:
+            assert first.poll() is None
+        second = subprocess.Popen(
+            [sys.executable, "-c", FRONT, *given], env={**there, VARIABLE: "elsewhere"}
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            second.wait(timeout=3)  # it waits for the first one, which lives
+    finally:
+        first.kill()
+        first.wait()
+    assert second.wait(timeout=60) == 0
+    files = folder.names("rows", ".jsonl")
+    hosts = {name.partition("-")[0] for name in files}
+    assert "elsewhere" in hosts
+    study = run_plan(plan, store, executor="serial")
+    assert len(study) == len(plan.runs)
+    lines = sum(len((folder / f"rows/{name}").read_bytes().splitlines()) for name in files)
+    assert lines == len(plan.runs)

@@ -1,0 +1,176 @@
+"""Tables and figures of a study for papers."""
+
+import csv
+import io
+import json
+import re
+
+import matplotlib
+import pytest
+from typer.testing import CliRunner
+
+import milp_trees as mt
+from milp_trees.cli.main import app
+from milp_trees.errors import DataError
+from milp_trees.registering.labels import declared
+from milp_trees.studies.columns import COLUMNS
+from milp_trees.studies.figures import FIGURES
+from milp_trees.studies.page_style import page_style
+from milp_trees.studies.paper_tables import latex_text, markdown_text
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Two data sets × ten lines × two seeds."""
+    path = tmp_path_factory.mktemp("papers") / "study.db"
+    problems = [
+        mt.Problem(
+            mt.load(f"planted:rows=30,tests=4,depth=1,noise=0.1,seed={s}"),
+            mt.Accuracy(),
+            mt.Trees(1),
+        )
+        for s in (1, 2)
+    ]
+    speed_ups = [
+        k for k, on in declared(mt.registry.classes("methods")["dp"]).items() if on is True
+    ]
+    names = ["dp", "cart", "enumerate", *(f"dp:{name}=off" for name in speed_ups[:7])]
+    mt.compare(problems, names, seeds=[0, 1], reference=None, store=path).store.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(store):
+    return mt.Study.open(store)
+
+
+def run(*arguments):
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_csv_of_rows_has_every_column(store, study):
+    code, out, _ = run("table", store, "--style", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert list(rows[0]) == list(COLUMNS)
+    assert len(rows) == len(study)
+    assert {row["objective"] for row in rows} == {str(v) for v in study.frame()["objective"]}
+
+
+def test_aggregates_name_their_time_out_mode_and_shift(store):
+    for style in ("latex", "markdown", "csv"):
+        given = ("--by", "variant", "--style", style, "--timeouts", "par10", "--shift", "10")
+        code, out, _ = run("table", store, *given)
+        assert code == 0
+        assert "par10" in out
+        assert "10 s" in out or ",par10,10.0" in out
+
+
+def test_json_holds_the_cells_unrounded(store):
+    _, out, _ = run("table", store, "--by", "variant", "--measure", "solved,gap", "--json")
+    rows = json.loads(out)
+    assert rows[0]["variant"] == "dp"
+    assert (rows[0]["solved"], rows[0]["gap"]) == (4, 0.0)
+
+
+def test_latex_has_one_cell_per_column(store):
+    _, out, _ = run("table", store, "--by", "variant,depth", "--style", "latex")
+    body = out[out.index(r"\midrule") : out.index(r"\bottomrule")]
+    kinds = re.search(r"\\begin{tabular}{(\w+)}", out)[1]
+    for line in body.splitlines()[1:]:
+        assert len(re.split(r"(?<!\\)&", line)) == len(kinds)
+    assert out.count("% ") >= len(kinds)  # each column is described
+
+
+@pytest.mark.parametrize(
+    ("text", "latex", "markdown"),
+    [
+        ("a_b & 5%", r"a\_b \& 5\%", r"a\_b &amp; 5%"),
+        (r"\input{x}", r"\textbackslash{}input\{x\}", r"\\input{x}"),
+        ("a|b\n<i>", r"a\textbar{}b \textless{}i\textgreater{}", r"a\|b &lt;i&gt;"),
+        ("x\x1b[0m^2", r"x [0m\textasciicircum{}2", r"x \[0m^2"),
+    ],
+)
+def test_texts_are_no_commands(text, latex, markdown):
+    assert latex_text(text) == latex
+    assert markdown_text(text) == markdown
+
+
+def test_chosen_columns_and_files(store, tmp_path):
+    out = tmp_path / "t.md"
+    assert run("table", store, "--columns", "variant,*_seconds,seed", "--out", out)[0] == 0
+    head = out.read_text().splitlines()[0]
+    assert head.startswith(
+        "| variant | build seconds | hand over seconds | solve seconds | cpu seconds | seed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--style", "word"), "latex, csv, markdown"),
+        (("--by", "nothing"), "no column 'nothing'"),
+        (("--by", "variant", "--measure", "speed"), "no measure 'speed'"),
+        (("--columns", "nothing"), "no column 'nothing'"),
+        (("--columns", "seed", "--by", "seed"), "give one of them"),
+        (("--measure", "sgm"), "--by"),
+        (("--by", "seed", "--timeouts", "x"), "limit, par10, intersection"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(store, given, said):
+    code, out, err = run("table", store, *given)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["overview", *FIGURES])
+def test_every_figure_is_drawn_and_names_its_mode(study, kind):
+    import matplotlib.pyplot as plt
+
+    figure = study.plot(kind=kind, timeouts="par10" if kind != "overview" else "limit")
+    figure.canvas.draw()
+    titles = [ax.get_title() for ax in figure.axes]
+    assert "time-outs: " in titles[-1]
+    plt.close(figure)
+
+
+def test_lines_of_a_figure_are_told_apart(study):
+    """Ten lines have no colour with the same dashes twice."""
+    import matplotlib.pyplot as plt
+
+    figure = study.plot(kind="profile")
+    drawn = figure.axes[0].get_lines()
+    assert len(drawn) == 10
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in drawn}) == len(drawn)
+    plt.close(figure)
+
+
+def test_a_pdf_embeds_its_fonts_as_truetype(store, tmp_path):
+    out = tmp_path / "profile.pdf"
+    given = ("--font", "DejaVu Serif", "--width", "8.4", "--font-size", "7")
+    assert run("plot", store, "--out", out, *given)[0] == 0
+    content = out.read_bytes()
+    assert b"/FontFile2" in content
+    assert b"/Type3" not in content
+    assert re.search(rb"/BaseFont /([A-Z]{6}\+)?DejaVuSerif", content)
+
+
+def test_fonts_and_files_that_cannot_be_are_refused(store, tmp_path, monkeypatch):
+    for given, said in (
+        (("--out", tmp_path / "x.doc"), ".pdf"),
+        (("--out", tmp_path / "x.pgf"), "--latex"),
+        (("--out", tmp_path / "x.png", "--latex"), ".pgf"),
+        (("--out", tmp_path / "x.pdf", "--font", "No Such"), "There is no font"),
+        (("--out", tmp_path / "x.pdf", "--kind", "pie"), "overview, profile"),
+        (("--out", tmp_path / "x.pdf", "--kind", "ratios", "--base", "pie"), "no line 'pie'"),
+    ):
+        code, _, err = run("plot", store, *given)
+        assert code == 1
+        assert said in err
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DataError, match="LaTeX is not installed"), page_style(latex=True):
+        pass
