@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md, from the CSV files that the scripts of this folder wrote.
+"""The tables of docs/benchmarks.md, from the CSV files that the scripts and studies of this folder wrote.
 
 python benchmarks/report.py > docs/benchmarks.md
 """
@@ -12,7 +12,11 @@ import cost_sensitive
 import pandas as pd
 import policies
 
+from milp_trees.measures.summary import MEASURES
+
 RESULTS = Path(__file__).parent / "results"
+#: Measures of the published-style study.
+PUBLISHED = ("runs", "solved", "sgm", "par10", "fastest", "gap", "value", "primal-dual")
 
 HEAD = """# Measured
 
@@ -54,6 +58,24 @@ def markdown(table: pd.DataFrame) -> str:
 
 def section(title: str, command: str, text: str, table: str) -> None:
     print(f"\n## {title}\n\n```bash\n{command}\n```\n\n{text}\n\n{table}")
+
+
+def published() -> None:
+    """The aggregates of `published_short.toml`, once they are measured."""
+    path = RESULTS / "published_short.csv"
+    if not path.exists():
+        return
+    table = pd.read_csv(path)
+    table.columns = [MEASURES[name].title if name in MEASURES else name for name in table.columns]
+    section(
+        "All formulations, four solvers and three peers, depth 2, 3 s",
+        "python benchmarks/peers/environments.py\n"
+        "milp-trees study benchmarks/published_short.toml --jobs 2 --store published_short.db\n"
+        f"milp-trees table published_short.db --by variant --measure {','.join(PUBLISHED)} --style csv --out benchmarks/results/published_short.csv",
+        "One row per method over the 14 sets of `classification/` with at most 1000 rows, no start; what the columns are is in [studies.md](studies.md#aggregates). "
+        "`published.toml` is the study in full: depth 2 and 3, three seeds, 60 s. Cut here are depth 3, two of the seeds, 57 of the 60 seconds, and state-flow-reduced.",
+        markdown(table.round(2).fillna("")),
+    )
 
 
 ENGINE_TEXTS = {
@@ -202,38 +224,40 @@ def studies() -> None:
         )
 
 
-def main() -> None:
-    print(HEAD, end="")
-    depth2 = pd.read_csv(RESULTS / "depth2.csv")
-    limit = lambda seconds: depth2[depth2.limit == seconds]  # noqa: E731
+def depth_two() -> None:
+    """The sections of `depth2.toml`, from the rows of its study."""
+    rows = pd.read_csv(RESULTS / "depth2.csv").rename(columns={"data": "set"})
+    # Every run starts from the optimum.
+    rows = rows.assign(optimum=rows.set.map(rows.groupby("set").objective.min()))
+    groups = rows.name.str.partition("/")[0]
+    part = lambda *names, limit: rows[groups.isin(names) & (rows.time_limit == limit)]  # noqa: E731
+    command = "milp-trees study benchmarks/depth2.toml --store depth2.db\nmilp-trees table depth2.db --style csv --out benchmarks/results/depth2.csv"
     section(
         "Depth 2, every formulation on HiGHS, 20 s",
-        "python benchmarks/depth2_table.py --time-limit 20 --jobs 1",
+        command,
         "Seconds in bold: proven optimal; otherwise the bound that was reached. Every set of `classification/` with at most 1000 rows.",
-        pivot(limit(20)[limit(20).method.str.endswith("@highs")]),
+        pivot(part("classification", limit=20)),
     )
     section(
         "Depth 2, HiGHS, 100 s",
-        "python benchmarks/depth2_table.py --time-limit 100 --jobs 1 --formulations state-flow,path-cut",
-        "The two formulations of ours on every set, the published ones on the two sets that they come nearest to closing "
-        "(`--formulations flow-oct,cut,cut-w,bin-oct,oct,oct-binary --sets primary-tumor,hepatitis`).",
-        pivot(limit(100)),
+        command,
+        "The two formulations of ours on every set, the published ones on the two sets that they come nearest to closing.",
+        pivot(part("classification", "closest", limit=100)),
     )
-    others = limit(20)[limit(20).method.str.contains("@cbc|@scip")]
-    if len(others):
-        command = "python benchmarks/depth2_table.py --time-limit 20 --jobs 1 --solvers scip,cbc --sets hepatitis,primary-tumor,lymph,vote"
-        section("Depth 2, CBC and SCIP, 20 s", command, "As above.", pivot(others))
+    section("Depth 2, CBC and SCIP, 20 s", command, "As above.", pivot(part("four", limit=20)))
     peer = RESULTS / "depth2_odtlearn.csv"
     if peer.exists():
-        table = pd.read_csv(peer)[["set", "incumbent", "bound", "status", "seconds"]].round(1)
-        text = "A peer: odtlearn 1.1.0, FlowOCT with CBC, no start. Its incumbents are counted by us on its predictions."
+        table = pd.read_csv(peer).round(1).fillna("")
+        text = "A peer: odtlearn 1.1.0, FlowOCT with CBC, no start. Its trees are scored by us; it is stopped when it runs a tenth past its limit."
         section(
             "odtlearn's FlowOCT with CBC, depth 2, 20 s",
-            "python benchmarks/peer_odtlearn.py --time-limit 20   # in an environment of its own",
+            "python benchmarks/peers/environments.py odtlearn\n"
+            "milp-trees study benchmarks/odtlearn.toml --jobs 1 --store odtlearn.db\n"
+            "milp-trees table odtlearn.db --style csv --columns data,objective,bound,status,seconds,limit --out benchmarks/results/depth2_odtlearn.csv",
             text,
             markdown(table),
         )
-    ablation = pd.read_csv(RESULTS / "ablation.csv")
+    published()
     keep = [
         "set",
         "method",
@@ -247,22 +271,41 @@ def main() -> None:
     ]
     section(
         "What each strengthening is worth",
-        "python benchmarks/depth2_table.py --time-limit 30 --jobs 1 --formulations path-cut,path-cut:rivals=0,path-cut:merge_rows=off,…",
+        command,
         "Labels per test (`strengthen`) and rival cuts (`rivals`) of path-cut, merged rows (`merge_rows`: they carry the equivalent-points cuts), dropped tests "
         "(`drop_tests`). Nothing else differs.",
-        markdown(ablation[keep].round(1).sort_values(["set", "method"])),
+        markdown(part("ablation", limit=30)[keep].round(1).sort_values(["set", "method"])),
     )
+
+
+def state_flow() -> None:
+    """The section of `state_flow.toml`, from the rows of its study."""
+    rows = pd.read_csv(RESULTS / "state_flow.csv")
+    alone = rows[rows.method == "state-flow@highs"]
+    exact = rows[rows.method == "dp"].set_index("name").objective
+    keep = {
+        "name": "problem",
+        "data_rows": "rows",
+        "data_tests": "tests",
+        "variables": "columns",
+        "build_seconds": "build",
+        "hand_over_seconds": "hand_over",
+        "solve_seconds": "solve",
+        **{name: name for name in ("seconds", "objective", "bound", "status")},
+    }
+    table = alone[list(keep)].rename(columns=keep).assign(dp=alone.name.map(exact))
     section(
         "What state-flow proves alone",
-        "python benchmarks/state_flow.py",
-        "No start. Seconds of enumeration, Pyomo build, hand-over and solve; `dp` is the dynamic programme's optimum.",
-        markdown(
-            pd.read_csv(RESULTS / "state_flow.csv")
-            .drop(columns=["prepare"])
-            .astype({"dp": "object"})
-            .fillna("")
-        ),
+        "milp-trees study benchmarks/state_flow.toml --store state_flow.db\nmilp-trees table state_flow.db --style csv --out benchmarks/results/state_flow.csv",
+        "No start. Seconds of Pyomo build, hand-over and solve, and in all (with the enumeration of states); `dp` is the dynamic programme's optimum, where it takes the problem.",
+        markdown(table.round(3).astype({"dp": "object"}).fillna("")),
     )
+
+
+def main() -> None:
+    print(HEAD, end="")
+    depth_two()
+    state_flow()
     engines()
     policy_trees()
     cost_sensitive_trees()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, app, writable
+from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.table import StoreFile, TimeOuts
 from milp_trees.errors import DataError
@@ -54,6 +54,7 @@ def plot(
     latex: Annotated[
         bool, typer.Option("--latex", help="Let LaTeX set the texts, with its own fonts.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """A figure of a study, with the fonts of the page embedded."""
     if out.suffix.lower() not in FILES:
@@ -72,3 +73,4 @@ def plot(
     options = {"timeouts": timeouts, "base": base, "target": target, "environment": environment}
     style = {"width_cm": width, "height_cm": height, "font": font, "size": font_size}
     save_figure(Study.open(store), kind, out, options=options, style={**style, "latex": latex})
+    write({"file": str(out), "kind": kind, **options}, None, as_json)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, writable, write
-from milp_trees.cli.failing import explained
+from milp_trees.cli.failing import INTERRUPTED, explained
 from milp_trees.cli.readers import solver_options
+from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.planning.plan import Plan
@@ -21,10 +23,18 @@ if TYPE_CHECKING:
 @explained
 def study(
     spec: Annotated[
-        Path,
+        Path | None,
         typer.Argument(help="TOML file with problems and methods; docs/studies.md describes it."),
-    ],
+    ] = None,
     *,
+    watch: Annotated[
+        Path | None,
+        typer.Option(
+            "--watch",
+            metavar="STORE",
+            help="Show how far the study with this store is, until it ends; start nothing.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -77,6 +87,12 @@ def study(
     from milp_trees.planning.reading import read_plan
     from milp_trees.running.study import study as run_study
 
+    if (spec is None) == (watch is None):
+        raise DataError("Give a SPEC file, or --watch STORE to look at a study that runs.")
+    if spec is None:
+        assert watch is not None
+        _watch(watch, out, as_json)
+        return
     writable(out, store)
     plan = read_plan(spec)
     if dry_run:
@@ -92,9 +108,30 @@ def study(
         options=solver_options(executor_option),
         retries=retries,
         memory_mb=memory_cap,
+        progress=True,
     )
     _report(made, store, out, as_json)
     finish_study(made)
+
+
+def _watch(store: Path, out: Path | None, as_json: bool) -> None:
+    """Show the study with a store until it ends; only its folder is read."""
+    from milp_trees.running.display import Display, headline, watch
+    from milp_trees.running.folder import Folder
+    from milp_trees.running.standing import Follower
+
+    follower = Follower(Folder(f"{store}.runs", make=False))
+    try:
+        with Display() as display:
+            last = watch(follower, display)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    if last.done < last.total:
+        typer.echo(
+            "Nothing runs in this study now; the command that began it continues it.", err=True
+        )
+    if out is not None or as_json:
+        write({**asdict(last), "said": headline(last)}, out, as_json)
 
 
 def _list(plan: Plan, jobs: int, out: Path | None, as_json: bool) -> None:
@@ -110,9 +147,15 @@ def _list(plan: Plan, jobs: int, out: Path | None, as_json: bool) -> None:
 
 def _report(made: Study, store: Path | None, out: Path | None, as_json: bool) -> None:
     """Print how the runs ended, and how their rows are looked at."""
+    from milp_trees.running.environment import mixed
+
     ends = Counter(row["status"] for row in made.rows).most_common()
     told = ", ".join(f"{number} {status}" for status, number in ends)
     typer.echo(f"rows      {len(made.rows)}: {told or 'none'}", err=as_json)
+    used = {row["run"].get("environment") for row in made.rows}
+    sentence = mixed({k: v for k, v in made.store.environments().items() if k in used})
+    if sentence:
+        typer.echo(f"machines  {sentence}", err=as_json)
     if store is not None:
         typer.echo(f"store     {store}; milp-trees report {store} makes a page of it", err=as_json)
     write(made.rows, out, as_json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, app, writable
+from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.readers import split
 from milp_trees.errors import DataError
@@ -57,9 +57,11 @@ def table(
     out: Annotated[
         Path | None, typer.Option("--out", help="File; by default standard output.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """The rows of a study, or with --by aggregates of them, as LaTeX, CSV or Markdown."""
     from milp_trees.measures.summary import USUAL
+    from milp_trees.results.json import json_safe
     from milp_trees.studies import Study
     from milp_trees.studies.paper_tables import STYLES, aggregate_table, row_table
 
@@ -76,7 +78,9 @@ def table(
     else:
         made = row_table(study, ["*"] if style == "csv" and not columns else split(columns))
     text = STYLES[style](made)
-    if out is None:
+    if as_json:
+        write(json_safe(made.frame.to_dict("records")), None, True)
+    if out is None and not as_json:
         typer.echo(text, nl=False)
-    else:
+    elif out is not None:
         out.write_text(text, encoding="utf-8")

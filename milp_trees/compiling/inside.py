@@ -19,7 +19,7 @@ from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder,
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.datamodel import models, register_default
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.serialize import dumps
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -56,6 +56,7 @@ __all__ = [
     "binding",
     "cgutils",
     "config",
+    "cpu_target",
     "dumps",
     "errors",
     "from_dtype",

@@ -35,7 +35,8 @@ from milp_trees.library.solving import readers
 from milp_trees.methods.finish import versions
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
-from milp_trees.running.environment import environment, load
+from milp_trees.running.environment import environment
+from milp_trees.running.gauges import load_average
 
 
 class Stated(Protocol):
@@ -177,7 +178,7 @@ def _check_names(entries: Sequence[Entry]) -> None:
 
 def machine() -> str:
     """The processor of this machine, without the machine's name, and how busy it is."""
-    found, busy = environment(), load()
+    found, busy = environment(), load_average()
     said = f"{found['cpu'] or 'a processor'}, {found['logical_cores']} cores"
     return said if busy is None else f"{said}, load average {busy:.1f}"
 

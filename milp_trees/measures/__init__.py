@@ -12,7 +12,7 @@ from milp_trees.measures.integrals import (
     primal_dual_integral,
     primal_integral,
 )
-from milp_trees.measures.pairs import holm, pairwise_ratios, wilcoxon_test, wins
+from milp_trees.measures.pairs import holm, pairwise_ratios, wilcoxon_test
 from milp_trees.measures.profiles import performance_profile, target_distribution, time_to_target
 from milp_trees.measures.ranks import CriticalDifference, critical_difference
 from milp_trees.measures.times import (
@@ -44,6 +44,5 @@ __all__ = [
     "variability",
     "virtual_best",
     "wilcoxon_test",
-    "wins",
     "with_virtual_best",
 ]

@@ -11,6 +11,8 @@ All measures take `Study.frame()`, a DataFrame with a row per run.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 
@@ -96,8 +98,11 @@ def solved(frame: pd.DataFrame) -> pd.Series:
 
 
 def numbers(column: pd.Series) -> pd.Series:
-    """A column as floats; what is missing is NaN."""
-    return pd.to_numeric(column, errors="coerce").astype(float)
+    """A column as floats; what is missing, or an integer that no float holds, is NaN."""
+    try:
+        return pd.to_numeric(column, errors="coerce").astype(float)
+    except OverflowError:
+        return column.map(lambda x: np.nan if abs(x or 0) > sys.float_info.max else x).astype(float)
 
 
 def limits(frame: pd.DataFrame) -> pd.Series:

@@ -16,7 +16,6 @@ from milp_trees.measures.instances import (
     matrix,
     numbers,
     one_environment,
-    solved,
     times,
 )
 
@@ -197,11 +196,3 @@ def data_sets(frame: pd.DataFrame, instances: pd.MultiIndex) -> np.ndarray:
     place = frame.drop_duplicates(["name", "problem"]).set_index(["name", "problem"])["data"]
     keys = pd.MultiIndex.from_arrays([instances.get_level_values(k) for k in (0, 1)])
     return np.asarray(place.reindex(keys).fillna("").astype(str))
-
-
-def wins(frame: pd.DataFrame) -> pd.DataFrame:
-    """How often each line is the fastest to solve an instance; equal times count for each."""
-    frame = lines(frame)
-    table = matrix(frame, numbers(frame["seconds"]).where(solved(frame)))
-    best = table.eq(table.min(axis=1), axis=0) & table.notna()
-    return pd.DataFrame({"fastest": best.sum().astype(int), "solved": table.notna().sum()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -114,7 +115,7 @@ def _page(content: Content, other: Content | None, detail: Detail) -> str:
     main = content.main(detail)
     main["against"] = None if other is None else other.main(detail)
     own = "\n".join((_ASSETS / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
-    codes = [*(library.text() for library in libraries()), f"{own}\nM.start();\n"]
+    codes = [*(library.text() for library in libraries()), ascii_code(f"{own}\nM.start();\n")]
     title, sentences = headline(content)
     blocks = [
         f'<script type="text/plain" id="library-{k}" data-library>{packed(code)}</script>'
@@ -133,7 +134,14 @@ def _page(content: Content, other: Content | None, detail: Detail) -> str:
         "licences": html.escape(licences()),
         "blocks": "\n".join(blocks),
     }
-    return fill((_ASSETS / "page.html").read_text("utf-8"), parts)
+    page = fill((_ASSETS / "page.html").read_text("utf-8"), parts)
+    # A server or a mail program may state another encoding than UTF-8; ASCII is read alike in all.
+    return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def ascii_code(code: str) -> str:
+    """JavaScript with the same meaning in ASCII; other characters are escaped."""
+    return re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], code)
 
 
 def policy(codes: list[str]) -> str:

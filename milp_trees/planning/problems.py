@@ -132,23 +132,27 @@ def _products(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _choices(entries: list[Any], path: Path) -> list[Choice]:
     """The alternatives of a dimension; its labels hold what tells them apart."""
-    found = [
-        (entry, values, (*path, i))
-        for i, entry in enumerate(entries)
-        for values in _products(_dumped(entry))
-    ]
-    several = len(found) > 1
-    differ = _differing([values for _, values, _ in found])
+    variants = [(i, values) for i, one in enumerate(entries) for values in _products(_dumped(one))]
     out = []
-    for entry, values, place in found:
-        shown = [name for name in values if name in differ or name in ALWAYS]
-        if path[-1] in ("task", "binarize") and (base := values.get("name", values.get("kind"))):
-            told = _told(values, [name for name in shown if name not in ("name", "kind")])
-            label = f"{base}{':' if told else ''}{told}" if several else ""
-        else:
-            label = _told(values, shown)
-        out.append(Choice(_recipe(entry, values, path[-1]), label, place))
+    for i, values in variants:
+        alias = values.pop("alias", None)
+        alike = [other for j, other in variants if j == i or alias is None]
+        label = _label(values, alias, _differing(alike), len(variants) > 1, path[-1])
+        out.append(Choice(_recipe(entries[i], values, path[-1]), label, (*path, i)))
     return out
+
+
+def _label(
+    values: Mapping[str, Any], alias: str | None, differ: set[str], several: bool, dimension: Any
+) -> str:
+    """The part of a problem's name for one alternative of a dimension."""
+    base = values.get("name", values.get("kind")) if dimension in ("task", "binarize") else None
+    if base is None and alias is None:
+        return _told(values, [name for name in values if name in differ or name in ALWAYS])
+    told = _told(values, [name for name in values if name in differ - {"name", "kind", "alias"}])
+    if alias is None and not several:
+        return ""
+    return f"{alias or base}{':' if told else ''}{told}"
 
 
 def _recipe(entry: Any, values: dict[str, Any], dimension: Any) -> Any:

@@ -168,7 +168,13 @@ Numbers = Annotated[
 ]
 
 
-class BinarizerTable(Table):
+class Alternative(Table):
+    """One of several values of a dimension; `alias` is what names of problems call it."""
+
+    alias: Name | None = None
+
+
+class BinarizerTable(Alternative):
     kind: Literal["auto", "midpoints", "quantiles", "buckets", "tree-guess"]
     n_bins: Many[int] = []
     max_midpoints: Many[int] = []
@@ -199,7 +205,7 @@ class Defaults(Settings):
     reference: Name = "auto"
 
 
-class TreeSpace(Table):
+class TreeSpace(Alternative):
     max_depth: Many[Count | Literal["none"]] = [2]
     max_leaf_nodes: Many[Positive] = []
     min_samples_leaf: Many[Positive] = []
@@ -208,7 +214,7 @@ class TreeSpace(Table):
     split_on_group: Many[bool] = []
 
 
-class ListSpace(Table):
+class ListSpace(Alternative):
     max_length: Many[Count | Literal["none"]] = []
     min_samples_rule: Many[Positive] = []
     split_on_group: Many[bool] = []
@@ -219,7 +225,7 @@ class ListSpace(Table):
     max_antecedents: Many[Positive] = []
 
 
-class Grow(Table):
+class Grow(Alternative):
     """How an ensemble is grown; see `milp_trees.studies.pruning.Growing`."""
 
     model: Many[Name] = []
@@ -238,7 +244,7 @@ class PriceGroup(Table):
     once: bool = False
 
 
-class Pricing(Table):
+class Pricing(Alternative):
     """The task of a pruning problem."""
 
     lam: Many[Exact] = [0]
@@ -250,7 +256,7 @@ class Pricing(Table):
     denominator: Positive | None = None
 
 
-class Penalties(Table):
+class Penalties(Alternative):
     """The task of a problem of decisions."""
 
     leaf_penalty: Many[Exact] = []
@@ -263,6 +269,7 @@ class TaskTable(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     name: Name
+    alias: Name | None = None
 
 
 class Problems(Settings):

@@ -31,6 +31,8 @@ OWN = "milp-trees"
 SOURCES = Path(__file__).resolve().parents[2]
 #: Extras of this package that no run uses.
 _NOT_USED = ("test", "dev", "notebooks")
+#: Differences that a sentence names.
+SAID = 6
 #: What tells two environments apart, with its name in sentences. The command is kept too, but does
 #: not count: a study that is continued by another command runs in the same environment.
 PARTS = {
@@ -107,11 +109,24 @@ def differences(found: Iterable[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def load() -> float | None:
-    """How many processes wanted a core, on average over the last minute; None if not known."""
-    with suppress(OSError, AttributeError):
-        return float(psutil.getloadavg()[0])
-    return None
+def mixed(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """The sentence that rows of a study come from several environments; empty for one.
+
+    Parameters
+    ----------
+    found : mapping of fingerprint to environment
+        The environments of the rows, such as `Study.environments()`.
+
+    Returns
+    -------
+    str
+    """
+    if len(found) < 2:
+        return ""
+    told = differences(found.values())
+    more = len(told) - SAID
+    what = "; ".join(told[:SAID]) + (f"; and {more} more" if more > 0 else "")
+    return f"The runs were made in {len(found)} environments, whose times are never averaged. They differ in {what}."
 
 
 def _different(name: str, values: list[Any]) -> list[str]:

@@ -35,15 +35,21 @@ class Folder:
     ----------
     path : path
         It is made if it does not exist.
+    make : bool, default=True
+        False for those who only read: nothing is made, and the folder must exist.
 
     Raises
     ------
     StudyError
-        The folder cannot be made or written.
+        The folder cannot be made or written, or does not exist.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, make: bool = True) -> None:
         self.path = Path(path).absolute()
+        if not make:
+            if not self.path.is_dir():
+                raise StudyError(f"There is no folder {self.path} of a study; name its store.")
+            return
         try:
             for name in FOLDERS:
                 (self.path / name).mkdir(parents=True, exist_ok=True)
@@ -124,5 +130,8 @@ class Folder:
 
     def names(self, folder: str, ending: str = "") -> list[str]:
         """The names of the files in a folder, sorted, without drafts."""
-        found = os.listdir(self.path / folder)
+        try:
+            found = os.listdir(self.path / folder)
+        except FileNotFoundError:
+            return []
         return sorted(name for name in found if name.endswith(ending) and not name.startswith("."))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from milp_trees.methods.callback import is_true
 from milp_trees.planning.plan import Plan
 from milp_trees.running.batches import batches
 from milp_trees.running.claims import Busy, Claims, Done, Taken
@@ -111,7 +112,8 @@ def run_plan(
         Memory, in MB, that a run and its solver may use together; a run with more is ended and
         counts as crashed.
     progress : callable, optional
-        Called with `News` about twice a second.
+        Called with `News` about twice a second. If it returns True, the study ends as after one
+        Ctrl-C: runs in flight are finished.
 
     Returns
     -------
@@ -302,16 +304,10 @@ class Front:
                 self._starts = 0 if rows else self._starts
                 done = keys & (merging.final | failed)
                 alive = self.executor.alive()
-                self._tell(
-                    News(
-                        self.folder,
-                        len(self.plan.runs),
-                        before + len(done),
-                        rows,
-                        alive,
-                        interrupts.count,
-                    )
-                )
+                now = before + len(done)
+                news = News(self.folder, len(self.plan.runs), now, rows, alive, interrupts.count)
+                if self._tell(news):
+                    interrupts.count = max(1, interrupts.count)
                 if len(done) == len(keys) or not led():
                     return False
                 if interrupts.count:
@@ -362,9 +358,9 @@ class Front:
         if count > 1:
             self.executor.kill()
 
-    def _tell(self, news: News) -> None:
-        if self.settings.progress is not None:
-            self.settings.progress(news)
+    def _tell(self, news: News) -> bool:
+        """Whether the user's function wants the end."""
+        return self.settings.progress is not None and is_true(self.settings.progress(news))
 
     # -- the answer ------------------------------------------------------------------------------
 

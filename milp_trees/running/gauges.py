@@ -17,6 +17,13 @@ import psutil
 FAMILY = 1.0
 
 
+def load_average() -> float | None:
+    """Processes that ran or waited in the last minute, on average; None where nothing counts them."""
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
+        return os.getloadavg()[0]
+    return None
+
+
 @dataclass
 class Gauges:
     """Measures one run after the other."""
@@ -33,19 +40,52 @@ class Gauges:
         """A run begins."""
         self._seconds.clear()
         self._peak, self._loads = 0.0, []
-        self._looked = 0.0
-        self.look()
+        self._weigh()
         self._before = sum(self._seconds.values())
+        self._load()
 
     def look(self) -> float:
         """Look at memory, time and load; returns the memory in use now, in MB."""
         now = time.monotonic()
         if now - self._looked > FAMILY:
             self._looked = now
-            with contextlib.suppress(psutil.Error):
-                self._children = {p.pid: p for p in self.own.children(recursive=True)}
-            with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
-                self._loads.append(os.getloadavg()[0])
+            self._find()
+            self._load()
+        return self._weigh()
+
+    def end(self, of_solver: bool = True) -> dict[str, Any]:
+        """What the run used: the fields of a row.
+
+        Parameters
+        ----------
+        of_solver : bool, default=True
+            Whether the run may have started processes. To look for them takes milliseconds, on a
+            machine with many processes more.
+
+        Returns
+        -------
+        dict
+        """
+        if of_solver:
+            self._find()
+        self._weigh()
+        return {
+            "peak_memory_mb": round(self._peak, 1),
+            "cpu_seconds": round(max(0.0, sum(self._seconds.values()) - self._before), 4),
+            "load": round(sum(self._loads) / len(self._loads), 3) if self._loads else None,
+        }
+
+    def _find(self) -> None:
+        with contextlib.suppress(psutil.Error):
+            self._children = {p.pid: p for p in self.own.children(recursive=True)}
+
+    def _load(self) -> None:
+        busy = load_average()
+        if busy is not None:
+            self._loads.append(busy)
+
+    def _weigh(self) -> float:
+        """Memory in use, in MB, by the processes that are known; their times are kept."""
         memory = 0.0
         for process in (self.own, *list(self._children.values())):
             with contextlib.suppress(psutil.Error):
@@ -56,16 +96,6 @@ class Gauges:
                 self._seconds[name] = used.user + used.system
         self._peak = max(self._peak, memory)
         return memory
-
-    def end(self) -> dict[str, Any]:
-        """What the run used: the fields of a row."""
-        self._looked = 0.0
-        self.look()
-        return {
-            "peak_memory_mb": round(self._peak, 1),
-            "cpu_seconds": round(max(0.0, sum(self._seconds.values()) - self._before), 4),
-            "load": round(sum(self._loads) / len(self._loads), 3) if self._loads else None,
-        }
 
     def kill_children(self) -> None:
         """End all processes that this one started."""

@@ -16,8 +16,8 @@ from milp_trees.running.rounds import Round
 
 #: Seconds between two looks at the memory; at the orders; and at whether the front end is alive.
 MEMORY, ORDERS, FRONT = 0.25, 0.5, 1.0
-#: Exit codes of a worker that was ended by its own monitor.
-ENDED_BY_MEMORY, ENDED_NOW = 70, 71
+#: Exit codes of a worker that was ended by its own monitor, and of one that cannot work here.
+ENDED_BY_MEMORY, ENDED_NOW, CANNOT = 70, 71, 72
 
 
 class Watched(Protocol):

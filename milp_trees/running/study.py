@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -24,7 +25,7 @@ def study(
     retries: int = 2,
     memory_mb: float | None = None,
     dry_run: Literal[True],
-    progress: Callable[[News], object] | None = None,
+    progress: bool | Callable[[News], object] = False,
 ) -> Plan: ...
 @overload
 def study(
@@ -38,7 +39,7 @@ def study(
     retries: int = 2,
     memory_mb: float | None = None,
     dry_run: Literal[False] = False,
-    progress: Callable[[News], object] | None = None,
+    progress: bool | Callable[[News], object] = False,
 ) -> Study: ...
 def study(
     spec: str | Path | Plan,
@@ -48,7 +49,7 @@ def study(
     executor: str = "processes",
     address: str | None = None,
     dry_run: bool = False,
-    progress: Callable[[News], object] | None = None,
+    progress: bool | Callable[[News], object] = False,
     retries: int = 2,
     memory_mb: float | None = None,
     options: Mapping[str, Any] | None = None,
@@ -74,8 +75,11 @@ def study(
         Of a Dask scheduler.
     dry_run : bool, default=False
         Check everything and return the plan.
-    progress : callable, optional
-        Called with `milp_trees.running.front.News` about twice a second.
+    progress : bool or callable, default=False
+        True shows the running jobs with incumbent, bound and gap, and the time that is left: on a
+        terminal, in a notebook, or as lines in a log. A callable is called with
+        `milp_trees.running.front.News` about twice a second; if it returns True, runs in flight are
+        finished and the study ends, as after one Ctrl-C.
     retries : int, default=2
         How often a run whose process, or whose solver's process, crashed is made again.
     memory_mb : number, optional
@@ -100,14 +104,20 @@ def study(
     plan = spec if isinstance(spec, Plan) else read_plan(spec)
     if dry_run:
         return plan
-    return run_plan(
-        plan,
-        store,
-        executor=executor,
-        jobs=jobs,
-        address=address,
-        options=options,
-        retries=retries,
-        memory_mb=memory_mb,
-        progress=progress,
-    )
+    watching: Any = nullcontext(progress or None)
+    if progress is True:
+        from milp_trees.running.display import Display
+
+        watching = Display()
+    with watching as tell:
+        return run_plan(
+            plan,
+            store,
+            executor=executor,
+            jobs=jobs,
+            address=address,
+            options=options,
+            retries=retries,
+            memory_mb=memory_mb,
+            progress=tell,
+        )

@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, UnknownName
 from milp_trees.mip.process import crashed_process
 from milp_trees.planning.plan import Plan, PlannedRun
@@ -28,12 +29,14 @@ from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 from milp_trees.running.gauges import Gauges
 from milp_trees.running.live import Live
-from milp_trees.running.monitor import Monitor
+from milp_trees.running.monitor import CANNOT, Monitor
 from milp_trees.running.presence import Presence
 from milp_trees.running.rounds import Round
+from milp_trees.running.rounds import fingerprint as fingerprint_of
 from milp_trees.running.row_files import Appender
 from milp_trees.running.shelf import Shelf, crashed
 from milp_trees.studies.attempt import failed, named_method
+from milp_trees.studies.identity import Statement, run_key
 from milp_trees.studies.one_run import Bench, Case, Made, origin
 
 if TYPE_CHECKING:
@@ -96,6 +99,7 @@ class Worker:
         self.gauges = Gauges()
         self._built: OrderedDict[tuple[str, int], tuple[Problem, Dataset | None]] = OrderedDict()
         self._benches: OrderedDict[tuple[Any, ...], Bench] = OrderedDict()
+        self._statements: dict[str, Statement] = {}
         self._settled: set[str] = set()
         self._rivals: dict[str, list[str]] = {}
         for run in self.plan.runs:
@@ -166,6 +170,7 @@ class Worker:
         if isinstance(self.claims.looked_at(run.key, first), Taken):
             self.live.begin(**self._about(run, 0, "preparing"))
             bench = self._bench(run)
+            self._check(run, bench)
             # Before the run is claimed: a helper run that crashes is no crash of this run.
             self.running = True
             try:
@@ -200,6 +205,18 @@ class Worker:
                 self._benches.popitem(last=False)
         self._benches.move_to_end(name)
         return self._benches[name]
+
+    def _check(self, run: PlannedRun, bench: Bench) -> None:
+        """Refuse a run that would be another one here: with other data or other software."""
+        case = (bench.judged_by or bench).case
+        if run.problem not in self._statements:
+            self._statements[run.problem] = Statement.of(case.problem, case.test)
+        stated, method = self._statements[run.problem], named_method(run.method, run.options)
+        order = run.permutation
+        if run.key != run_key(stated, method, run.limits, run.begin, permutation=order):
+            raise StudyError(
+                f"The data of {run.problem}, or the software of {run.method}, are not those of the plan on {self.me.about['host']}; give all machines the same files and versions, and start the study again."
+            )
 
     def _problem(self, name: str, order: int) -> tuple[Problem, Dataset | None]:
         if (name, order) not in self._built:
@@ -247,7 +264,7 @@ class Worker:
             made = self._without_answer(run, bench, str(why))
         finally:
             self.running = False
-        return made, self.gauges.end()
+        return made, self.gauges.end(not registry.is_engine(run.method))
 
     def _without_answer(self, run: PlannedRun, bench: Bench, why: str) -> Made:
         problem = bench.case.problem
@@ -328,12 +345,14 @@ def main(given: list[str] | None = None) -> int:
         return 0  # it started late, after its study was taken up by another front end
     try:
         plan = Plan.from_json(folder.read("plan.json"), asked.place)
+        if fingerprint_of(plan) != now.plan:
+            return 0  # the next front end has just written the plan of another study
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             Worker(folder, asked.front, plan=plan, name=asked.name, most=asked.most).work()
     except MilpTreesError as why:
         print(why, file=sys.stderr)
-        return 1
+        return CANNOT
     return 0
 
 

@@ -21,7 +21,7 @@ from milp_trees.measures import (
     variability,
     with_virtual_best,
 )
-from milp_trees.measures.instances import lines, one_environment, solved
+from milp_trees.measures.instances import INSTANCE, lines, one_environment, solved
 from milp_trees.measures.profiles import FLOOR
 from milp_trees.measures.summary import summary
 
@@ -29,6 +29,9 @@ from milp_trees.measures.summary import summary
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
 SHIFT = 1.0
+#: With more lines than this, those that are 0 everywhere are counted instead of drawn, and a legend
+#: has several columns.
+MANY = 16
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,9 @@ def _steps(ax: Any, table: pd.DataFrame, end: float, start: float | None = None)
     """Draw the columns of a table as steps, the highest at its end first in the legend."""
     styles = line_styles(list(table))
     order = sorted(table, key=lambda name: -table[name].iloc[-1] - 1e-3 * table[name].mean())
+    flat = [name for name in order if not table[name].any()]
+    if len(order) > MANY:
+        order = [name for name in order if name not in flat]
     x = np.append(table.index.to_numpy(dtype=float), end)
     for name in order:
         y = np.append(table[name], table[name].iloc[-1])
@@ -108,12 +114,22 @@ def _steps(ax: Any, table: pd.DataFrame, end: float, start: float | None = None)
             label=name,
             **styles[name],
         )
+    if flat and len(styles) > MANY:
+        ax.plot([], [], " ", label=f"{len(flat)} others are 0 everywhere")
     legend(ax)
 
 
 def legend(ax: Any) -> None:
     """A legend beside the axes, so that it hides nothing."""
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, frameon=False)
+    count = len(ax.get_legend_handles_labels()[1])
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0,
+        frameon=False,
+        ncols=-(-count // MANY),
+        fontsize="small" if count > MANY else None,
+    )
 
 
 def _log(ax: Any) -> None:
@@ -160,10 +176,13 @@ def _solved(wanted: Wanted, ax: Any) -> None:
         for name in dict.fromkeys(frame["variant"])
     }
     _steps(ax, pd.DataFrame(columns, index=at), at[-1] * 1.2)
+    ax.yaxis.get_major_locator().set_params(integer=True)
+    total = len(frame.drop_duplicates(INSTANCE))
     ax.set(
         xscale="log",
         xlabel="seconds",
         ylabel="instances solved",
+        ylim=(-0.02 * total, 1.02 * total),
         title="instances solved within a time; time-outs: not solved",
     )
 
@@ -171,10 +190,11 @@ def _solved(wanted: Wanted, ax: Any) -> None:
 def _target(wanted: Wanted, ax: Any) -> None:
     table = target_distribution(wanted.frame, wanted.traces, wanted.target)
     _steps(ax, table, max(table.index[-1] * 1.2, FLOOR), FLOOR)
+    near = f" within {100 * wanted.target:g} %" if wanted.target else ""
     ax.set(
         xscale="log",
         ylim=(-0.02, 1.02),
-        xlabel=f"seconds to a value within {100 * wanted.target:g} % of the best known",
+        xlabel=f"seconds to the best known value{near}",
         ylabel="share of instances",
         title="time to target; time-outs: not reached",
     )
@@ -250,7 +270,7 @@ def _ranks(wanted: Wanted, ax: Any) -> None:
     low, high = 1, max(count, 2)
     ax.set(xlim=(low, high), ylim=(-half - 0.6 - 0.5 * len(found.groups), 1.4))
     ax.axhline(0, color="black", linewidth=1)
-    for rank in range(low, high + 1):
+    for rank in range(low, high + 1, 1 + high // 16):
         ax.plot([rank, rank], [0, 0.12], color="black", linewidth=1)
         ax.text(rank, 0.2, str(rank), ha="center", va="bottom")
     for k, group in enumerate(found.groups):

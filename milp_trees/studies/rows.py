@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from types import NoneType
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.json import SCHEMA, relative_gap
+from milp_trees.results.json import SCHEMA, number, relative_gap
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
 from milp_trees.results.tables import reasons, summary
@@ -80,8 +81,8 @@ def _check(row: dict[str, Any]) -> None:
     if row["agrees"] not in (True, False, None) or row["sense"] not in ("min", "max"):
         raise DamagedRow(f"agrees is {row['agrees']!r:.50} and sense {row['sense']!r:.50}")
     for point in row["trace"]:
-        for number in TracePoint(*point):
-            math.isfinite(number or 0)
+        if not all(value is None or number(value) for value in TracePoint(*point)):
+            raise DamagedRow(f"a point of its trace is {point!r:.50}")
     for name, kind in (
         ("method", str),
         ("unit", str),
@@ -97,9 +98,30 @@ def _check(row: dict[str, Any]) -> None:
     float(row["seconds"])
     if row["predictor"] is not None:
         float(row["objective"])
+    _check_run(row.get("run") or {})
     flat(row)
     summary(row)
     reasons([row])
+
+
+#: What `row["run"]` holds as text.
+_TEXTS = ("name", "group", "kind", "data", "start", "environment", "worker", "started")
+
+
+def _check_run(run: dict[str, Any]) -> None:
+    """Refuse a description of a run whose entries are of other kinds; any may be absent."""
+    limits = run.get("limits") or {}
+    for name, value in (
+        *((name, run.get(name)) for name in ("permutation", "attempt", "load")),
+        *((f"limits.{name}", value) for name, value in limits.items()),
+    ):
+        if value is not None and not number(value):
+            raise DamagedRow(f"run.{name} is {value!r:.50}")
+    for name in _TEXTS:
+        if not isinstance(run.get(name), (str, NoneType)):
+            raise DamagedRow(f"run.{name} is {run[name]!r:.50}")
+    if not isinstance(run.get("crashes", []), list):
+        raise DamagedRow(f"run.crashes is {run['crashes']!r:.50}")
 
 
 def with_gaps_to_best(

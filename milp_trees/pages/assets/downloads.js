@@ -81,7 +81,7 @@ M.downloads = (() => {
     }
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.setAttribute("color", "#111");
-    copy.setAttribute("font-family", "system-ui, sans-serif");
+    copy.style.fontFamily = "system-ui, sans-serif";
     copy.style.background = "#fff";
     return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
   }

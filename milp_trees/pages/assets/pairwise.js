@@ -7,7 +7,8 @@
   const { FLOOR, table: runTable, timeOf, isSolved } = M.measures;
   const { table, declare } = M.tables;
 
-  const names = (rows) => [...new Set(rows.filter((row) => row.status !== "unsupported").map((row) => row.line))]
+  const supported = (rows) => rows.filter((row) => row.status !== "unsupported");
+  const names = (rows) => [...new Set(supported(rows).map((row) => row.line))]
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const p = (x) => (x === null || x === undefined ? "–" : x < 0.001 ? "<0.001" : x.toFixed(3));
 
@@ -33,7 +34,8 @@
     const par = chosen.map(({ row }) => timeOf(row, "par10"));
     return { line: "(virtual best)", runs: chosen.length,
       solved: chosen.filter(({ solved }) => solved).length,
-      sgm: M.measures.shiftedGeometricMean(times, shift), par10: par.length ? M.measures.mean(par) : null };
+      sgm: M.measures.shiftedGeometricMean(times, shift),
+      par10: par.length ? M.measures.mean(par) : null };
   }
 
   M.section({
@@ -53,7 +55,8 @@
       lines.push(virtualBestLine(best, mode, shift));
       const shifts = [0.01, 0.1, 1, 10].map((s) => [s, `${s} s`]);
       keepFocus(body, () => body.replaceChildren(
-        M.el("p", { class: "switches" }, switches(seen, true), choice("shift", "shift", shifts, { convert: Number })),
+        M.el("p", { class: "switches" }, switches(seen, true),
+          choice("shift", "shift", shifts, { convert: Number })),
         table({ id: "methods", columns: METHODS, lines,
           caption: `Methods: ${conditions(seen)}; shift ${shift} s` })));
     },
@@ -64,10 +67,10 @@
   M.state.declare("other", "");
   /** The chosen base, else a line with the most runs. */
   function baseOf(rows) {
-    const runs = M.measures.groups(rows.filter((row) => row.status !== "unsupported"), (row) => row.line);
+    const runs = M.measures.groups(supported(rows), (row) => row.line);
     const wanted = M.state.get("base");
     if (runs.has(wanted)) return wanted;
-    return names(rows).sort((a, b) => (runs.get(b)?.length ?? 0) - (runs.get(a)?.length ?? 0))[0];
+    return names(rows).sort((a, b) => runs.get(b).length - runs.get(a).length)[0];
   }
   const named = (all) => all.map((line) => [line, line]);
 
@@ -107,8 +110,8 @@
       const shown = found.filter(({ ratio }) => ratio !== null).sort((a, b) => a.ratio - b.ratio);
       if (!shown.length) return `No other method has an instance in common with ${base}.`;
       return Plot.plot(lined(shown.map(({ line }) => line), width, {
-        x: { type: x, label: `time / time of ${clip(base, 24)} (shift ${seen.shift} s)`, grid: true, tickFormat: short,
-          ticks: width < 500 ? 3 : 7, ...reach(shown, x) },
+        x: { type: x, label: `time / time of ${clip(base, 24)} (shift ${seen.shift} s)`,
+          grid: true, tickFormat: short, ticks: width < 500 ? 3 : 7, ...reach(shown, x) },
         marks: [
           Plot.ruleX([1], { strokeDasharray: "4 3" }),
           Plot.ruleY(shown.filter(({ low }) => low !== null), { x1: "low", x2: "high", y: "line",
@@ -122,7 +125,8 @@
       }));
     },
     after: (seen) => (baseOf(seen.rows) ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
-      caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, { common: true })}; shift ${seen.shift} s` })] : []),
+      caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, { common: true })}; shift ${
+        seen.shift} s` })] : []),
   });
 
   /** A domain that holds 1 and all intervals. */
@@ -146,7 +150,9 @@
     how: "A dot is an instance: below the diagonal the vertical method is faster; crosses are instances that one of the two did not prove.",
     more: ({ rows }) => {
       const { all, base, other } = pair(rows);
-      return other ? [pick("base", "horizontal", named(all), base), pick("other", "vertical", named(all.filter((v) => v !== base)), other)] : [];
+      const others = named(all.filter((line) => line !== base));
+      return other ? [pick("base", "horizontal", named(all), base),
+        pick("other", "vertical", others, other)] : [];
     },
     draw({ rows, mode }, { x, y }, width) {
       const { base, other } = pair(rows);

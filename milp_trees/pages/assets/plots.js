@@ -146,6 +146,8 @@ M.plots = (() => {
   function head(svg, title, said) {
     const lines = wrap(said, Math.floor((Number(svg.getAttribute("width")) - 8) / 6.1));
     const top = grow(svg, 14 * lines.length + 6, 0).top;
+    // A figure is one picture with one description; labels of its parts are no use to a reader.
+    svg.querySelectorAll("g[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
     d3.select(svg).attr("role", "img").attr("aria-label", `${title}. ${said}`)
       .attr("data-title", title).append("text").attr("class", "conditions")
       .attr("fill", "currentColor").attr("text-anchor", "start").attr("font-size", 11)

@@ -58,7 +58,9 @@ const M = (() => {
     }
     if (!changed.size) return;
     const address = fragment() || location.pathname + location.search;
-    history[push ? "pushState" : "replaceState"](null, "", address);
+    try {
+      history[push ? "pushState" : "replaceState"](null, "", address);
+    } catch { /* a page inside of another page may not change its address; the view changes all the same */ }
     tell(changed);
   }
   const fragment = () => {

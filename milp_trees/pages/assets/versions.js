@@ -24,6 +24,7 @@ M.versions = (() => {
   const differ = (a, b) => Math.abs(a - b) > ROUNDING * Math.max(1, Math.abs(a), Math.abs(b));
   /** Whether a run claims a proof, also if another run contradicts it. */
   const claims = (row) => row.status === "optimal" || row.status === "infeasible";
+  const sameMachine = ({ old, now }) => (old.machine ?? null) === (now.machine ?? null);
   const sign = (row) => (row.sense === "max" ? -1 : 1);
 
   /** Whether what one run proved cannot be true if the other's model is what it says. */
@@ -49,7 +50,7 @@ M.versions = (() => {
     if (isNumber(old.objective) && isNumber(now.objective) && differ(old.objective, now.objective)) {
       return sign(now) * (now.objective - old.objective) > 0 ? "worse" : "better";
     }
-    if (!both || (old.machine ?? null) !== (now.machine ?? null)) return null;
+    if (!both || !sameMachine({ old, now })) return null;
     if (now.seconds > factor * old.seconds && now.seconds - old.seconds > least) return "slower";
     if (old.seconds > factor * now.seconds && old.seconds - now.seconds > least) return "faster";
     return null;
@@ -107,9 +108,14 @@ M.versions = (() => {
   }
 
   function said({ pairs, added, gone }) {
-    const machines = pairs.filter(({ old, now }) => (old.machine ?? null) !== (now.machine ?? null)).length;
-    const parts = [`${M.text.count(pairs.length, "pair")} of runs with ${M.against.meta.store || "the other store"}; ${M.text.count(added, "run")} without a partner there, and ${M.text.count(gone, "run")} there without one here`];
-    if (machines) parts.push(`times of ${M.text.count(machines, "pair")} are not compared, because the machines differ`);
+    const machines = pairs.filter((pair) => !sameMachine(pair)).length;
+    const { count: counted } = M.text;
+    const parts = [`${counted(pairs.length, "pair")} of runs with ${
+      M.against.meta.store || "the other store"}`, `${counted(added, "run")} without a partner there, and ${
+      counted(gone, "run")} there without one here`];
+    if (machines) {
+      parts.push(`times of ${counted(machines, "pair")} are not compared, because the machines differ`);
+    }
     return `${parts.join("; ")}.`;
   }
 
@@ -137,20 +143,28 @@ M.versions = (() => {
         open: (line) => M.openRun?.(line.id) })));
   }
 
+  const MARKS = { slower: ["var(--series-1)", "triangle"], faster: ["var(--series-2)", "square"],
+    alarm: ["var(--bad)", "star"] };
+
   function scatter(pairs, room) {
-    const dots = pairs.filter(({ old, now }) => isSolved(old) && isSolved(now) && old.machine === now.machine)
-      .map(({ old, now, kind }) => ({ x: Math.max(old.seconds, FLOOR), y: Math.max(now.seconds, FLOOR), kind, now }));
-    if (!dots.length) return el("p", { class: "nothing" }, "No pair was proved in both stores on one machine.");
+    const dots = pairs
+      .filter((pair) => isSolved(pair.old) && isSolved(pair.now) && sameMachine(pair))
+      .map(({ old, now, kind }) =>
+        ({ x: Math.max(old.seconds, FLOOR), y: Math.max(now.seconds, FLOOR), kind, now }));
+    if (!dots.length) {
+      return el("p", { class: "nothing" }, "No pair was proved in both stores on one machine.");
+    }
     const width = Math.max(300, Math.min(room, 620));
     const [low, high] = d3.extent(dots.flatMap(({ x, y }) => [x, y]));
     const domain = [low / 1.3, high * 1.3];
     const edge = d3.range(60).map((i) => domain[0] * (domain[1] / domain[0]) ** (i / 59));
     const { factor, least } = thresholds();
-    const colour = { slower: "var(--series-1)", faster: "var(--series-2)", alarm: "var(--bad)" };
-    const axis = (label) => ({ type: "log", domain, label, grid: true, tickFormat: M.figures.short, ticks: 6 });
+    const colour = ({ kind }) => MARKS[kind]?.[0] ?? "var(--series-0)";
+    const short = M.figures.short;
+    const axis = (label) => ({ type: "log", domain, label, grid: true, tickFormat: short, ticks: 6 });
     const svg = Plot.plot({
-      width, height: width * 0.8, marginTop: 26, marginLeft: 54, marginBottom: 40,
-      clip: true, style: M.figures.PLAIN, x: axis("seconds before"), y: axis("seconds now"),
+      width, height: width * 0.8, marginTop: 26, marginLeft: 54, marginBottom: 40, clip: true,
+      style: M.figures.PLAIN, x: axis("seconds before"), y: axis("seconds now"),
       marks: [
         Plot.line(domain.map((v) => [v, v]), { stroke: "currentColor", strokeOpacity: 0.5 }),
         ...[1, -1].map((side) => Plot.line(edge.map((v) => {
@@ -158,14 +172,14 @@ M.versions = (() => {
           return side > 0 ? [v, limit] : [limit, v];
         }), { stroke: "currentColor", strokeDasharray: "3 3", strokeOpacity: 0.5 })),
         Plot.dot(dots, { x: "x", y: "y", r: 3.5, fillOpacity: 0.3,
-          stroke: ({ kind }) => colour[kind] ?? "var(--series-0)", fill: ({ kind }) => colour[kind] ?? "var(--series-0)",
-          symbol: ({ kind }) => (kind === "slower" ? "triangle" : kind === "faster" ? "square" : kind === "alarm" ? "star" : "circle") }),
-        Plot.tip(dots, Plot.pointer({ x: "x", y: "y", fill: "var(--paper)", title: ({ x, y, kind, now }) =>
-          `${now.name}, seed ${now.seed ?? 0}\n${now.line}\n${M.figures.short(x)} s → ${M.figures.short(y)} s${kind ? `\n${kind}` : ""}` })),
+          stroke: colour, fill: colour, symbol: ({ kind }) => MARKS[kind]?.[1] ?? "circle" }),
+        Plot.tip(dots, Plot.pointer({ x: "x", y: "y", fill: "var(--paper)",
+          title: ({ x, y, kind, now }) => `${now.name}, seed ${now.seed ?? 0}\n${now.line}\n${
+            short(x)} s → ${short(y)} s${kind ? `\n${kind}` : ""}` })),
       ],
       color: { type: "identity" }, symbol: { type: "identity" },
     });
-    M.plots.head(svg, "Times before and now", `${dots.length} pairs of runs that were proved in both; dashed lines are the thresholds: a factor of ${factor} and ${least} s`);
+    M.plots.head(svg, "Times before and now", `${dots.length} pairs of runs that were proved in both; the dashed lines are the thresholds: a factor of ${factor} and ${least} s`);
     return el("div", { class: "plot" }, el("p", { class: "switches" }, el("button", { type: "button",
       class: "save", onclick: () => M.downloads.svg(svg, "versions") }, "SVG")), svg);
   }

@@ -11,6 +11,7 @@ from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
 from milp_trees.running.executors.processes import last_words, start
 from milp_trees.running.folder import Folder
+from milp_trees.running.monitor import CANNOT
 from milp_trees.running.presence import new_name
 
 #: Seconds between two looks at whether a worker has ended.
@@ -41,13 +42,22 @@ class Dask(Executor):
     @property
     def slots(self) -> int:
         """Tasks at a time: what the cluster has now, and at most `jobs`."""
-        there = sum(self._client.nthreads().values())
+        there = self._there()
         return max(1, min(there, self.order.jobs or there))
+
+    def _there(self) -> int:
+        """Tasks that the cluster can run at a time."""
+        try:
+            return sum(self._client.nthreads().values())
+        except (OSError, TimeoutError) as lost:
+            raise StudyError(
+                f"The Dask scheduler at {self.order.address} does not answer any more; finished rows are safe. Start it again, and the study with the same command."
+            ) from lost
 
     def _check(self) -> None:
         """Refuse a cluster without workers, or with one that does not see the folder."""
         folder = self.order.folder
-        if not self._client.nthreads():
+        if not self._there():
             raise StudyError(
                 f"The Dask cluster at {self.order.address} has no workers; start some with: dask worker {self.order.address}."
             )
@@ -115,4 +125,4 @@ def work(folder: str, order: dict[str, Any]) -> str | None:
     code = process.returncode
     if code == 0:
         here.remove(f"logs/{name}.txt")
-    return last_words(here / f"logs/{name}.txt") if code == 1 else None
+    return last_words(here / f"logs/{name}.txt") if code == CANNOT else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from milp_trees.running import cores
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
-from milp_trees.running.monitor import ENDED_BY_MEMORY, ENDED_NOW
+from milp_trees.running.monitor import CANNOT, ENDED_BY_MEMORY, ENDED_NOW
 from milp_trees.running.presence import new_name
 
 #: Characters at the end of what a worker printed that a sentence quotes.
@@ -32,6 +32,7 @@ class Processes(Executor):
             )
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
         self._failure: str | None = None
+        self._killing = False
 
     def start(self, workers: int) -> None:
         for _ in range(workers):
@@ -50,16 +51,18 @@ class Processes(Executor):
         """Keep in mind why a worker ended; a crash of a run is said in its row."""
         folder = self.order.folder
         log = folder / f"logs/{name}.txt"
-        if code < 0:
-            now = folder.read(f"live/{name}.json")
-            if now is not None and now["attempt"]:
-                how = f"{-code} ({signal.Signals(-code).name})"
-                why = f"The process {now['pid']} on {now['host']} was ended by signal {how} during this run."
-                owner = folder.read(f"claims/{now['key']}.{now['attempt']}")
-                if owner is not None and owner["worker"] == name:
-                    folder.make(f"claims/{now['key']}.{now['attempt']}.why", {"why": why})
-        elif code not in (0, ENDED_BY_MEMORY, ENDED_NOW):
+        now = folder.read(f"live/{name}.json")
+        if code == CANNOT:
             self._failure = last_words(log)
+        elif code not in (0, ENDED_BY_MEMORY, ENDED_NOW) and now is not None and now["attempt"]:
+            how = f"exit code {code}: {last_words(log)}"
+            if code < 0:
+                how = f"signal {-code} ({signal.Signals(-code).name})"
+            why = f"The process {now['pid']} on {now['host']} ended during this run with {how}."
+            claim = f"claims/{now['key']}.{now['attempt']}"
+            owner = folder.read(claim)
+            if owner is not None and owner["worker"] == name:
+                folder.make(f"{claim}.why", {"why": "" if self._killing else why})
         folder.remove(f"live/{name}.json")
         folder.remove(f"workers/{name}.json")
         if code == 0:
@@ -67,6 +70,7 @@ class Processes(Executor):
 
     def kill(self) -> None:
         """End the workers that have not ended by themselves after the order to do so."""
+        self._killing = True
         for process in self._workers.values():
             try:
                 process.wait(timeout=2)

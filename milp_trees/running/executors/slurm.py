@@ -15,6 +15,7 @@ from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
 from milp_trees.running.executors.processes import last_words, start
 from milp_trees.running.folder import Folder
+from milp_trees.running.monitor import CANNOT
 from milp_trees.running.presence import new_name
 
 INSTALL = "pip install 'milp-trees[slurm]'"
@@ -97,4 +98,4 @@ def work(order: dict[str, Any], most: int | None) -> str | None:
     code = process.wait()
     if code == 0:
         here.remove(f"logs/{name}.txt")
-    return last_words(here / f"logs/{name}.txt") if code == 1 else None
+    return last_words(here / f"logs/{name}.txt") if code == CANNOT else None

@@ -35,8 +35,21 @@ def until(page, condition):
         page.wait_for_timeout(10)
 
 
-def change(page, **settings):
-    page.evaluate("settings => { M.state.set(settings); M.update(true); }", settings)
+def change(page, whole=True, **settings):
+    """Change the view; `whole`: redraw also what is far from the screen."""
+    script = "([settings, all]) => { M.state.set(settings); if (all) M.update(true); }"
+    page.evaluate(script, [settings, whole])
+
+
+def show(page, section):
+    """Scroll to a section, and wait until it is drawn: sections far from the screen are not."""
+    page.evaluate(
+        """async id => {
+            document.getElementById(id).scrollIntoView({ behavior: "instant" });
+            for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+        }""",
+        section,
+    )
 
 
 def saved(page, section, label):

@@ -8,9 +8,11 @@ import xml.etree.ElementTree as ET
 
 import browser_rows
 import pytest
-from browser_tools import Opened, at, change, near, saved, until
+from browser_tools import Opened, at, change, near, saved, show, until
 
 from milp_trees import measures
+from milp_trees.measures.instances import lines as own_lines
+from milp_trees.measures.instances import times
 from milp_trees.pages.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -87,7 +89,6 @@ def page(shared):
     """The page of the study, as it is when it is opened."""
     shared.evaluate("location.hash = ''")
     until(shared, "!M.state.fragment() && !document.querySelector('dialog[open]')")
-    shared.evaluate("M.update(true)")
     return shared
 
 
@@ -99,6 +100,7 @@ def shown(page):
 
 
 def test_filters_recompute_every_aggregate_and_every_figure(page):
+    change(page)
     before = shown(page)
     page.locator('[data-filter="seed"] summary').click()
     page.locator('[data-filter="seed"] input').first.check()
@@ -106,7 +108,7 @@ def test_filters_recompute_every_aggregate_and_every_figure(page):
     boxes = page.locator('[data-filter="method"] li')
     left = dict(zip(*(boxes.locator(part).all_text_contents() for part in (".value", ".count"))))
     assert left == dict.fromkeys(browser_rows.METHODS, "6")
-    page.evaluate("M.update(true)")
+    change(page)
     after = shown(page)
     assert [name for name in before if before[name] == after[name]] == []
     left = page.evaluate("M.measures.summary(M.filtered, 'limit')")
@@ -114,8 +116,9 @@ def test_filters_recompute_every_aggregate_and_every_figure(page):
     change(page, **{"only.method": ["dp"]})
     assert page.locator("#solved .legend").count() == 1
     assert "Two methods" in page.locator("#pair .nothing").inner_text()
-    change(page, search="nothing is called that")
-    assert page.locator("#solved .nothing").count() == 1
+    show(page, "solved")
+    change(page, whole=False, search="nothing is called that")
+    page.locator("#solved .nothing").wait_for()
 
 
 def test_a_link_shows_the_same_view(page, files, opened):
@@ -127,7 +130,7 @@ def test_a_link_shows_the_same_view(page, files, opened):
     )
     expected, fragment = shown(page), page.evaluate("location.hash")
     again = opened(files["one"], fragment)
-    again.evaluate("M.update(true)")
+    change(again)
     assert shown(again) == expected
     again.close()
 
@@ -149,8 +152,8 @@ def test_every_figure_of_times_names_its_time_out_mode_and_follows_it(page):
 
 
 def test_a_pointer_finds_curves_and_a_button_changes_the_scale(page):
+    show(page, "profile")
     figure = page.locator("#profile svg")
-    figure.scroll_into_view_if_needed()
     box = figure.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.4)
     tip = page.locator('#profile [aria-label="tip"]')
@@ -203,6 +206,12 @@ def frame(study):
 @pytest.mark.parametrize("mode", measures.TIMEOUTS)
 def test_the_browser_computes_what_python_computes(page, frame, mode):
     lines = list(dict.fromkeys(frame[frame["status"] != "unsupported"]["variant"]))
+    counted = times(own_lines(frame), mode)
+    for one in page.evaluate("mode => M.measures.summary(M.rows, mode)", mode):
+        own = counted[frame["variant"] == one["line"]].dropna()
+        assert one["runs"] == len(own)
+        assert near(one["sgm"], measures.shifted_geometric_mean(own))
+
     profile = measures.performance_profile(frame, mode)
     for one in page.evaluate("mode => M.measures.performanceProfile(M.rows, mode)", mode):
         own = [at(one["points"], factor) for factor in profile.index]
@@ -263,33 +272,34 @@ def test_integrals_and_times_to_targets_are_those_of_python(page, frame, study):
 
 
 def test_another_store_shows_what_became_slower_and_raises_alarms(page):
+    show(page, "versions")
     alarm = page.locator("#versions [role=alert]")
     assert "2 pairs of runs contradict" in alarm.inner_text()
     rows = page.locator("#versions tbody tr")
     assert rows.nth(0).locator("th").inner_text() == "alarm"
-    change(page, change="slower")
+    change(page, whole=False, change="slower")
     slower = rows.count()
     assert slower > 0
     assert set(rows.locator("td:nth-child(3)").all_inner_texts()) == {"flow-oct@highs"}
     page.locator('[data-state="slower_seconds"]').fill("5")
     page.locator('[data-state="slower_seconds"]').press("Enter")
     assert rows.count() < slower
-    change(page, slower_seconds=0, slower_factor=10)
+    change(page, whole=False, slower_seconds=0, slower_factor=10)
     assert rows.count() == 0
 
 
 def test_times_of_two_machines_are_never_in_one_figure(files, opened):
     page = opened(files["mixed"])
-    page.evaluate("M.update(true)")
+    change(page)
     for name in TIMED:
         assert "60 runs of other machines" in page.locator(f"#{name}").inner_html()
     assert page.evaluate("M.plots.view().rows.length") == 60
     before = page.locator("#methods tbody").inner_text()
-    change(page, timed_on="env-m2")
-    assert "m2" in page.locator("#methods caption").inner_text()
-    assert (
-        page.locator("#methods tbody").inner_text() == before
-    )  # the same rows from another machine
+    show(page, "methods")
+    change(page, whole=False, timed_on="env-m2")
+    page.locator("#methods caption", has_text="machine m2").wait_for()
+    # The rows of both machines are the same.
+    assert page.locator("#methods tbody").inner_text() == before
     page.close()
 
 
@@ -327,7 +337,7 @@ def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opene
 def test_a_phone_without_a_network_shows_everything_within_its_width(files, opened):
     phone = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "offline": True}
     page = opened(files["one"], **phone)
-    page.evaluate("M.update(true)")
+    change(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
     def line():
@@ -346,10 +356,10 @@ def test_a_phone_without_a_network_shows_everything_within_its_width(files, open
 
 
 def test_all_figures_are_printed(page):
+    assert page.pdf().startswith(b"%PDF")
     page.emulate_media(media="print")
     assert page.locator("#solved .switches").is_hidden()
     assert page.locator("#ranks svg").is_visible()
     page.emulate_media(media="screen")
-    assert page.pdf().startswith(b"%PDF")
     for name in OF_RUNS:
         assert page.locator(f"#{name} svg, #{name} table, #{name} li").count() > 0

@@ -15,6 +15,7 @@ import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.pages import report
 from milp_trees.pages.report import report_page
+from milp_trees.studies.rows import DamagedRow, read_row
 from milp_trees.studies.store import Store
 
 
@@ -139,7 +140,13 @@ def test_title_command_and_machines_come_from_the_store(study_copy):
         machine = {"machine": name, "cpu": "A <b>", "cores": 2, "memory_mb": 4096, "command": ["x"]}
         store.add_environment(name, machine)
     store.merge(
-        [], {"title": "A & B", "spec": "x = 1", "command": "/home/me/bin/study x", "read/a": "7"}
+        [],
+        {
+            "title": "A & B é",
+            "spec": "x = 1",
+            "command": "/home/me/bin/study x",
+            "read/a": "7",
+        },
     )
     store.close()
     for k, row in enumerate(rows):
@@ -148,10 +155,15 @@ def test_title_command_and_machines_come_from_the_store(study_copy):
         change(study_copy, "UPDATE runs SET result = ? WHERE key = ?", text, row["key"])
     page = report_page(study_copy)
     main, _ = held(page)
-    assert "<title>A &amp; B</title>" in page
+    assert "<title>A &amp; B &#233;</title>" in page
     assert "2 different machines or software environments (one (A &lt;b&gt;, 2 cores, 4 GiB" in page
+    assert page.isascii()  # so it is read alike in every encoding that a server may state
     assert set(main["meta"]["environments"]) == {"one", "two"}
-    assert main["meta"]["about"] == {"title": "A & B", "spec": "x = 1", "command": "study x"}
+    assert main["meta"]["about"] == {
+        "title": "A & B é",
+        "spec": "x = 1",
+        "command": "study x",
+    }
     assert "/home/me" not in json.dumps(main)
 
 
@@ -185,6 +197,21 @@ def test_damaged_rows_are_left_out_and_the_page_says_so(study_copy):
     main, details = held(report_page(study_copy))
     assert [line for line in main["meta"]["left_out"] if "Row 2 " in line]
     assert any("cannot be read" in one["text"] for one in details["predictors"])
+
+
+def test_entries_of_a_run_that_are_of_other_kinds_make_it_a_damaged_row(plain_study):
+    """Each of them ended in a traceback in some part of the page."""
+    row = mt.Study.open(plain_study).rows[0]
+    assert read_row(json.dumps({**row, "run": {"name": "p", "limits": {"time": 2}}}))
+    for damage in (
+        *({"run": {name: 5}} for name in ("name", "data", "started", "worker", "environment")),
+        {"run": {"permutation": "x"}},
+        {"run": {"limits": {"time": "x"}}},
+        {"run": {"crashes": 2}},
+        {"trace": [[1, [], None]]},
+    ):
+        with pytest.raises(DamagedRow, match=r"(run\.|trace)"):
+            read_row(json.dumps({**row, **damage}))
 
 
 def test_a_large_study_keeps_within_its_size_and_says_what_is_cut(study_copy, page, monkeypatch):

@@ -42,7 +42,7 @@ BAD = [
     ('title = "t"', 'title = "t"\ntitle = "u"', 2, "this is no TOML: Cannot overwrite a value"),
     ('"iris"', '"irs"', 7, "Did you mean 'iris'?"),
     ('"iris"', '"people.csv"', 7, "There is no file"),
-    ('"iris"', '"$NO_SUCH_FOLDER/people.csv"', 7, "set NO_SUCH_FOLDER"),
+    ('"iris"', '"$NO_SUCH_FOLDER/people.csv"', 7, "NO_SUCH_FOLDER, which is not set"),
     ('"iris"', '{file = "people.csv", targt = "y"}', 7, "Did you mean 'target'?"),
     ('"iris"', '{builtin = "iris", target = "q"}', 7, "which the data do not have"),
     ('"iris"', '"planted:rowz=3"', 7, "has no option 'rowz'"),

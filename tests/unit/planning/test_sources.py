@@ -119,3 +119,18 @@ def test_a_constraint_whose_parameter_has_no_default_is_written_as_a_label(tmp_p
     )
     (rule,) = plan.problems[0].build()[0].task.constraints
     assert str(rule.max_false_positive_rate) in ("1/10", "0.1")
+
+
+def test_an_alias_stands_for_an_alternative_in_the_names(tmp_path):
+    plan = planned(
+        tmp_path,
+        'data = "planted:rows=30,tests=4"\n'
+        'task = [{alias = "few", name = "accuracy", constraints = [["capacity:action=1,at_most=9"], ["capacity:action=1,at_most=8"]]}, "balanced-accuracy"]\n'
+        'space = [{alias = "small", max_depth = 1}, {max_depth = 2, max_leaf_nodes = [3, 4]}]',
+    )
+    few = ["few:constraints=capacity:action=1,at_most=" + str(k) for k in (9, 8)]
+    assert [p.name.removeprefix("p/planted:rows=30,tests=4/") for p in plan.problems] == [
+        f"{task}/{space}"
+        for task in (*few, "balanced-accuracy")
+        for space in ("small", "depth=2,leaves=3", "depth=2,leaves=4")
+    ]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from milp_trees.running import environment as module
-from milp_trees.running.environment import PARTS, differences, environment, fingerprint
+from milp_trees.running.environment import PARTS, differences, environment, fingerprint, mixed
 
 
 def test_an_environment_is_plain_and_names_what_can_change_a_time():
@@ -40,6 +40,18 @@ def test_differences_are_said_in_words():
         "scipy 1.1 or absent",
     ]
     assert differences([one, one]) == []
+
+
+def test_a_study_of_several_machines_says_so():
+    here = environment()
+    assert mixed({}) == mixed({fingerprint(here): here}) == ""
+    there = {**here, "machine": "another", "cores": 64}
+    said = mixed({"a": here, "b": there})
+    assert said.startswith("The runs were made in 2 environments, whose times are never averaged.")
+    assert f"machine {here['machine']} or another" in said
+    assert f"cores {here['cores']} or 64" in said
+    many = {**there, "versions": dict.fromkeys("abcdefghij", "1")}
+    assert "more." in mixed({"a": here, "b": many})
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Killing any process of a study at any moment loses no finished row and repeats none.
 
-`MILP_TREES_KILLS=50 python -m pytest tests/unit/running/test_kills.py` kills 50 times.
+`MILP_TREES_KILLS=50 python -m pytest -m "" tests/unit/running/test_kills.py` kills 50 times, with
+processes and with two Dask workers on the loopback interface.
 """
 
 import os
@@ -12,7 +13,7 @@ KILLS = int(os.environ.get("MILP_TREES_KILLS", "3"))
 
 
 @pytest.mark.timeout(120 + 20 * KILLS)
-@pytest.mark.parametrize("where", ["processes", "dask"])
+@pytest.mark.parametrize("where", [pytest.param("processes", marks=pytest.mark.slow), "dask"])
 def test_a_study_that_is_killed_again_and_again_ends_with_every_row_once(tmp_path, where):
     if where == "dask":
         pytest.importorskip("distributed", reason="dask and distributed are not installed")

@@ -2,10 +2,12 @@
 
 import os
 import sqlite3
+import threading
 
 import pytest
 from study_plans import FAST, MODELS, plan_of
 
+from milp_trees.planning import recipes
 from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 from milp_trees.running.front import run_plan
@@ -140,3 +142,91 @@ def test_more_jobs_than_cores_are_refused(tmp_path):
         run_plan(plan_of(tmp_path), executor="serial", jobs=2)
     with pytest.raises(StudyError, match="There is no executor 'threads'; take one of dask"):
         run_plan(plan_of(tmp_path), executor="threads")
+
+
+@pytest.mark.parametrize("executor", ["serial", pytest.param("processes", marks=pytest.mark.slow)])
+def test_data_that_a_worker_cannot_read_or_that_changed_end_the_study_with_the_sentence(
+    tmp_path, executor
+):
+    people = tmp_path / "people.csv"
+    people.write_text("a,b,y\n0,1,0\n1,0,1\n1,1,1\n0,0,0\n")
+    text = FAST.replace('{generator = "planted", rows = [40, 50], seed = 1}', '"people.csv"')
+    plan = plan_of(tmp_path, text)
+    people.write_text(people.read_text() + "1,1,0\n")
+    recipes._table.cache_clear()
+    with pytest.raises(StudyError, match="not those of the plan"):
+        run_plan(plan, executor="serial")
+    people.unlink()
+    recipes._table.cache_clear()
+    with pytest.raises(StudyError, match=r"finished rows are safe: .*people\.csv"):
+        run_plan(plan, executor=executor)
+
+
+def test_an_error_is_made_again_by_the_next_start_and_not_before(tmp_path, monkeypatch):
+    from milp_trees.engines.cart import Cart
+
+    plan = plan_of(tmp_path)
+    plan = plan.only(tuple(run for run in plan.runs if run.method == "cart"))
+    search, broken = Cart.search, []
+
+    def fails(self, *given):
+        broken.append(1)
+        raise ValueError("not today")
+
+    monkeypatch.setattr(Cart, "search", fails)
+    study = run_plan(plan, tmp_path / "s.db", executor="serial")
+    assert {row["status"] for row in study.rows} == {"error"}
+    assert len(broken) == len(plan.runs)
+    monkeypatch.setattr(Cart, "search", search)
+    study = run_plan(plan, tmp_path / "s.db", executor="serial")
+    assert {row["status"] for row in study.rows} == {"feasible"}
+    assert {row["run"]["attempt"] for row in study.rows} == {2}
+
+
+def test_a_store_of_the_layout_before_is_read_and_continued(tmp_path):
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    run_plan(plan, store, executor="serial").store.close()
+    db = sqlite3.connect(store)
+    db.executescript("DROP TABLE about; DROP TABLE environments; PRAGMA user_version = 1;")
+    db.close()
+    old = Study.open(store)
+    assert (len(old), old.store.about(), old.store.environments()) == (len(plan.runs), {}, {})
+    old.store.close()
+    (tmp_path / "s.db.runs").rename(tmp_path / "elsewhere")
+    assert len(run_plan(plan, store, executor="serial")) == len(plan.runs)
+
+
+def test_a_row_of_a_worker_that_was_taken_for_dead_is_merged_once(tmp_path):
+    """It was only silent for a while: its run was made by another one, and then it wrote its row."""
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    first = run_plan(plan, store, executor="serial")
+    folder = Folder(f"{store}.runs")
+    (name,) = folder.names("rows")
+    text = (folder / f"rows/{name}").read_text().replace('"attempt": 1', '"attempt": 2')
+    (folder / "rows/zombie.jsonl").write_text(text)
+    for row in (run_plan(plan, store, executor="serial")).rows:
+        assert row["run"]["attempt"] == 1
+    assert len(first.store) == len(run_plan(plan, store, executor="serial").store)
+
+
+def test_two_front_ends_at_once_share_the_runs(tmp_path):
+    plan = plan_of(tmp_path, FAST.replace("[0, 1]", "[0, 1, 2, 3, 4, 5, 6, 7]"))
+    store = tmp_path / "s.db"
+    found = []
+
+    def one():
+        found.append(run_plan(plan, store, executor="serial").rows)
+
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [row["key"] for row in found[0]] == [run.key for run in plan.runs]
+    assert [row["run"] for row in found[0]] == [row["run"] for row in found[1]]
+    db = sqlite3.connect(store)
+    assert db.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone() == (
+        len(plan.runs),
+    )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 
 import matplotlib
@@ -66,6 +67,13 @@ def test_aggregates_name_their_time_out_mode_and_shift(store):
         assert code == 0
         assert "par10" in out
         assert "10 s" in out or ",par10,10.0" in out
+
+
+def test_json_holds_the_cells_unrounded(store):
+    _, out, _ = run("table", store, "--by", "variant", "--measure", "solved,gap", "--json")
+    rows = json.loads(out)
+    assert rows[0]["variant"] == "dp"
+    assert (rows[0]["solved"], rows[0]["gap"]) == (4, 0.0)
 
 
 def test_latex_has_one_cell_per_column(store):
