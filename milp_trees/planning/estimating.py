@@ -41,9 +41,7 @@ def estimate(chosen: Chosen, problem: Problem) -> Estimate:
     """The estimate for a method on a problem."""
     method: Any = chosen.method
     if not chosen.takes_start:
-        reason = (
-            method.unsupported(problem) if not isinstance(problem.space, method.space) else None
-        )
+        reason = method.unsupported(problem)
         if reason:
             return Estimate(0.0, f"unsupported: {reason}")
         if method.exact:

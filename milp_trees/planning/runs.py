@@ -144,7 +144,8 @@ class Expansion:
                 if not isinstance(problem.space, chosen.taker.space):
                     self._count(self._other_kind, chosen.label)
                     continue
-                self._pair(_Pair(planned, problem, statement, chosen, found, estimates))
+                with self.source.at(*chosen.path):
+                    self._pair(_Pair(planned, problem, statement, chosen, found, estimates))
 
     def _pair(self, pair: _Pair) -> None:
         """Add the runs of a method on a problem."""
