@@ -217,7 +217,19 @@ def gap_to(objective: float | None, bound: float | None) -> float | None:
 
 
 def near(a: float, b: float, tolerance: float = 0.0) -> bool:
-    """Whether two objectives are equal up to the tolerance of solvers, or a larger one."""
+    """Whether two objectives are equal up to the tolerance of solvers, or a larger one.
+
+    Parameters
+    ----------
+    a, b : float
+        Objectives or bounds.
+    tolerance : float, default=0
+        An absolute difference that means the same value too.
+
+    Returns
+    -------
+    bool
+    """
     return abs(a - b) <= max(tolerance, ROUNDING * max(1.0, abs(a), abs(b)))
 
 

@@ -13,14 +13,14 @@ from milp_trees.results.result import Status
 from milp_trees.studies.estimate import named_formulation
 from milp_trees.testing import problem
 
-#: A program that answers like CBC: it waits and calls every model infeasible.
+#: A program that answers like CBC: it calls every model infeasible, and then takes its time.
 PROGRAM = """#!/bin/sh
 echo "Welcome to the CBC MILP Solver"
 echo "Version: 2.10.3"
 [ "$1" = "-quit" ] && exit 0
-sleep {seconds}
 echo "Pre-processing says infeasible or unbounded"
 echo "Integer infeasible - objective value 11.77868852" > model.sol
+sleep {seconds}
 """
 
 
