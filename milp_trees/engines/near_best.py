@@ -115,14 +115,15 @@ class NearBestTrees(Method):
         with clock("solve"):
             limit = search.run()
         if search.graph is None or search.optimum is None:
-            message = "The run was stopped before the optimum was known; there is no set of trees."
+            message = "The run was stopped before there was a set of trees."
+            known = search.optimum
             return finish(
                 problem,
                 self.name,
                 start,
-                bound=None,
+                bound=None if known is None else view.to_value(known + int(view.base.sum())),
                 claims_optimal=False,
-                proved_by=None,
+                proved_by=None if known is None else self.name,
                 clock=clock,
                 limit=limit,
                 message=message,

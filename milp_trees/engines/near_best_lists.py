@@ -90,7 +90,7 @@ class NearBestLists(Method):
             limit = run.go()
         more: dict[str, Any] = {"clock": clock, "limit": limit, "watch": run.watch, "trace": trace}
         if run.listed is None or run.optimum is None:
-            message = "The run was stopped before the optimum was known; there is no set of lists."
+            message = "The run was stopped before there was a set of lists."
             bound = view.to_value(run.best.bound)
             return finish(problem, self.name, run.found, bound=bound, claims_optimal=False, proved_by=self.name, message=message, **more)  # fmt: skip
         with clock("list"):

@@ -55,13 +55,15 @@ class Callback:
         self._thread = threading.get_ident()
         self._calling = threading.RLock()
         self._closed = False
+        #: When the function is called again, a reading of `time.perf_counter`.
+        self.due = 0.0
         self.restart()
 
     def restart(self) -> None:
         """Count the seconds from now on: another run begins."""
         self._last = TracePoint(0.0, None, None)
         self._began = time.perf_counter()
-        self._due = self._began + BEAT
+        self.due = self._began + BEAT
 
     def point(self, point: TracePoint) -> None:
         """Call the function with something new."""
@@ -75,13 +77,13 @@ class Callback:
         Nothing is called in a thread that did not begin the run. Most calls take less than a
         microsecond.
         """
-        if time.perf_counter() >= self._due and threading.get_ident() == self._thread:
+        if time.perf_counter() >= self.due and threading.get_ident() == self._thread:
             self._again()
         return self.limit
 
     def stops_in_silence(self) -> Limit | None:
         """As `stops`, for a thread beside the run, which calls only after a silence."""
-        if time.perf_counter() >= self._due + SILENT - BEAT:
+        if time.perf_counter() >= self.due + SILENT - BEAT:
             self._again()
         return self.limit
 
@@ -112,7 +114,7 @@ class Callback:
                 raise
             self.limit = Limit.INTERRUPTED
         finally:
-            self._due = time.perf_counter() + BEAT
+            self.due = time.perf_counter() + BEAT
 
 
 _here = threading.local()

@@ -96,9 +96,9 @@ class Watch:
         self, limits: Limits, began: float | None = None, problem: Problem | None = None
     ) -> None:
         self.began = time.perf_counter() if began is None else began
-        callback = listening()
-        self._asks = None if callback is None else callback.stops
-        self.deadline = replace(Deadline.after(limits.time, self.began), sooner=self._asks)
+        self._callback = listening()
+        asks = None if self._callback is None else self._callback.stops
+        self.deadline = replace(Deadline.after(limits.time, self.began), sooner=asks)
         if limits.time is not None:
             # After a long preparation, reading, scoring and checking the answer take long too.
             prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
@@ -129,8 +129,11 @@ class Watch:
             self.make_fallback()
         if _heard > self._heard:
             return Limit.INTERRUPTED
-        if self._asks is not None and (asked := self._asks()) is not None:
-            return asked
+        told = self._callback
+        if told is not None and (told.limit is not None or now >= told.due):
+            asked = told.stops()
+            if asked is not None:
+                return asked
         if now >= self.deadline.at:
             return Limit.TIME
         if self._most is not None and now - self._looked > MEMORY_POLL:
@@ -214,7 +217,7 @@ class Watch:
         self._asked = True
         from milp_trees.methods.greedy import greedy_for
 
-        stopped = self._asks is not None and self._asks() is not None
+        stopped = self._callback is not None and self._callback.stops() is not None
         with unheard() if stopped else nullcontext():
             tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
         if tree is not None:

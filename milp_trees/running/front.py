@@ -135,7 +135,9 @@ def run_plan(
         try:
             while True:
                 front = Front(plan, store, folder, me, settings)
-                study = front.lead() or front.join()
+                study = front.lead()
+                if study is None:  # a study without rows is an answer too
+                    study = front.join()
                 if study is not None:
                     return study
         finally:

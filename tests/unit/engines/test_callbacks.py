@@ -19,6 +19,7 @@ from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
 from milp_trees.mip.solver import availability_of
+from milp_trees.questions import NearBest
 from milp_trees.results.result import Status
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.list_problems import list_problems
@@ -92,7 +93,7 @@ def test_true_stops_every_solver_while_it_runs(name):
     assert result.limit is Limit.CALLBACK
     assert result.status is Status.FEASIBLE
     assert result.bound <= result.objective
-    assert result.times["solve"] < AT_ONCE
+    assert result.times.get("solve", 0.0) < AT_ONCE  # a slow machine may be stopped before it
 
 
 def test_true_stops_a_list_of_sizes_a_front_and_a_set_of_models():
@@ -106,12 +107,18 @@ def test_true_stops_a_list_of_sizes_a_front_and_a_set_of_models():
         mt.gap_of(path.at_leaves(2).predictor, problem, progress=lambda p: True).result.limit
         is Limit.CALLBACK
     )
-    found = mt.near_best(small, slack=9, progress=lambda p: p.incumbent is not None)
-    assert found.limit is Limit.CALLBACK
-    with pytest.raises(
-        mt.errors.NothingFound,
-        match="stopped before the optimum was known; there is no set of trees",
-    ):
+    asked = mt.Problem(small.dataset, small.task, small.space, NearBest(slack=9))
+    points = []
+
+    def stop(point):
+        points.append(point)
+        return point.incumbent is not None
+
+    result = mt.solve(asked, progress=stop)
+    assert points[-1].incumbent == points[-1].bound
+    assert result.limit is Limit.CALLBACK
+    assert result.bound == points[-1].bound, "the optimum that was known by then"
+    with pytest.raises(mt.errors.NothingFound, match="stopped before there was a set of trees"):
         mt.near_best(problem, slack=9, progress=lambda point: True)
 
 
