@@ -1,8 +1,8 @@
-"""Makes an environment of its own for every peer, beside this file, with pinned versions.
+"""Makes an environment of its own for every peer, with pinned versions, in the user's cache folder.
 
     python benchmarks/peers/environments.py [pystreed odtlearn rollotree]
 
-They need up to half a gigabyte each, and are not kept in the repository.
+They need up to half a gigabyte each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import sys
 import venv
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "environments"
+import platformdirs
+
+FOLDER = platformdirs.user_cache_path("milp-trees") / "peers"
 #: What is installed for a peer: the program, and what it does not pin itself.
 #: odtlearn's extra `cbc` brings the python-mip that it calls, with CBC in it, for Python before 3.12.
 NEEDS = {
@@ -35,8 +37,10 @@ def main() -> None:
         if peer not in NEEDS:
             sys.exit(f"There is no peer {peer!r}; there are {', '.join(NEEDS)}.")
         print(f"{peer}: {' '.join(NEEDS[peer])}", flush=True)
+        FOLDER.mkdir(parents=True, exist_ok=True)
         venv.create(FOLDER / peer, with_pip=True, clear=True)
         subprocess.run([python_of(peer), "-m", "pip", "install", "-q", *NEEDS[peer]], check=True)
+        print(f"{peer}: {python_of(peer)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ class Peer(Method):
     def unsupported_view(self, problem: mt.Problem) -> str | None:
         if self.installed() is None:
             return (
-                f"{self.engine} is not installed in {self.python.parent.parent.name}; "
-                f"`python benchmarks/peers/environments.py {self.engine}` installs it."
+                f"{self.engine} has no environment of its own here; "
+                f"`python benchmarks/peers/environments.py {self.engine}` makes it."
             )
         task, data, space = problem.spec()["task"], problem.dataset, problem.space
         plain = set(task) <= {"name", "leaf_penalty"} and task["name"] == "accuracy"
