@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 LARGE = 200_000
 #: Time after the limit at which an engine is stopped from outside: at least so many seconds, and
 #: at least this share of the limit.
-LATE, LATE_SHARE = 0.3, 0.07
+#: Also the seconds that an engine has for reading its answer after the user's function stopped it.
+LATE, LATE_SHARE, GRACE = 0.3, 0.07, 2.0
 #: Seconds that trying the simplest predictors may take, when a run has no other answer.
 LOOKING = 0.05
 
@@ -258,10 +259,8 @@ class Method(ABC):
             raise Unsupported(why)
         refused = refusal(problem, start)
         given = None if refused else start
-        search = self.search
-        if problem.by_steps(self):
-            steps = dinkelbach if problem.rule is None else front_steps
-            search = partial(steps.search, self)
+        steps = dinkelbach if problem.rule is None else front_steps
+        search = partial(steps.search, self) if problem.by_steps(self) else self.search
         prepared = clock.seconds
         left, told = limits.after(prepared), None if callback is None else callback.point
         try:
@@ -326,8 +325,8 @@ class Method(ABC):
         """
         if not _is_large(problem):
             return search()
-        most = None if limits.time is None else limits.time + max(LATE, LATE_SHARE * limits.time)
-        return within(most, search, LATE)
+        most = limits.time and limits.time + max(LATE, LATE_SHARE * limits.time)
+        return within(most, search, GRACE)
 
     def _unprepared(self, problem: Problem, start: Any, clock: Clock, limit: Limit) -> Result:
         """The answer of a run that was stopped from outside.

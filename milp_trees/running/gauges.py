@@ -18,10 +18,7 @@ FAMILY = 1.0
 
 
 def load_average() -> float | None:
-    """Processes that ran or waited in the last minute, on average.
-
-    None where the system does not count them.
-    """
+    """Mean number of processes that ran or waited in the last minute; None if not known."""
     with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
         return os.getloadavg()[0]
     return None
