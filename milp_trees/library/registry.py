@@ -221,8 +221,10 @@ def near(a: float, b: float, tolerance: float = 0.0) -> bool:
 
     Parameters
     ----------
-    a, b : float
-        Objectives or bounds.
+    a : float
+        An objective or a bound.
+    b : float
+        Another one.
     tolerance : float, default=0
         An absolute difference that means the same value too.
 
