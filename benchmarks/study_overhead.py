@@ -1,6 +1,6 @@
 """What a study costs beside the runs themselves, and what a second process brings.
 
-    python benchmarks/study_overhead.py [--runs 200] [--short 1000] [--long 40] [--tests 48]
+    python benchmarks/study_overhead.py [--runs 200] [--short 1000] [--long 40] [--tests 104]
 
 1. `--runs` short runs of `dp`, in a loop of their own and as a study in this process: CPU and wall
    milliseconds per run that the study adds.
@@ -87,7 +87,7 @@ def short(folder: Path, runs: int) -> None:
 
 
 def long(folder: Path, runs: int, tests: int) -> None:
-    plan = plan_of(folder, runs, runs, rows=200, tests=tests, depth=4, method="dp:cache=off")
+    plan = plan_of(folder, runs, runs, rows=400, tests=tests, depth=5, method="dp:cache=off")
     walls, times = {}, {}
     for jobs in (1, 2):
         began = time.perf_counter()
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--short", type=int, default=1000)
     parser.add_argument("--long", type=int, default=40)
-    parser.add_argument("--tests", type=int, default=48)
+    parser.add_argument("--tests", type=int, default=104)
     parser.add_argument("--part", type=int, choices=(1, 2, 3))
     asked = parser.parse_args()
     parts = [

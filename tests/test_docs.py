@@ -3,9 +3,10 @@ generated page is up to date.
 """
 
 import importlib.util
+import multiprocessing
+import os
 import re
-import subprocess
-import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -202,10 +203,43 @@ def test_python_examples_run(page, tmp_path):
     code = "\n".join(
         re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL)
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    assert run_in_a_process_of_its_own(code, tmp_path) == ""
+
+
+def run_in_a_process_of_its_own(code, folder):
+    """Run code in a new process, which has the large libraries already; return its error or "".
+
+    A server process imports them once, and the processes of all pages are its copies.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["numba", "pandas", "pyomo.environ", "sklearn.tree", "typer"])
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(code, str(folder), there))
+    process.start()
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        process.join()
+        return f"the process ended with exit code {process.exitcode}"
+    finally:
+        process.join()
+
+
+def _run(code, folder, answer):
+    """Run code as a program in a folder; send its traceback, or nothing."""
+    os.chdir(folder)
+    try:
+        exec(compile(code, "<the page>", "exec"), {"__name__": "__main__"})
+    except BaseException:
+        answer.send(traceback.format_exc())
+    else:
+        answer.send("")
+
+
+def test_an_example_that_fails_is_noticed(tmp_path):
+    assert "NameError" in run_in_a_process_of_its_own("print(nothing)", tmp_path)
+    assert "exit code 3" in run_in_a_process_of_its_own("import os; os._exit(3)", tmp_path)
 
 
 def test_licence_and_version_agree():

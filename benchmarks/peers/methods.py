@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
+import _estimators  # noqa: E402
 import _jobs  # noqa: E402
 import _peers  # noqa: E402
 import environments  # noqa: E402
@@ -61,7 +62,7 @@ class Peer(Method):
 
     def software(self) -> dict[str, str]:
         """Also the peer's version, and fingerprints of the files that hand it the problem."""
-        files = (_peers.WORKER, Path(_peers.__file__), Path(_jobs.__file__))
+        files = (_peers.WORKER, *(Path(m.__file__) for m in (_peers, _jobs, _estimators)))
         text = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
         found = {self.engine: self.installed() or "not installed", "worker": f"sha256-{text}"}
         return {**super().software(), **found}

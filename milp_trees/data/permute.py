@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from milp_trees.data.dataset import Dataset
+from milp_trees.data.ranked import RankedTests
 from milp_trees.errors import DataError
 
 
@@ -65,10 +66,19 @@ def permuted(dataset: Dataset, permutation: int) -> Dataset:
         return dataset
     moved = dataset.subset(rows)
     stored = moved.stored
-    X = stored[:, features] if moved.ranked is None else stored.select(features)
+    X = stored[:, features] if moved.ranked is None else _ranks(stored.select(features))
     return moved.with_(
         X=X,
         features=[dataset.features[j] for j in features],
         classes=dataset.classes,
         source={**dataset.source, "permutation": permutation},
     )
+
+
+def _ranks(given: RankedTests) -> RankedTests:
+    """The same features with the columns behind them in the order in which features name them."""
+    used, first = np.unique(given.column, return_index=True)
+    order = used[np.argsort(first)]
+    place = np.empty(given.codes.shape[1], dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return RankedTests(given.codes[:, order], place[given.column], given.cut, given.gap)

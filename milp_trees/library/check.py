@@ -212,7 +212,11 @@ def _of_row(one: Instance) -> Iterator[str]:
             ("lp_bound", one.lp_bound),
             ("root_bound", one.root_bound),
         ):
-            if bound is not None and bound > one.objective and not near(bound, one.objective):
+            if (
+                bound is not None
+                and bound > one.objective
+                and not near(bound, one.objective, one.tolerance)
+            ):
                 yield f"{name} has the {what} {bound:.12g} above its objective {one.objective:.12g}."
         natural = float(Fraction(one.offset) + Fraction(one.scale) * Fraction(one.objective))
         if not near(natural, float(Fraction(one.value))):
@@ -315,7 +319,11 @@ def _of_solution(one: Instance, file: FileModel, folder: Path) -> Iterator[str]:
 
 def _of_relaxation(one: Instance, file: FileModel, limits: Limits) -> Iterator[str]:
     bound = relaxation_bound(file, limits)
-    if bound is not None and one.lp_bound is not None and not near(bound, one.lp_bound):
+    if (
+        bound is not None
+        and one.lp_bound is not None
+        and not near(bound, one.lp_bound, one.tolerance)
+    ):
         yield f"{one.model} has the linear relaxation {bound:.12g}, and the registry says {one.lp_bound:.12g}."
 
 
@@ -333,14 +341,14 @@ def _of_answer(one: Instance, file: FileModel, solver: str, answer: Answer) -> I
         found is not None
         and one.bound is not None
         and found < one.bound
-        and not near(found, one.bound)
+        and not near(found, one.bound, one.tolerance)
     ):
         yield f"{solver} finds a point of {one.model} with the objective {found:.12g}, below the bound {one.bound:.12g}."
     elif (
         answer.bound is not None
         and one.objective is not None
         and answer.bound > one.objective
-        and not near(answer.bound, one.objective)
+        and not near(answer.bound, one.objective, one.tolerance)
     ):
         yield f"{solver} proves that no point of {one.model} is below {answer.bound:.12g}, but its solution has {one.objective:.12g}."
 
@@ -362,7 +370,7 @@ def _news(one: Instance, solver: str, answer: Answer) -> Iterator[str]:
             one.claim == "best"
             and one.objective is not None
             and answer.objective < one.objective
-            and not near(answer.objective, one.objective)
+            and not near(answer.objective, one.objective, one.tolerance)
         )
     ):
         yield f"{solver} finds a better point of {one.instance}: {answer.objective:.12g}."

@@ -242,6 +242,7 @@ def _instance(about: About, draft: Draft, known: Known, easy: list[str]) -> Inst
         sense=export.problem.task.sense,
         offset=described["offset"],
         scale=described["scale"],
+        tolerance=float(export.m.view.tolerance),
         proved_by=known.proved_by,
         proof_seconds=round(best.seconds, 3) if best is not None and known.proven else None,
         belief=known.belief,

@@ -83,6 +83,7 @@ class Instance:
     sense: str
     offset: str
     scale: str
+    tolerance: float
     proved_by: str
     proof_seconds: float | None
     belief: str
@@ -136,6 +137,7 @@ COLUMNS = {
     "sense": "Whether the natural value is to be small (min) or large (max).",
     "offset": "Natural value of the objective 0.",
     "scale": "Natural value per unit of the objective.",
+    "tolerance": "Objectives that differ by at most this mean the same value: 0 for exact costs.",
     "proved_by": "The method that claims the optimum, the bound or the infeasibility.",
     "proof_seconds": "Seconds of that method.",
     "belief": "derived again (by a method that shares nothing with the first), claimed, or nothing proved.",
@@ -214,9 +216,9 @@ def gap_to(objective: float | None, bound: float | None) -> float | None:
     return None if gap is None or not math.isfinite(gap) else round(gap, 6)
 
 
-def near(a: float, b: float) -> bool:
-    """Whether two objectives are equal up to the tolerance of solvers."""
-    return abs(a - b) <= ROUNDING * max(1.0, abs(a), abs(b))
+def near(a: float, b: float, tolerance: float = 0.0) -> bool:
+    """Whether two objectives are equal up to the tolerance of solvers, or a larger one."""
+    return abs(a - b) <= max(tolerance, ROUNDING * max(1.0, abs(a), abs(b)))
 
 
 def _cell(value: Any) -> str:

@@ -172,7 +172,8 @@ def summary(
     apart = environments(frame)
     by = [*(["environment"] if len(apart) > 1 and "environment" not in by else []), *by]
     parts = [_prepared(part, traces, timeouts) for part in apart.values()]
-    rows = pd.concat(parts).sort_index()
+    rows = pd.concat(parts)
+    rows = rows.loc[frame.index[frame.index.isin(rows.index)]]
     found = []
     for key, group in rows.groupby(by, sort=False, dropna=False) if len(rows) else ():
         numbers = {name: MEASURES[name].of(group, shift) for name in measures}

@@ -140,7 +140,7 @@ def _page(content: Content, other: Content | None, detail: Detail) -> str:
 
 
 def ascii_code(code: str) -> str:
-    """JavaScript with the same meaning in ASCII; other characters are escaped."""
+    """JavaScript with the same meaning, written in ASCII."""
     return re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], code)
 
 

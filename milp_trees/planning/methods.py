@@ -79,6 +79,17 @@ class MethodTable:
         per_label = max(models, len(table.formulations)) * max(solvers, len(table.solvers))
         return (per_label + len(table.labels)) * len(table.options)
 
+    def may_be_named(self, patterns: list[str] | None) -> bool:
+        """Whether a table of problems can mean methods of this one, as far as names say it."""
+        if patterns is None:
+            return True
+        names = [self.table.name or "", *self.table.labels]
+        models = bool(self.table.formulations)
+        return any(
+            (models and "@" in pattern) or any(fnmatchcase(name, pattern) for name in names)
+            for pattern in patterns
+        )
+
     def check(self, source: Any) -> None:
         """Refuse unknown names, and a table that names no method."""
         if not self.table.labels and not self.table.formulations:

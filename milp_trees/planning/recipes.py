@@ -192,7 +192,7 @@ def _path(stated: str, folder: Path) -> str:
     found = os.path.expandvars(stated)
     if absent := re.search(r"\$\{?(\w+)", found):
         raise DataError(
-            f"The path {stated!r} names the environment variable {absent[1]}, which is not set; set it to the folder that is meant."
+            f"The path {stated!r} names the environment variable {absent[1]}, which is not set; set {absent[1]} to the folder that is meant."
         )
     return str(folder / found)
 

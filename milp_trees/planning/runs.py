@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import Any
 
 from milp_trees.by_name import registry
 from milp_trees.limits import MAX_NONZEROS, Limits
+from milp_trees.methods.method import Method
 from milp_trees.planning.estimating import Estimate, estimate
 from milp_trees.planning.lines import Path
 from milp_trees.planning.methods import Chosen, MethodTable
@@ -54,7 +54,7 @@ def refuse_too_many(spec: Any, source: Source) -> None:
     total, largest, where = 0, 0, 0
     for i, table in enumerate(spec.problems):
         runs = 0
-        for each in methods:
+        for each in (one for one in methods if one.may_be_named(table.methods)):
             found = settings(each.table, table, spec.defaults)
             several = (found[name] for name in ("seeds", "starts", "permutations"))
             runs += each.most * math.prod(map(len, several))
@@ -133,6 +133,7 @@ class Expansion:
         table = self.spec.problems[number]
         statement = Statement.of(problem, test)
         fitting = registry.formulations_for(problem)
+        estimates: dict[str, Estimate] = {}
         for each in self.tables:
             found = settings(each.table, table, self.spec.defaults)
             found["reference"] = table.reference or self.spec.defaults.reference
@@ -143,7 +144,7 @@ class Expansion:
                 if not isinstance(problem.space, chosen.taker.space):
                     self._count(self._other_kind, chosen.label)
                     continue
-                self._pair(_Pair(planned, problem, statement, chosen, found))
+                self._pair(_Pair(planned, problem, statement, chosen, found, estimates))
 
     def _pair(self, pair: _Pair) -> None:
         """Add the runs of a method on a problem."""
@@ -258,10 +259,15 @@ class _Pair:
     statement: Statement
     chosen: Chosen
     settings: dict[str, Any]
+    estimates: dict[str, Estimate]
 
-    @cached_property
+    @property
     def estimate(self) -> Estimate:
-        return estimate(self.chosen, self.problem)
+        """The estimate, which is the same for all solvers and options."""
+        label = self.chosen.taker.label
+        if label not in self.estimates:
+            self.estimates[label] = estimate(self.chosen, self.problem)
+        return self.estimates[label]
 
     def can_begin(self, start: str | None) -> bool:
         """Whether the method of a start makes models of the problem's kind."""
@@ -296,4 +302,15 @@ class _Pair:
             limits,
             self.begin(start),
             permutation=permutation,
+            software=software_of,
         )
+
+
+_software: dict[str, Mapping[str, str]] = {}
+
+
+def software_of(method: Method) -> Mapping[str, str]:
+    """The versions of everything that a method computes with, found once for each label."""
+    if method.label not in _software:
+        _software[method.label] = method.software()
+    return _software[method.label]

@@ -18,7 +18,10 @@ FAMILY = 1.0
 
 
 def load_average() -> float | None:
-    """Mean number of processes that ran or waited in the last minute; None if not known."""
+    """Processes that ran or waited in the last minute, on average.
+
+    None where the system does not count them.
+    """
     with contextlib.suppress(OSError, AttributeError):  # Windows has no such number
         return os.getloadavg()[0]
     return None

@@ -68,6 +68,7 @@ COLUMNS: dict[str, str] = {
     "claimed_by": "program on whose word alone the bound stands, if the belief is `claimed`",
     "checked": "what was recomputed or checked on the model, apart from the method",
     # where and how it ran
+    "number": "place of the run in the plan of its study; rows are in the order in which runs ended",
     "attempt": "how often the run was started, 1 for a run that did not crash",
     "crashes": "how many earlier attempts crashed",
     "environment": "fingerprint of machine and software; times of different ones are not averaged",
@@ -79,7 +80,7 @@ COLUMNS: dict[str, str] = {
 }
 
 #: Columns that `row["run"]` holds under the same name.
-_RUN = ("attempt", "environment", "load", "peak_memory_mb", "cpu_seconds")
+_RUN = ("number", "attempt", "environment", "load", "peak_memory_mb", "cpu_seconds")
 #: Columns that a row holds under the same name.
 _ROW = (
     "seconds",

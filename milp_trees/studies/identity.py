@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,7 @@ def run_key(
     start: Start | str | None,
     test: Dataset | None = None,
     permutation: int = 0,
+    software: Callable[[Method], Mapping[str, str]] | None = None,
 ) -> str:
     """Fingerprint of a run.
 
@@ -83,27 +85,31 @@ def run_key(
         Rows on which the answer is scored; a Statement contains them already.
     permutation : int, default=0
         The seed of the order of rows and columns.
+    software : callable, optional
+        Gives the versions of a method, for many runs from what it found before; by default
+        `method.software()`.
 
     Returns
     -------
     str
     """
     stated = problem if isinstance(problem, Statement) else Statement.of(problem, test)
+    software = software or (lambda maker: maker.software())
     settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
     parts = [
         stated.problem,
         method.label,
         getattr(method, "options", {}),
         settings,
-        _begin(start),
+        _begin(start, software),
         stated.test,
-        {**method.software(), **stated.origin},
+        {**software(method), **stated.origin},
         permutation,
     ]
     return _fingerprint(parts)
 
 
-def _begin(start: Start | str | None) -> list[Any]:
+def _begin(start: Start | str | None, software: Callable[[Method], Mapping[str, str]]) -> list[Any]:
     """What identifies a start, before it is made."""
     label = start.method if isinstance(start, Start) else start
     if not label:
@@ -111,7 +117,7 @@ def _begin(start: Start | str | None) -> list[Any]:
     if label == GIVEN:
         assert isinstance(start, Start)
         return [label, None if start.tree is None else start.tree.to_json()]
-    return [label, registry.method(label).software()]
+    return [label, software(registry.method(label))]
 
 
 def _rows(dataset: Dataset) -> list[Any]:

@@ -73,7 +73,7 @@ def row_table(study: Study, columns: Sequence[str] = ()) -> PaperTable:
     DataError
         There is no such column.
     """
-    frame = study.frame()
+    frame = _in_order(study.frame())
     chosen = [name for given in columns for name in _matching(given, frame)]
     if not columns:
         named = bool((frame["name"] != frame["problem"]).any())
@@ -85,6 +85,11 @@ def row_table(study: Study, columns: Sequence[str] = ()) -> PaperTable:
     texts = {name: COLUMNS.get(name, "score on test rows") for name in chosen}
     headings = {name: name.replace("_", " ") for name in chosen}
     return PaperTable(frame[list(dict.fromkeys(chosen))], headings, texts, f"{len(frame)} runs.")
+
+
+def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows in the order of the plan; those of plain comparisons come last, as they are."""
+    return frame.sort_values("number", kind="stable")
 
 
 def _matching(pattern: str, frame: pd.DataFrame) -> list[str]:
@@ -109,7 +114,7 @@ def aggregate_table(
     -------
     PaperTable
     """
-    whole = study.frame()
+    whole = _in_order(study.frame())
     frame = summary(whole, study.traces(), by, measures, timeouts, shift)
     keys = [name for name in frame if name not in measures]
     note = how_counted(timeouts, shift)

@@ -72,7 +72,7 @@
   }
 
   // -- the section -------------------------------------------------------------------------------
-  M.state.declare("curves_of", "");
+  M.state.declare("curves_of", "", () => true, "curves");
   function chosen(rows) {
     const all = [...groups(rows.filter((row) => row.status !== "unsupported"), instanceOf)];
     const wanted = M.state.get("curves_of");

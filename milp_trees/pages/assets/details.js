@@ -4,7 +4,7 @@
   const { el, state, text } = M;
   let dialog, shown = "", details = null;
 
-  state.declare("open", "", (v) => v.length < 300);
+  state.declare("open", "", (v) => v.length < 300, "");
   /** Run and problem windows are the same element; `open` in the fragment says what it shows. */
   const views = new Map();
   M.view = (kind, draw) => views.set(kind, draw);
@@ -97,7 +97,7 @@
       part("All columns", M.facts(Object.keys(M.columns).map((name) => [text.title(name), text.cell(name, row[name])])))];
   }
   function steps(row) {
-    const rows = M.sortedRows || M.filtered;
+    const rows = M.sorted(M.filtered, state.get("sort"));
     const at = rows.indexOf(row);
     const step = (label, to) => el("button", { type: "button", disabled: at < 0 || !rows[to], onclick: () => state.set({ open: `run:${rows[to].id}` }) }, label);
     return el("p", { class: "steps" }, step("‹ Previous", at - 1), step("Next ›", at + 1),

@@ -6,10 +6,10 @@
   const SIZES = [50, 200, 500];
   let head, body, pages, chooser, columns;
 
-  state.declare("columns", null, (v) => Array.isArray(v) && v.every((x) => typeof x === "string"));
-  state.declare("sort", "", (v) => v.length < 200);
-  state.declare("page", 0, (v) => Number.isInteger(v) && v >= 0);
-  state.declare("per_page", SIZES[0], (v) => SIZES.includes(v));
+  state.declare("columns", null, (v) => Array.isArray(v) && v.every((x) => typeof x === "string"), "runs");
+  state.declare("sort", "", (v) => v.length < 200, "runs");
+  state.declare("page", 0, (v) => Number.isInteger(v) && v >= 0, "runs");
+  state.declare("per_page", SIZES[0], (v) => SIZES.includes(v), "runs");
 
   const several = (name) => new Set(M.rows.map((row) => row[name])).size > 1;
   /** Columns shown at first: the usual ones that hold more than one value, and always name and variant. */
@@ -74,7 +74,6 @@
     const size = M.printing ? Math.max(SIZES[1], state.get("per_page")) : state.get("per_page");
     const last = Math.max(0, Math.ceil(rows.length / size) - 1);
     const page = M.printing ? 0 : Math.min(state.get("page"), last);
-    M.sortedRows = rows;
     head.replaceChildren(...names.map(heading));
     body.replaceChildren(...rows.slice(page * size, (page + 1) * size).map((row) => line(row, names)));
     if (!rows.length) body.append(el("tr", {}, el("td", { colspan: names.length }, "No run is left by these filters.")));

@@ -61,7 +61,7 @@ M.figures = (() => {
 
   const TARGETS = [[0, "the best value"], [0.001, "0.1 %"], [0.01, "1 %"], [0.05, "5 %"],
     [0.1, "10 %"]];
-  M.state.declare("target", 0, (v) => v >= 0 && v < 1);
+  M.state.declare("target", 0, (v) => v >= 0 && v < 1, "target");
   figure({
     id: "target", title: "Time to target", order: 23, scales: { x: "log" }, timed: false,
     how: "The height at time t is the share of instances whose incumbent is within the target of the best known value after t seconds, proved or not.",
@@ -111,7 +111,8 @@ M.figures = (() => {
 
   const KINDS = [["primal", "primal (incumbent to best known)"],
     ["dual", "dual (bound to best known)"], ["primal-dual", "primal-dual (incumbent to bound)"]];
-  M.state.declare("integral", "primal-dual", (v) => KINDS.some(([kind]) => kind === v));
+  M.state.declare("integral", "primal-dual", (v) => KINDS.some(([kind]) => kind === v),
+    "integrals");
   figure({
     id: "integrals", title: "Integrals of the gap", order: 24, scales: { x: "log" }, timed: false,
     how: "A dot is a run, the bar the mean of a method: the gap (0 to 1) summed over the seconds up to the time limit, so less is better; good answers early count, also without a proof.",

@@ -31,7 +31,8 @@
   }
 
   /** Rows left, and how many each choice would leave: a row that one filter alone refuses counts there. */
-  M.refilter = () => {
+  M.refilter = (changed) => {
+    if (![...changed].some((name) => name === "search" || name.startsWith("only."))) return;
     matches = tester(state.get("search"));
     const chosen = facets.map((f) => new Set(state.get(`only.${f.name}`)));
     facets.forEach((f) => f.left.clear());

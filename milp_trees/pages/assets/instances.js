@@ -5,7 +5,7 @@
   let body;
   const known = new Map();
 
-  state.declare("problem_sort", "name", (v) => v.length < 100);
+  state.declare("problem_sort", "name", (v) => v.length < 100, "problems");
 
   /** What all runs of a problem together say, references included; contradicted runs prove nothing. */
   function knowledge(rows, references) {
@@ -70,8 +70,11 @@
       if (x === null || y === null) return (x === null) - (y === null);
       return down * (typeof x === "number" && typeof y === "number" ? x - y : words.compare(x, y));
     });
-    const heading = (key) => el("th", { scope: "col", "aria-sort": key !== name ? "none" : down > 0 ? "ascending" : "descending" },
-      el("button", { type: "button", onclick: () => state.set({ problem_sort: order === key ? `-${key}` : key }) }, COLUMNS[key][0], el("span", { "aria-hidden": "true" }, key !== name ? "" : down > 0 ? " ▲" : " ▼")));
+    const heading = (key) => el("th", { scope: "col", "data-column": key, "aria-sort": key !== name ? "none" : down > 0 ? "ascending" : "descending" },
+      el("button", { type: "button", onclick: () => {
+        state.set({ problem_sort: order === key ? `-${key}` : key });
+        body.querySelector(`[data-column="${key}"] button`).focus();
+      } }, COLUMNS[key][0], el("span", { "aria-hidden": "true" }, key !== name ? "" : down > 0 ? " ▲" : " ▼")));
     const line = (one) => el("tr", { class: one.belief === "contradicted" ? "bad" : "", onclick: (event) => { if (!event.target.closest("button")) M.openProblem(one.key); } },
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openProblem(one.key) }, text.breakable(one.problem.name))),
       Object.keys(COLUMNS).slice(1).map((key) => el("td", { class: cell(key, one).length < 25 ? "short" : null }, cell(key, one))));

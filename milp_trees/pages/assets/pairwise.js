@@ -64,7 +64,7 @@
 
   // -- ratios against a base ---------------------------------------------------------------------
   M.state.declare("base", "");
-  M.state.declare("other", "");
+  M.state.declare("other", "", () => true, "pair");
   /** The chosen base, else a line with the most runs. */
   function baseOf(rows) {
     const runs = M.measures.groups(supported(rows), (row) => row.line);

@@ -36,9 +36,10 @@ const M = (() => {
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   const kind = (value) => (Array.isArray(value) ? "array" : value === null ? "any" : typeof value);
 
-  /** A setting that a link carries; `valid` refuses values from a fragment that cannot be used. */
-  function declare(name, value, valid = () => true) {
-    initial.set(name, { value, valid });
+  /** A setting that a link carries. `valid` refuses values from a fragment that cannot be used; `place`
+      is the section that alone shows the setting ("" for the window), if it is one. */
+  function declare(name, value, valid = () => true, place = null) {
+    initial.set(name, { value, valid, place });
   }
   function get(name) {
     if (!initial.has(name)) throw new Error(`state: ${name} was not declared`);
@@ -85,7 +86,8 @@ const M = (() => {
   function tell(changed) {
     M.refilter(changed);
     emit("change", changed);
-    update();
+    const places = [...changed].map((name) => initial.get(name).place);
+    update(false, places.includes(null) ? undefined : (one) => places.includes(one.id));
   }
   function followFragment() {
     const before = values;
@@ -129,8 +131,8 @@ const M = (() => {
     one.refresh(one.body);
   }
   /** Redraw what is near the screen; the rest is redrawn when it comes near, or before printing. */
-  function update(all = false) {
-    for (const one of sections) {
+  function update(all = false, concerns = () => true) {
+    for (const one of sections.filter(concerns)) {
       one.stale = true;
       if (one.near || all) refresh(one);
     }

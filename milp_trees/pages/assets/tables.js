@@ -3,8 +3,9 @@
 M.tables = (() => {
   const { el, state } = M;
 
-  /** Declare how a table is sorted: a column's key, with "-" before it if the largest is first. */
-  const declare = (id, first) => state.declare(`sort.${id}`, first);
+  /** Declare how the table of a section is sorted: a column's key, with "-" before it if the largest is first. */
+  const declare = (id, first) => state.declare(`sort.${id}`, first,
+    (v) => v.length < 100, id);
 
   function sorted(lines, order) {
     const descending = order.startsWith("-");

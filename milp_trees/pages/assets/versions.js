@@ -71,9 +71,10 @@ M.versions = (() => {
   const count = (pairs, kind) => pairs.filter((pair) => pair.kind === kind).length;
 
   // -- the section -------------------------------------------------------------------------------
-  M.state.declare("slower_factor", 1.2, (v) => v >= 1);
-  M.state.declare("slower_seconds", 1, (v) => v >= 0);
-  M.state.declare("change", "all", (v) => v === "all" || v in KINDS);
+  M.state.declare("slower_factor", 1.2, (v) => v >= 1, "versions");
+  M.state.declare("slower_seconds", 1, (v) => v >= 0, "versions");
+  M.state.declare("change", "all", (v) => v === "all" || Object.hasOwn(KINDS, v),
+    "versions");
   M.tables.declare("versions", "rank");
   const thresholds = () => ({ factor: M.state.get("slower_factor"), least: M.state.get("slower_seconds") });
 
@@ -122,13 +123,16 @@ M.versions = (() => {
   function update(body) {
     const found = compare(M.filtered, M.against.rows, thresholds(), M.rows);
     const { pairs } = found;
-    const alarms = count(pairs, "alarm");
+    // No filter hides an alarm.
+    const alarms = count(compare(M.rows, M.against.rows, thresholds()).pairs, "alarm");
+    const hidden = alarms - count(pairs, "alarm");
     const wanted = M.state.get("change");
     const lines = pairs.filter(({ kind }) => kind && (wanted === "all" || kind === wanted)).map(tableLine);
     const kinds = Object.keys(KINDS).map((kind) => [kind, `${kind} (${count(pairs, kind)})`]);
     M.plots.keepFocus(body, () => body.replaceChildren(
       el("p", { class: alarms ? "alarm" : "calm", role: alarms ? "alert" : null }, alarms
-        ? `ALARM: ${M.text.count(alarms, "pair")} of runs contradict each other although they were proved.`
+        ? `ALARM: ${M.text.count(alarms, "pair")} of runs contradict each other although they were proved${
+          hidden ? ` (${hidden} of them hidden by the filters)` : ""}.`
         : "No proven value changed."),
       el("p", {}, said(found)),
       el("p", { class: "switches" },

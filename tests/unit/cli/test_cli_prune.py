@@ -357,7 +357,8 @@ def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
     """
     from milp_trees.studies.pruning import Growing, pruning_problem
 
-    problem = pruning_problem("breast-cancer", Growing(trees=5), max_cost=4).problem
+    problem = pruning_problem("iris", Growing(trees=4), max_cost=2).problem
+    assert mt.registry.method("enumerate-prunings").unsupported(problem)
     result = mt.solve(problem, "ip3-closure@highs")
     assert result.optimal
     found = mt.verify(result)

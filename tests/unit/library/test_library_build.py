@@ -13,7 +13,7 @@ from milp_trees.library import making
 from milp_trees.library.build import Entry, build
 from milp_trees.library.making import Effort, instance_name
 from milp_trees.library.page import page
-from milp_trees.library.registry import read_registry
+from milp_trees.library.registry import near, read_registry
 from milp_trees.library.sources import source_of
 from milp_trees.mip.solver import Answer
 from milp_trees.results.result import Limit, Status
@@ -49,6 +49,14 @@ def test_a_library_states_each_answer_with_its_proof(tiny_library):
         *(one.solution for one in registry.instances if one.solution),
         *("registry.json", "registry.csv", "library.solu", "SHA256SUMS", "index.html"),
     }
+
+
+def test_objectives_are_compared_exactly_where_costs_are_exact(tiny_library):
+    """Where they are real numbers, a difference within the tolerance of the view is none."""
+    _, registry = tiny_library
+    assert {one.tolerance for one in registry.instances} == {0.0}
+    assert not near(31261.954, 31261.895)
+    assert near(31261.954, 31261.895, 1.0)
 
 
 def test_formulations_whose_rows_are_found_later_are_refused_with_their_sentence(tiny_library):

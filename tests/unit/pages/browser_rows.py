@@ -43,13 +43,15 @@ def rows(first, machine="m1", slower=1.0, wrong=False):
     wrong : bool
         Whether a proven value is another one than otherwise.
     """
-    draw = random.Random(7)
+    draw, same = random.Random(7), {}
     for k in range(6):
         hard, best = draw.lognormvariate(0.5, 1.5), draw.randint(3, 40)
         name = EVIL_NAME if k == 0 else f"uci/data{k // 2}/depth={2 + k % 2}"
         for m, method in enumerate(METHODS):
             for seed in (0, 1):
                 took = hard * (m + 1) * draw.lognormvariate(0, 0.6)
+                if k in (2, 3):  # on this data set dp is as fast as flow-oct@highs
+                    took = same.setdefault((k, seed, m % 3), took)
                 took *= slower if m == 0 else 1.0
                 value = best if draw.random() < 0.7 else best + draw.randint(1, 5)
                 run = {
@@ -70,7 +72,8 @@ def answered(row, method, took, best, value, draw):
     if method == "cart":
         took, bound, points = 0.002 * took, None, []
     elif took < LIMIT:
-        status, value, bound = "optimal", best, best
+        # A solver may stop at a bound that integrality alone makes tight.
+        status, value, bound = "optimal", best, best - 0.25
     agrees = None if status == "feasible" else draw.random() > 0.05
     odd = draw.random()
     if method == EVIL and odd < 0.3:

@@ -286,6 +286,8 @@ def test_another_store_shows_what_became_slower_and_raises_alarms(page):
     assert rows.count() < slower
     change(page, whole=False, slower_seconds=0, slower_factor=10)
     assert rows.count() == 0
+    change(page, whole=False, **{"only.method": ["cart"]})
+    assert "2 of them hidden by the filters" in alarm.inner_text()
 
 
 def test_times_of_two_machines_are_never_in_one_figure(files, opened):

@@ -1,12 +1,13 @@
 """A SPEC that cannot be run is refused with one sentence that names the line."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from milp_trees.errors import DataError
 from milp_trees.planning.reading import read_plan
-from milp_trees.planning.source import SpecError
+from milp_trees.planning.source import Source, SpecError
 
 GOOD = """\
 title = "t"
@@ -96,4 +97,26 @@ def test_a_plug_in_file_that_cannot_be_imported_is_refused(tmp_path):
     path = tmp_path / "bad.toml"
     path.write_text('plugins = ["broken.py"]\n' + GOOD)
     with pytest.raises(SpecError, match=r"line 1: The plug-in file .* cannot be imported"):
+        read_plan(path)
+
+
+def test_the_spec_of_the_docs_has_the_layout_that_is_read():
+    text = (Path(__file__).parents[3] / "docs/studies.md").read_text("utf-8")
+    shown = Source(re.search(r"```toml\n(.*?)```", text, re.S)[1], "docs").checked()
+    assert (len(shown.problems), len(shown.methods), len(shown.exclude)) == (1, 2, 1)
+
+
+def test_only_tables_that_are_meant_count_for_the_size(tmp_path, monkeypatch):
+    """Four tables of methods for one table of problems each are 8 runs, and not 32."""
+    monkeypatch.setattr("milp_trees.planning.runs.MOST_RUNS", 20)
+    path = tmp_path / "large.toml"
+    parts = [
+        f'[[methods]]\nname = "m{i}"\nlabels = ["dp"]\nseeds = [0, 1]\n'
+        f'[[problems]]\nname = "p{i}"\ndata = "planted:rows={9 + i}"\nmethods = "m{i}"\nspace = {{max_depth = 0}}\n'
+        for i in range(4)
+    ]
+    path.write_text("".join(parts))
+    assert len(read_plan(path).runs) == 8
+    path.write_text("".join(parts).replace('methods = "m', '# methods = "m'))
+    with pytest.raises(SpecError, match="asks for up to 32 runs"):
         read_plan(path)

@@ -134,3 +134,20 @@ def test_lines_of_nested_values_are_found():
         ("t", 1, "u"): 12,
         ("t", 1, "u", "n"): 13,
     }
+
+
+def test_a_comparison_has_the_keys_of_a_plan(plan):
+    """So both find each other's rows in a store."""
+    from milp_trees import compare
+
+    problem, _ = plan.by_name["uci/planted:rows=30,seed=1/depth=1"].build()
+    planned = {
+        (r.method, r.start): r.key
+        for r in plan.runs
+        if r.problem == "uci/planted:rows=30,seed=1/depth=1" and not r.seed and not r.options
+    }
+    for start in (None, "cart"):
+        methods = ["flow-oct@highs", "dp"] if start is None else ["flow-oct@highs"]
+        study = compare(problem, methods, start=start, reference=None, time_limit=5)
+        for row in study.rows:
+            assert row["key"] == planned[row["method"], start]

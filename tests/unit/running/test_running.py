@@ -8,13 +8,15 @@ import pytest
 from study_plans import FAST, MODELS, plan_of
 
 from milp_trees.planning import recipes
+from milp_trees.running.claims import Claims
 from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 from milp_trees.running.front import run_plan
+from milp_trees.running.presence import Presence
 from milp_trees.studies import Study
 
 CRASHING = """
-import os, signal, time
+import time
 from pathlib import Path
 from milp_trees.engines.cart import Cart
 from milp_trees.registering import register
@@ -23,20 +25,14 @@ from milp_trees.registering import register
 class Crashing(Cart):
     name = "crashing"
 
-    def __init__(self, times: int = 1, how: str = "kill"):
-        self.times, self.how = times, how
-
     def search(self, problem, limits, start, progress):
-        marks = Path(__file__).parent / "marks"
-        marks.mkdir(exist_ok=True)
-        if len(list(marks.glob(f"{self.how}*"))) < self.times:
-            (marks / f"{self.how}{time.time_ns()}").touch()
-            if self.how == "memory":
-                self.block = bytearray(500 * 2**20)
-                for i in range(0, len(self.block), 4096):
-                    self.block[i] = 1
-                time.sleep(20)
-            os.kill(os.getpid(), signal.SIGKILL)
+        mark = Path(__file__).parent / "mark"
+        if not mark.exists():
+            mark.touch()
+            block = bytearray(500 * 2**20)
+            for i in range(0, len(block), 4096):
+                block[i] = 1
+            time.sleep(60)
         return super().search(problem, limits, start, progress)
 """
 
@@ -96,23 +92,39 @@ def test_a_file_of_rows_is_merged_once_even_after_errors(tmp_path):
 
 
 def test_processes_try_crashed_runs_again_and_say_so(tmp_path):
-    """One always crashes; one needs more memory than the cap, once."""
-    plan = crashing(tmp_path, "crashing:how=memory", "crashing:how=always,times=99")
+    """One needs more memory than the cap, once."""
+    plan = crashing(tmp_path, "crashing")
     study = run_plan(plan, tmp_path / "s.db", jobs=1, retries=1, memory_mb=600)
     rows = {row["method"]: row for row in study.rows}
     assert rows["cart"]["run"]["crashes"] == []
     assert len(rows["cart"]["run"]["cores"]) == 1
-    memory = rows["crashing:how=memory"]
+    memory = rows["crashing"]
     assert memory["status"] == "feasible"
     assert memory["run"]["attempt"] == 2
     assert memory["run"]["origin"]["crashing.py"].startswith("sha256-")
     (why,) = memory["run"]["crashes"]
     assert "the cap is 600 MB" in why
-    (always,) = (row for name, row in rows.items() if "always" in name)
-    assert always["status"] == "error"
-    assert "2 attempts crashed" in always["message"]
     study.store.close()
     assert len(Folder(tmp_path / "s.db.runs").names("workers")) == 0
+
+
+def test_a_run_that_crashes_every_time_is_an_error_that_says_so(tmp_path):
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    folder = Folder(f"{store}.runs")
+    claims = Claims(folder, Presence(folder, "worker"))
+    key = plan.runs[0].key
+    for attempt in (1, 2):
+        assert claims.take(key).attempt == attempt
+        claims.give_up(key, attempt, f"It broke {attempt}.")
+    rows = run_plan(plan, store, executor="serial", retries=1).rows
+    assert rows[0]["status"] == "error"
+    assert rows[0]["message"] == "Every one of 2 attempts crashed; the last: It broke 2."
+    assert rows[0]["run"]["crashes"] == ["It broke 1.", "It broke 2."]
+    assert "error" not in {row["status"] for row in rows[1:]}
+    again = run_plan(plan, store, executor="serial", retries=1).rows[0]
+    assert again["status"] != "error"
+    assert again["run"]["attempt"] == 4
 
 
 def test_a_solver_that_is_killed_is_a_crash_of_its_run(tmp_path, monkeypatch):

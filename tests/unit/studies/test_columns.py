@@ -35,6 +35,7 @@ def one_row():
 def test_what_a_study_adds_to_a_row_is_in_the_columns(study):
     run = {
         "name": "uci/iris/depth=2",
+        "number": 4,
         "group": "uci",
         "kind": "trees",
         "start": "cart",

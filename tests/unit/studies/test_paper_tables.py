@@ -174,3 +174,17 @@ def test_fonts_and_files_that_cannot_be_are_refused(store, tmp_path, monkeypatch
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DataError, match="LaTeX is not installed"), page_style(latex=True):
         pass
+
+
+def test_tables_are_in_the_order_of_the_plan(study):
+    """Runs of several workers end in any order."""
+    from milp_trees.studies.paper_tables import aggregate_table, row_table
+
+    mixed = mt.Study()
+    count = len(study.rows)
+    mixed.rows = [
+        {**row, "run": {"number": count - k}} for k, row in enumerate(study.rows, start=1)
+    ]
+    assert row_table(mixed, ["number"]).frame["number"].tolist() == list(range(count))
+    found = aggregate_table(mixed, ["variant"], ["runs"], "limit", 1.0).frame["variant"]
+    assert found.tolist() == list(dict.fromkeys(study.frame()["variant"][::-1]))
