@@ -226,8 +226,9 @@ def fail(point):
 )
 @pytest.mark.parametrize("start", [None, "dp"])
 def test_what_it_raises_reaches_the_user_and_nothing_runs_on(method, start, monkeypatch):
-    monkeypatch.setattr(method_module, "LARGE", 0)
-    monkeypatch.setattr(method_module, "GRACE", 0.05)
+    if isinstance(method, Deaf):
+        monkeypatch.setattr(method_module, "LARGE", 0)
+        monkeypatch.setattr(method_module, "GRACE", 0.05)
     problem = mt.Problem(noise(80, 10), mt.Accuracy(), mt.Trees(3))
     with pytest.raises(Mine, match="no screen"):
         mt.solve(problem, method, time_limit=300, start=start, reference="auto", progress=fail)
