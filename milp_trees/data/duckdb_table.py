@@ -80,7 +80,7 @@ class DuckTable(EngineTable):
 
     @classmethod
     def of_files(
-        cls, files: Sequence[Path], query: str | None, memory_mb: int | None, threads: int | None
+        cls, files: Sequence[Path], query: str | None, settings: Mapping[str, Any]
     ) -> DuckTable:
         """The table of Parquet files, or the only table of a database.
 
@@ -92,8 +92,8 @@ class DuckTable(EngineTable):
             At least one.
         query : str or None
             One statement SELECT on `source`, or on the tables of the database.
-        memory_mb, threads : int or None
-            Limits of DuckDB.
+        settings : mapping
+            Settings of DuckDB by its own names, such as `memory_limit`.
 
         Returns
         -------
@@ -106,13 +106,12 @@ class DuckTable(EngineTable):
         """
         duckdb = _library()
         database = files[0] if files[0].suffix in DATABASES else None
-        config: dict[str, Any] = {"autoinstall_known_extensions": False}
         folder = scratch.make()
-        config["temp_directory"] = str(folder)
-        if memory_mb is not None:
-            config["memory_limit"] = f"{memory_mb}MB"
-        if threads is not None:
-            config["threads"] = threads
+        config = {
+            **settings,
+            "autoinstall_known_extensions": False,
+            "temp_directory": str(folder),
+        }
         names = [str(f.resolve()) for f in files]
         try:
             if database is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,16 @@ def opened(
     source: Any,
     query: str | None = None,
     engine: str = "duckdb",
-    memory_mb: int | None = None,
-    threads: int | None = None,
+    config: Mapping[str, Any] | None = None,
 ) -> tuple[EngineTable, dict[str, Any]]:
     """The table of a source, and where it came from, as results state it.
 
     Parameters
     ----------
-    source, query, engine, memory_mb, threads
+    source, query, engine
         As for `load_grouped`.
+    config : mapping, optional
+        Settings of DuckDB by its own names.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def opened(
         files = _files(source)
         about = {"path": str(source), "sha256": digest(files)}
         if engine == "duckdb":
-            table: EngineTable = DuckTable.of_files(files, query, memory_mb, threads)
+            table: EngineTable = DuckTable.of_files(files, query, config or {})
         elif files[0].suffix in DATABASES:
             raise DataError("Dask reads Parquet files and no databases; leave out engine=.")
         else:
@@ -72,7 +74,7 @@ def opened(
         raise DataError(
             f"A folder, Parquet files, a DuckDB database or relation, or a dask DataFrame is needed; got {type(source).__name__}."
         )
-    if table.engine == "dask" and (query is not None or memory_mb or threads):
+    if table.engine == "dask" and (query is not None or config):
         raise DataError(
             "query, memory_mb and threads are for DuckDB; with Dask, select rows of the DataFrame and limit its workers instead."
         )

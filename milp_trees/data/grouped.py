@@ -82,7 +82,9 @@ def load_grouped(
     >>> data = mt.load_grouped("sales/*.parquet", target="bought")  # doctest: +SKIP
     >>> mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=4)))  # doctest: +SKIP
     """
-    table, where = opened(source, query, engine, memory_mb, threads)
+    limits = {"memory_limit": memory_mb and f"{memory_mb}MB", "threads": threads}
+    config = {name: value for name, value in limits.items() if value is not None}
+    table, where = opened(source, query, engine, config)
     roles: dict[str, Any] = {
         k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v
     }

@@ -141,8 +141,8 @@ def test_a_parameter_that_is_nonsense_is_refused_in_one_sentence(name, parameter
 
 
 def test_every_number_that_an_estimator_takes_is_in_the_table():
-    """A new parameter must be put into it; these take what scikit-learn takes, names of columns, or
-    whole objects.
+    """A new parameter must be put into it; these take what scikit-learn takes, names of columns,
+    functions or whole objects.
     """
     others = {
         "random_state",
@@ -157,6 +157,7 @@ def test_every_number_that_an_estimator_takes_is_in_the_table():
         "prefit",
         "categorical_features",
         "favourable",
+        "progress",
     }
     assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(
         TAKES

@@ -160,7 +160,13 @@ def test_a_step_of_a_ratio_is_no_run(visits):
 
 #: Who may say a limit by itself: the calls and estimators that users write them in, and their one
 #: question each.
-FACES = {"api.py", "limits.py", "verification/check.py", "verification/curve.py"}
+FACES = {
+    "api.py",
+    "limits.py",
+    "data/grouped.py",
+    "verification/check.py",
+    "verification/curve.py",
+}
 
 
 def test_limits_are_handed_on_whole():

@@ -9,7 +9,7 @@ import os
 import pytest
 from killing import Killing
 
-KILLS = int(os.environ.get("MILP_TREES_KILLS", "3"))
+KILLS = int(os.environ.get("MILP_TREES_KILLS", "2"))
 
 
 @pytest.mark.timeout(120 + 20 * KILLS)

@@ -225,7 +225,7 @@ def test_ctrl_c_once_finishes_runs_in_flight_and_twice_stops(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_ends_with_130_and_keeps_what_was_finished(tmp_path):
+def test_two_ctrl_c_end_the_command_with_130_and_leave_nothing_running(tmp_path):
     """Real signals, and workers in processes of their own."""
     plan_of(tmp_path, LONG.format(limit=3))
 
@@ -240,21 +240,14 @@ def test_the_command_ends_with_130_and_keeps_what_was_finished(tmp_path):
         return process
 
     process = start()
-    process.send_signal(signal.SIGINT)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.7)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert "Ctrl-C again ends them now" in said
     assert "resumes" in said
-    finished = Study.open(tmp_path / "a.db").rows
-    assert 1 <= len(finished) < 3
-
-    process = start()
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.7)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert Study.open(tmp_path / "a.db").rows == finished
+    assert len(Study.open(tmp_path / "a.db").rows) < 3
     assert not any(follower_alive(tmp_path / "a.db.runs"))
 
 
