@@ -14,7 +14,7 @@ from milp_trees.errors import DamagedRowWarning
 from milp_trees.pages.drawings import drawing
 from milp_trees.pages.packing import Shared, columns
 from milp_trees.pages.problems import problems, same_problems
-from milp_trees.pages.thin import cut, thin
+from milp_trees.pages.thin import cut, thin, without_folders
 from milp_trees.results.json import json_safe
 from milp_trees.studies import Study
 from milp_trees.studies.columns import COLUMNS, flat
@@ -111,7 +111,7 @@ class Content:
             for fingerprint, one in source.environments.items()
             if fingerprint in used
         }
-        self.logs = [log(row["key"], "run") for row in self.rows]
+        self.logs = [without_folders(log(row["key"], "run")) for row in self.rows]
         self.shown = same_problems(self.rows)
         self.problems = problems(self.rows, source.references, self.shown)
         self.flat = self._flat()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from milp_trees.results.result import TracePoint
+
+#: The folders of an absolute path, on any system, before the name of a file.
+_FOLDERS = re.compile(r"(?<![^\s\"'=(,])(?:[A-Za-z]:)?(?:[/\\][\w.+@~-]+)+[/\\](?=[\w.+@~-])")
 
 
 def thin(trace: Iterable[Sequence[float | None]], most: int) -> list[list[float | None]]:
@@ -69,6 +73,11 @@ def _step(a: float | None, b: float | None) -> float:
 
 def _short(number: float | None, digits: int) -> float | None:
     return None if number is None else float(f"{number:.{digits}g}")
+
+
+def without_folders(log: str) -> str:
+    """A log in which absolute paths are names of files alone, since a page is sent around."""
+    return _FOLDERS.sub("", log)
 
 
 def cut(log: str, most: int) -> str:

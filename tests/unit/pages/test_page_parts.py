@@ -9,7 +9,7 @@ from page_cases import rows_of
 from milp_trees.pages.packing import Shared, columns, packed, unpacked
 from milp_trees.pages.problems import brief
 from milp_trees.pages.report import fill
-from milp_trees.pages.thin import cut, thin
+from milp_trees.pages.thin import cut, thin, without_folders
 
 
 def integral(trace, end, best):
@@ -72,6 +72,12 @@ def test_a_log_keeps_whole_lines_of_its_beginning_and_end():
     assert int(said.split()[1]) == len(log) - len(short.replace(f"\n{said}\n", ""))
     assert cut(log, len(log)) == log
     assert "left out" in cut(log, 0)
+
+
+def test_a_log_names_no_folders_of_the_machine():
+    log = "command line - /home/me/.venv/cbc /tmp/x-1/model.mps -sec 2\nread C:\\Users\\me\\model.mps, 3/4 of 5 ms/op"
+    short = "command line - cbc model.mps -sec 2\nread model.mps, 3/4 of 5 ms/op"
+    assert without_folders(log) == short
 
 
 def test_packed_rows_come_back_with_their_kinds():
