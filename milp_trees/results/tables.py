@@ -40,7 +40,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         accepted = "none"
     return {
         "method": row["method"],
-        "problem": str(row.get("problem_key", ""))[:6],
+        "problem": (row.get("run") or {}).get("name") or str(row.get("problem_key", ""))[:6],
         "seed": str(row.get("seed", "")),
         "status": status,
         "objective": _short(row["objective"]),
