@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -16,6 +17,9 @@ from milp_trees.running.presence import new_name
 
 #: Seconds between two looks at whether a worker has ended.
 LOOK = 0.2
+
+#: Seconds in which the first worker of a cluster may still arrive.
+ARRIVAL = 10
 
 
 class Dask(Executor):
@@ -57,6 +61,8 @@ class Dask(Executor):
     def _check(self) -> None:
         """Refuse a cluster without workers, or with one that does not see the folder."""
         folder = self.order.folder
+        with contextlib.suppress(TimeoutError):  # workers may be starting just now
+            self._client.wait_for_workers(1, timeout=ARRIVAL)
         if not self._there():
             raise StudyError(
                 f"The Dask cluster at {self.order.address} has no workers; start some with: dask worker {self.order.address}."

@@ -9,6 +9,8 @@ import os
 import pytest
 from killing import Killing
 
+from milp_trees.running.cores import here
+
 KILLS = int(os.environ.get("MILP_TREES_KILLS", "2"))
 
 
@@ -17,7 +19,7 @@ KILLS = int(os.environ.get("MILP_TREES_KILLS", "2"))
 def test_a_study_that_is_killed_again_and_again_ends_with_every_row_once(tmp_path, where):
     if where == "dask":
         pytest.importorskip("distributed", reason="dask and distributed are not installed")
-    jobs = min(2, os.cpu_count() or 1) if where == "processes" else None
+    jobs = min(2, len(here())) if where == "processes" else None
     kills = KILLS if where == "dask" or "MILP_TREES_KILLS" in os.environ else 1
     study = Killing(tmp_path / "k", 2 + kills, seed=kills, executor=where, jobs=jobs)
     try:
