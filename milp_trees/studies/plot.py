@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from milp_trees.measures.profiles import FLOOR
+from milp_trees.studies.columns import flat
 from milp_trees.studies.figures import Wanted, draw, legend, line_styles
 
 
@@ -49,7 +50,7 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
     first = rows[0]["problem_key"] if rows else None
     shown = [row for row in rows if row["problem_key"] == first and row["trace"]]
     seeds = len({row["seed"] for row in shown}) > 1
-    names = [row["method"] + f", seed {row['seed']}" * seeds for row in shown]
+    names = [flat(row)["variant"] + f", seed {row['seed']}" * seeds for row in shown]
     styles = line_styles(list(dict.fromkeys(names)))
     for i, (name, row) in enumerate(zip(names, shown, strict=True)):
         colour = styles[name]["color"]
