@@ -129,13 +129,6 @@ def mixed(found: Mapping[str, Mapping[str, Any]]) -> str:
     return f"The runs were made in {len(found)} environments, whose times are never averaged. They differ in {what}."
 
 
-def load() -> float | None:
-    """How many processes wanted a core, on average over the last minute; None if not known."""
-    with suppress(OSError, AttributeError):
-        return float(psutil.getloadavg()[0])
-    return None
-
-
 def _different(name: str, values: list[Any]) -> list[str]:
     texts = list(dict.fromkeys("unknown" if value is None else str(value) for value in values))
     return [] if len(texts) < 2 else [f"{name} {', '.join(texts[:-1])} or {texts[-1]}"]

@@ -120,3 +120,15 @@ def test_only_tables_that_are_meant_count_for_the_size(tmp_path, monkeypatch):
     path.write_text("".join(parts).replace('methods = "m', '# methods = "m'))
     with pytest.raises(SpecError, match="asks for up to 32 runs"):
         read_plan(path)
+
+
+@pytest.mark.parametrize("pattern", ["flow*", "*@highs", "dp:cache=*", "dp"])
+def test_patterns_of_methods_count_for_the_size(pattern, tmp_path):
+    path = tmp_path / "big.toml"
+    text = GOOD.replace('name = "a"', f'name = "a"\nmethods = ["{pattern}"]')
+    labels = 'labels = ["dp", "dp:cache=off"]\n[[methods]]\nformulations = "flow-oct"'
+    path.write_text(
+        text.replace("time_limit = 5", MILLION).replace('labels = ["dp"]', labels)
+    )
+    with pytest.raises(SpecError, match=r"asks for up to .* 000 000 runs"):
+        read_plan(path)
