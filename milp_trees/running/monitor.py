@@ -33,9 +33,12 @@ class Watched(Protocol):
     own_process: bool
     running: bool
     limit: float | None
-    overdue: bool
     ending: bool
     ending_now: bool
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the run, or the helper run, in flight has ignored its time limit for long."""
 
     def give_up(self, why: str) -> None:
         """Say why the run in flight ends without a row; an empty sentence is no crash."""

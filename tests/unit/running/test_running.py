@@ -154,6 +154,8 @@ def test_more_jobs_than_cores_are_refused(tmp_path):
         run_plan(plan_of(tmp_path), jobs=(os.cpu_count() or 1) + 1)
     with pytest.raises(StudyError, match="one run at a time"):
         run_plan(plan_of(tmp_path), executor="serial", jobs=2)
+    with pytest.raises(StudyError, match="has no option 'x'"):
+        run_plan(plan_of(tmp_path), executor="serial", options={"x": 1})
     with pytest.raises(StudyError, match="There is no executor 'threads'; take one of dask"):
         run_plan(plan_of(tmp_path), executor="threads")
 
