@@ -38,9 +38,12 @@ def _tokens(text: str) -> Iterator[Token]:
     from pygments.lexers.configs import TOMLLexer
     from pygments.token import Comment, String
 
+    continued = False
     for place, kind, part in TOMLLexer(stripnl=False, ensurenl=False).get_tokens_unprocessed(text):
         line = text.count("\n", 0, place) + 1
-        if kind in String:
+        # For the lexer, the break after a \ at the end of a line of a string is no string.
+        if kind in String or (continued and not part.strip()):
+            continued = part == "\\"
             yield Token(line, True, part)
         elif kind not in Comment and not part.strip():
             if "\n" in part:

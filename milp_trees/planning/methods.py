@@ -83,10 +83,12 @@ class MethodTable:
         """Whether a table of problems can mean methods of this one, as far as names say it."""
         if patterns is None:
             return True
-        names = [self.table.name or "", *self.table.labels]
         models = bool(self.table.formulations)
         return any(
-            (models and "@" in pattern) or any(fnmatchcase(name, pattern) for name in names)
+            fnmatchcase(self.table.name or "", pattern)
+            or (models and any(sign in pattern for sign in "@*?["))
+            # Options and the solver may be written in another way than in the full label.
+            or any(fnmatchcase(_first(label), _first(pattern)) for label in self.table.labels)
             for pattern in patterns
         )
 
@@ -159,3 +161,8 @@ class MethodTable:
         """Whether the methods that a table of problems names include one of this table."""
         names = [self.table.name or "", chosen.label]
         return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+
+def _first(label: str) -> str:
+    """The name at the beginning of a label, without options and solver."""
+    return label.partition(":")[0].partition("@")[0]

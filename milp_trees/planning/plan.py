@@ -207,12 +207,21 @@ class Plan:
         Raises
         ------
         DataError
-            The plan was written by a newer version.
+            The plan was written by a newer version, or is damaged.
         """
-        if stored["layout"] > LAYOUT:
+        try:
+            if stored["layout"] > LAYOUT:
+                raise DataError(
+                    f"The plan has the layout {stored['layout']}, and this version of milp-trees reads layouts up to {LAYOUT}; install a newer version."
+                )
+            return cls._read(stored, folder)
+        except (TypeError, KeyError, AttributeError) as error:
             raise DataError(
-                f"The plan has the layout {stored['layout']}, and this version of milp-trees reads layouts up to {LAYOUT}; install a newer version."
-            )
+                "The plan of the study is damaged; start the study again with its SPEC."
+            ) from error
+
+    @classmethod
+    def _read(cls, stored: Mapping[str, Any], folder: str | Path | None) -> Plan:
         place = str(stored["folder"] if folder is None else folder)
         return cls(
             stored["title"],

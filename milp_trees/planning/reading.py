@@ -102,6 +102,10 @@ def _built(one: Stated, source: Source) -> tuple[Any, Any]:
         with suppress(NoView):
             _ = problem.scale  # finds what does not fit the data, such as a class that is not there
         return problem, test
+    except MemoryError as error:
+        raise source.error(
+            one.places["data"], f"The problem {one.problem.name} does not fit into memory."
+        ) from error
     except MilpTreesError as error:
         place = one.places.get(getattr(error, "part", part), one.places["data"])
         raise source.error(place, f"{error} (problem {one.problem.name})") from error

@@ -166,6 +166,10 @@ class Expansion:
         if key in self._keys:
             self._same += 1
             return
+        if len(self._keys) == MOST_RUNS:
+            raise self.source.error(
+                pair.chosen.path, f"There are more than {_spaced(MOST_RUNS)} runs; shorten a list."
+            )
         reference = pair.settings["reference"]
         run = PlannedRun(
             len(self._keys),

@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
+    JsonValue,
     Tag,
     ValidationInfo,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from milp_trees.limits import LARGEST_SEED, LONGEST, MOST_THREADS
 from milp_trees.tasks.classification import Accuracy
@@ -31,7 +34,23 @@ def _listed(given: Any) -> Any:
 
 #: One value, or several that the SPEC multiplies with the other lists of its table.
 Many = Annotated[list[T], BeforeValidator(_listed), Field(min_length=1)]
-Name = Annotated[str, Field(min_length=1)]
+
+
+def _printable(given: str) -> str:
+    if any(sign < " " or sign == "\x7f" for sign in given):
+        raise PydanticCustomError("control", "must hold no control characters")
+    return given
+
+
+def _not_empty(given: Any) -> Any:
+    if given == []:
+        raise PydanticCustomError("too_short", "must not be empty")
+    return given
+
+
+Name = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
+#: A value that JSON can hold, for keys that are checked later.
+Plain = Annotated[JsonValue, AfterValidator(_not_empty)]
 Count = Annotated[int, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Positive = Annotated[int, Field(ge=1)]
@@ -129,6 +148,7 @@ class Generator(BaseModel):
     """A generator; its parameters are checked against its signature."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, Plain]
 
     generator: Name
     name: Name | None = None
@@ -182,7 +202,7 @@ class BinarizerTable(Alternative):
     max_depth: Many[int] = []
     back_select: Many[bool] = []
     max_categories: Many[int] = []
-    random_state: Many[int] = []
+    random_state: Many[Seed] = []
 
 
 # -- what every table of problems and methods may state ------------------------------------------
@@ -267,6 +287,7 @@ class TaskTable(BaseModel):
     """A task by its name; its parameters are checked against its class."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, JsonValue]
 
     name: Name
     alias: Name | None = None
@@ -274,7 +295,7 @@ class TaskTable(BaseModel):
 
 class Problems(Settings):
     name: Name
-    group: str = ""
+    group: Annotated[str, AfterValidator(_printable)] = ""
     methods: Labels | None = None
     reference: Name | None = None
 
@@ -331,7 +352,7 @@ class Methods(Settings):
     labels: Labels = []
     formulations: Labels = []
     solvers: Labels = ["auto"]
-    options: Many[dict[str, Any]] = [{}]
+    options: Many[dict[str, JsonValue]] = [{}]
 
 
 class Exclude(Table):
@@ -349,11 +370,11 @@ class Exclude(Table):
 class Spec(Table):
     """A whole SPEC."""
 
-    title: str = ""
+    title: Annotated[str, AfterValidator(_printable)] = ""
     plugins: list[Name] = []
     defaults: Defaults = Defaults()
     problems: Annotated[list[AnyProblems], Field(min_length=1)]
     methods: Annotated[list[Methods], Field(min_length=1)]
     exclude: list[Exclude] = []
     #: For `milp-trees library build`, which checks it.
-    library: dict[str, Any] = {}
+    library: dict[str, JsonValue] = {}

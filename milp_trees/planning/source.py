@@ -102,7 +102,11 @@ class Source:
     def _wrong(self, errors: list[Any], known: Mapping[int, tuple[str, ...]]) -> SpecError:
         """The first unknown key, which may explain what is missing, or else the first error."""
         found = []
-        for error in errors:
+        # A table that is wrong is no text either; only what is wrong in it is said.
+        inside = [
+            e for e in errors if e["type"] != "string_type" or not isinstance(e["input"], dict)
+        ]
+        for error in inside or errors:
             path, table = self._place(error["loc"])
             if error["type"] == "union_tag_invalid":
                 path = (*path, "kind")
@@ -159,6 +163,7 @@ def _said(path: places.Path, error: Mapping[str, Any], keys: tuple[str, ...]) ->
             "''", "'"
         )
     said = error["msg"].removeprefix("Input ").replace("should", "must")
+    said = said.replace("input was not", "must be")
     return f"{key} {said[0].lower() + said[1:]}; got {_brief(given)}."
 
 

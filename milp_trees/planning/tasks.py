@@ -76,6 +76,10 @@ def _constraint(rule: str | Mapping[str, Any]) -> Any:
 
     if isinstance(rule, str):
         return constraint_of_label(rule)
+    if not isinstance(rule, Mapping) or not isinstance(rule.get("name"), str):
+        raise DataError(
+            f"A constraint is a label such as 'capacity:action=1,at_most=3', or a table with its name and parameters; got {rule!r}."
+        )
     return constraint(**{name: exact(value) for name, value in rule.items()})
 
 

@@ -50,7 +50,7 @@ def load_file(path: str | Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         plugins.forget_module(name)
         del sys.modules[name]
         raise DataError(

@@ -175,6 +175,7 @@ class Front:
         self.round = Round(0, me.name, fingerprint(plan))
         self.executor: Executor | None = None
         self._starts = 0
+        self._failed: set[str] = set()  # runs whose last row in this round is an error
 
     # -- the two roles ---------------------------------------------------------------------------
 
@@ -205,7 +206,10 @@ class Front:
         merging = Merging(self.folder, study.store)
         self.executor = self._executor()
         study.interrupted = self._followed(merging, lambda: self.me.sees(leader))
-        left = any(run.key not in merging.final for run in self._todo())
+        self._merged(merging)  # what was finished just before the leader ended
+        # Errors are made again by the next start of the study, and not by this one.
+        done = merging.final | self._failed
+        left = any(run.key not in done for run in self._todo())
         return None if left and not study.interrupted else self._shown(study)
 
     def _begin(self, number: int, merging: Merging) -> None:
@@ -230,8 +234,7 @@ class Front:
             raise StudyError(
                 "A cap on memory needs processes of their own; take the executor processes, or none."
             )
-        if self.folder.read("plan.json") is None or number > 1:
-            self.folder.write("plan.json", self.plan.to_json())
+        self.folder.write("plan.json", self.plan.to_json())
         jobs = []
         for i, batch in enumerate(batches(todo, EACH * self.executor.slots)):
             jobs.append(f"{number}-{i:04d}")
@@ -295,16 +298,14 @@ class Front:
         bool
         """
         assert self.executor is not None
-        failed: set[str] = set()  # runs whose last row in this round is an error
         wait, todo = QUICK, self._todo()
         keys = {run.key for run in todo}
         before = len(self.plan.runs) - len(todo)
         with Interrupts() as interrupts:
             while True:
-                rows = merging.step()
-                failed |= {row["key"] for row in rows if self._counts(row)}
+                rows = self._merged(merging)
                 self._starts = 0 if rows else self._starts
-                done = keys & (merging.final | failed)
+                done = keys & (merging.final | self._failed)
                 alive = self.executor.alive()
                 now = before + len(done)
                 news = News(self.folder, len(self.plan.runs), now, rows, alive, interrupts.count)
@@ -321,9 +322,11 @@ class Front:
                 wait = QUICK if rows else min(wait * 1.5, SLOW)
                 interrupts.wait(wait)
 
-    def _counts(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row was made in this round; errors of earlier rounds are made again."""
-        return bool(row["run"]["attempt"] >= self.round.again.get(row["key"], 1))
+    def _merged(self, merging: Merging) -> list[dict[str, Any]]:
+        """The new rows; errors of earlier rounds do not count, since they are made again."""
+        rows, again = merging.step(), self.round.again
+        self._failed |= {r["key"] for r in rows if r["run"]["attempt"] >= again.get(r["key"], 1)}
+        return rows
 
     def _todo(self) -> list[Any]:
         numbers = {

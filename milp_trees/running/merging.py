@@ -74,7 +74,7 @@ class Merging:
         for name in self.folder.names("helpers", ".json"):
             key = name.removesuffix(".json")
             stored = None if key in self._helpers else self.folder.read(f"helpers/{name}")
-            if stored is not None:
+            if stored is not None and "row" in stored:
                 self._helpers.add(key)
                 row = {
                     **stored["row"],

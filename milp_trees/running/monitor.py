@@ -1,4 +1,4 @@
-"""The thread that watches over a worker: heartbeat, memory, orders to end, and its live file."""
+"""The thread that watches over a worker: heartbeat, memory, time, orders to end, its live file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from milp_trees.running.live import Live
 from milp_trees.running.presence import BEAT, Presence
 from milp_trees.running.rounds import Round
 
-#: Seconds between two looks at the memory; at the orders; and at whether the front end is alive.
+#: Seconds between two looks at the memory; at the orders; at whether the front end is alive, and the
+#: run has not ignored its time limit.
 MEMORY, ORDERS, FRONT = 0.25, 0.5, 1.0
 #: Exit codes of a worker that was ended by its own monitor, and of one that cannot work here.
-ENDED_BY_MEMORY, ENDED_NOW, CANNOT = 70, 71, 72
+ENDED_BY_MONITOR, ENDED_NOW, CANNOT = 70, 71, 72
 
 
 class Watched(Protocol):
@@ -31,8 +32,13 @@ class Watched(Protocol):
     gauges: Gauges
     own_process: bool
     running: bool
+    limit: float | None
     ending: bool
     ending_now: bool
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the run, or the helper run, in flight has ignored its time limit for long."""
 
     def give_up(self, why: str) -> None:
         """Say why the run in flight ends without a row; an empty sentence is no crash."""
@@ -56,7 +62,8 @@ class Monitor(threading.Thread):
         worker = self.worker
         jobs = [
             _Every(MEMORY, self._memory),
-            _Every(ORDERS, self._orders),
+            _Every(FRONT, self._overtime),
+            _Every(ORDERS, self.orders),
             _Every(BEAT, worker.me.beat),
             _Every(FRONT, self._front),
             _Every(MEMORY, worker.live.flush),
@@ -79,9 +86,18 @@ class Monitor(threading.Thread):
         used, cap = worker.gauges.look(), worker.round.memory_mb
         if cap is not None and used > cap and worker.own_process:
             worker.give_up(f"The run used {used:.0f} MB of memory; the cap is {cap:g} MB.")
-            self._exit(ENDED_BY_MEMORY)
+            self._exit(ENDED_BY_MONITOR)
 
-    def _orders(self) -> None:
+    def _overtime(self) -> None:
+        worker = self.worker
+        if worker.own_process and worker.overdue:
+            worker.give_up(
+                f"The run did not end at its time limit ({worker.limit:g} s), nor long after it."
+            )
+            self._exit(ENDED_BY_MONITOR)
+
+    def orders(self) -> None:
+        """Look whether the worker has to end."""
         worker = self.worker
         order = worker.folder.read(f"stops/{worker.front}.json")
         if order is None:

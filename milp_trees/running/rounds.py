@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from milp_trees.planning.plan import Plan
+from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 
 
@@ -56,9 +57,20 @@ class Round:
 
     @classmethod
     def read(cls, folder: Folder) -> Round | None:
-        """The round of a folder; None if there is none yet."""
+        """The round of a folder; None if there is none yet.
+
+        Raises
+        ------
+        StudyError
+            The file was changed, or written by another version.
+        """
         found = folder.read("round.json")
-        return None if found is None else cls(**{**found, "jobs": tuple(found["jobs"])})
+        try:
+            return None if found is None else cls(**{**found, "jobs": tuple(found["jobs"])})
+        except (TypeError, KeyError):
+            raise StudyError(
+                f"{folder / 'round.json'} is damaged, or of another version of milp-trees; start the study again with its SPEC."
+            ) from None
 
 
 def fingerprint(plan: Plan) -> str:

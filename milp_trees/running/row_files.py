@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
+
+from milp_trees.errors import DamagedRowWarning
 
 
 class Appender:
@@ -32,7 +35,9 @@ class Appender:
 class Rows:
     """Reads the rows of one worker from where the last reading ended.
 
-    A last line without its end was torn when its process was killed; it is not read.
+    A last line without its end was torn when its process was killed; it is not read. Another line
+    that is no row (the disk was full, or the file was changed) is left out with a warning, and its
+    run is made again.
 
     Parameters
     ----------
@@ -63,6 +68,17 @@ class Rows:
             return []
         whole = block[: block.rfind(b"\n") + 1]
         self.offset += len(whole)
-        found = [json.loads(line) for line in whole.splitlines()]
+        entries = [self._entry(line) for line in whole.splitlines()]
+        found = [entry for entry in entries if entry is not None]
         self.seen |= {(entry["key"], entry["attempt"]) for entry in found}
         return found
+
+    def _entry(self, line: bytes) -> dict[str, Any] | None:
+        try:
+            entry = json.loads(line)
+            _ = entry["key"], entry["attempt"]
+        except (ValueError, TypeError, KeyError):
+            sentence = f"A line of {self.path} is damaged and is left out; its run is made again."
+            warnings.warn(sentence, DamagedRowWarning, stacklevel=3)
+            return None
+        return dict(entry)

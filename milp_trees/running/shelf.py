@@ -45,6 +45,8 @@ class Shelf:
         self.stopped = stopped
         self._known: dict[str, Result] = {}
         self._taken: dict[str, Taken] = {}
+        #: When the helper run in flight began, a reading of `time.monotonic`.
+        self.begun: float | None = None
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
         """The helper run with a key, also if another worker is making it now.
@@ -80,7 +82,7 @@ class Shelf:
             taken = self.claims.take(f"helper-{key}")
             if isinstance(taken, Taken):
                 if len(taken.crashes) <= self.retries:
-                    self._taken[key] = taken
+                    self._taken[key], self.begun = taken, time.monotonic()
                     return None
                 sentence = crashed(taken.crashes)
                 self.keep(failed(problem, "reference", Status.ERROR, sentence), key, role, 0)
@@ -102,7 +104,7 @@ class Shelf:
         role : str
         seed : int
         """
-        self._known[key] = result
+        self._known[key], self.begun = result, None
         stored = {"row": result.to_json(), "seed": seed, "log": result.log}
         identity = problem_key(result.problem)
         self.folder.write(f"helpers/{key}.json", {**stored, "problem_key": identity})

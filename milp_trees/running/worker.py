@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, UnknownName
+from milp_trees.methods.callback import heard
 from milp_trees.mip.process import crashed_process
 from milp_trees.planning.plan import Plan, PlannedRun
 from milp_trees.results.result import Result, Status, TracePoint
@@ -49,6 +50,9 @@ LIMITS = ("time", "memory_mb", "threads", "nodes")
 KEPT = 3
 #: Seconds between two looks for cores that are free.
 LOOK = 0.5
+#: A run that ignores its time limit is ended after so many times the limit, and so many seconds
+#: more, since loading and compiling are no time of the run.
+TIMES, MORE = 2.0, 300.0
 
 
 class Worker:
@@ -88,6 +92,8 @@ class Worker:
         self.own_process = own_process
         self.runs = {run.number: run for run in self.plan.runs}
         self.ending = self.ending_now = self.running = False
+        self.begun: float | None = None
+        self.limit: float | None = None
         self.current: tuple[str, int] | None = None
         self.job = ""
         self.cores: list[int] = []
@@ -110,6 +116,7 @@ class Worker:
     def work(self) -> None:
         """Make runs until none is left for this worker, or it is told to end."""
         monitor = Monitor(self)
+        monitor.orders()  # it may have started after its study was stopped
         monitor.start()
         try:
             if self.own_process and not self._own_cores():
@@ -168,21 +175,31 @@ class Worker:
         if run.key in self._settled:
             return
         if isinstance(self.claims.looked_at(run.key, first), Taken):
+            self.limit = run.limits.time
             self.live.begin(**self._about(run, 0, "preparing"))
             bench = self._bench(run)
             self._check(run, bench)
-            # Before the run is claimed: a helper run that crashes is no crash of this run.
-            self.running = True
-            try:
-                bench.prepare(run.method)
-            except StudyError:
+            if not self._prepared(run, bench):
                 return
-            finally:
-                self.running = False
             taken = self.claims.take(run.key, first)
             if isinstance(taken, Taken):
                 self._make(run, bench, taken, first)
         self._settled.add(run.key)
+
+    def _prepared(self, run: PlannedRun, bench: Bench) -> bool:
+        """Make the helper runs of a run; False if the worker has to end.
+
+        The run is not claimed yet: a helper run that crashes is no crash of this run.
+        """
+        self.running = True
+        try:
+            with heard(lambda _: self.ending_now):
+                bench.prepare(run.method)
+        except (StudyError, KeyboardInterrupt):  # it was told to end while it waited, or at once
+            self.ending = True
+        finally:
+            self.running = False
+        return not self.ending
 
     def _bench(self, run: PlannedRun, permutation: int | None = None) -> Bench:
         """Where runs on the problem of this run are made."""
@@ -253,7 +270,7 @@ class Worker:
         def tell(point: TracePoint | None) -> bool:
             if point is None:
                 self.gauges.begin()
-                self.running = True
+                self.running, self.begun = True, time.monotonic()
             else:
                 self.live.point(point)
             return self.ending_now
@@ -263,7 +280,7 @@ class Worker:
         except (DataError, UnknownName) as why:
             made = self._without_answer(run, bench, str(why))
         finally:
-            self.running = False
+            self.running, self.begun = False, None
         return made, self.gauges.end(not registry.is_engine(run.method))
 
     def _without_answer(self, run: PlannedRun, bench: Bench, why: str) -> Made:
@@ -316,6 +333,14 @@ class Worker:
             "attempt": attempt,
             "time_limit": run.limits.time,
         }
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the run, or the helper run, in flight has ignored its time limit for long."""
+        begun = self.begun or self.shelf.begun
+        if begun is None or self.limit is None:
+            return False
+        return time.monotonic() - begun > TIMES * self.limit + MORE
 
     def give_up(self, why: str) -> None:
         """Say why the run in flight ends without a row; an empty sentence is no crash."""

@@ -321,7 +321,9 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
 
 def constraint(name: str, **options: Any) -> Constraint:
     """The side constraint with a given name; UnknownName lists all names."""
-    return _kind(name)(**options)
+    kind = _kind(name)
+    labels.check_names(options, kind)
+    return kind(**options)
 
 
 def _kind(name: str) -> type[Constraint]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 
 
@@ -60,12 +61,19 @@ class Executor(ABC):
         Whether its workers go on when the front end ends.
     own_process : bool
         Whether each worker has a process of its own.
+    takes_options : bool
+        Whether it has settings of its own.
     """
 
     detached = False
     own_process = True
+    takes_options = False
 
     def __init__(self, order: Order) -> None:
+        if order.options and not self.takes_options:
+            raise StudyError(
+                f"This executor has no option {next(iter(order.options))!r}; only slurm takes options, those of submitit."
+            )
         self.order = order
 
     @property

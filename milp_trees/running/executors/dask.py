@@ -27,9 +27,9 @@ class Dask(Executor):
 
     def __init__(self, order: Order) -> None:
         super().__init__(order)
-        if order.address is None:
+        if order.address is None or ":" not in order.address:
             raise StudyError(
-                "The executor dask needs the address of a scheduler, such as tcp://host:8786."
+                f"The executor dask needs the address of a scheduler, such as tcp://host:8786; got {order.address!r}."
             )
         try:
             self._client = connect(order.address, "A study on a cluster")

@@ -11,7 +11,7 @@ from pathlib import Path
 from milp_trees.running import cores
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
-from milp_trees.running.monitor import CANNOT, ENDED_BY_MEMORY, ENDED_NOW
+from milp_trees.running.monitor import CANNOT, ENDED_BY_MONITOR, ENDED_NOW
 from milp_trees.running.presence import new_name
 
 #: Characters at the end of what a worker printed that a sentence quotes.
@@ -54,7 +54,7 @@ class Processes(Executor):
         now = folder.read(f"live/{name}.json")
         if code == CANNOT:
             self._failure = last_words(log)
-        elif code not in (0, ENDED_BY_MEMORY, ENDED_NOW) and now is not None and now["attempt"]:
+        elif code not in (0, ENDED_BY_MONITOR, ENDED_NOW) and now is not None and now["attempt"]:
             how = f"exit code {code}: {last_words(log)}"
             if code < 0:
                 how = f"signal {-code} ({signal.Signals(-code).name})"

@@ -28,6 +28,8 @@ MINUTES = 24 * 60
 class Slurm(Executor):
     """Arrays of elements; `jobs` of them run at a time."""
 
+    takes_options = True
+
     def __init__(self, order: Order) -> None:
         super().__init__(order)
         try:

@@ -52,6 +52,20 @@ BAD = [
     ('"accuracy"', '"acuracy"', 9, "Did you mean 'accuracy'?"),
     ('"accuracy"', '{name = "f-beta", beat = 2}', 9, "f-beta has no option 'beat'"),
     ('"accuracy"', '"f1:positive=ill"', 9, "is no class of the data"),
+    ('"accuracy"', "{name = 3}", 9, "'name' must be a valid string; got 3"),
+    ('"accuracy"', '{name = "accuracy", leaf_penalty = 1979-05-27}', 9, "'leaf_penalty' must be"),
+    ('"accuracy"', '{name = "accuracy", constraints = [3]}', 9, "or a table with its name"),
+    (
+        '"accuracy"',
+        '{name = "accuracy", constraints = [{name = "capacity", x = 3}]}',
+        9,
+        "no option",
+    ),
+    ('"quantiles:4"', '{kind = "tree-guess", random_state = -1}', 8, "'random_state' must be"),
+    ('"iris"', '{generator = "planted", rows = []}', 7, "'rows' must not be empty"),
+    ('"iris"', '{generator = "planted", rows = 10000000000000000}', 7, "not fit into memory"),
+    ('name = "a"', 'name = "a\\nb"', 6, "'name' must hold no control characters"),
+    ('title = "t"', 'title = """t\\\n  u"""\nnope = 1', 3, "There is no key 'nope' here"),
     ('"dp"', '"dpp"', 13, "Did you mean 'dp'?"),
     ('"dp"', '"dp:cach=off"', 13, "dp has no option 'cach'"),
     ('"dp"', '"flow-oct@hihgs"', 13, "Did you mean 'highs'?"),
@@ -119,4 +133,14 @@ def test_only_tables_that_are_meant_count_for_the_size(tmp_path, monkeypatch):
     assert len(read_plan(path).runs) == 8
     path.write_text("".join(parts).replace('methods = "m', '# methods = "m'))
     with pytest.raises(SpecError, match="asks for up to 32 runs"):
+        read_plan(path)
+
+
+@pytest.mark.parametrize("pattern", ["flow*", "*@highs", "dp:cache=*", "dp"])
+def test_patterns_of_methods_count_for_the_size(pattern, tmp_path):
+    path = tmp_path / "big.toml"
+    text = GOOD.replace('name = "a"', f'name = "a"\nmethods = ["{pattern}"]')
+    labels = 'labels = ["dp", "dp:cache=off"]\n[[methods]]\nformulations = "flow-oct"'
+    path.write_text(text.replace("time_limit = 5", MILLION).replace('labels = ["dp"]', labels))
+    with pytest.raises(SpecError, match=r"asks for up to .* 000 000 runs"):
         read_plan(path)

@@ -64,6 +64,8 @@ def test_a_file_that_fails_leaves_nothing_behind(written):
     path = written("half", METHOD + "\n1 / 0\n")
     with pytest.raises(DataError, match="ZeroDivisionError"):
         load_file(path)
+    with pytest.raises(DataError, match="SystemExit: 3"):
+        load_file(written("quits", METHOD + "\nraise SystemExit(3)\n"))
     assert "planted-half" not in plugins.classes("methods")
 
 

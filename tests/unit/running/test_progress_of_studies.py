@@ -224,6 +224,29 @@ def test_ctrl_c_once_finishes_runs_in_flight_and_twice_stops(tmp_path):
     assert whole.rows[: len(once.rows)] == once.rows, "a finished row is not made again"
 
 
+def test_ctrl_c_reaches_the_reference_and_no_run_begins_after_it(tmp_path):
+    text = LONG.replace('reference = "none"', 'reference = "dp"').replace('["dp"]', '["cart"]')
+
+    def stop(times):
+        def tell(news):
+            busy = any(run.state == "preparing" for run in Follower(news.folder).running())
+            if news.stopping < times and (busy or news.stopping):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return tell
+
+    plan = plan_of(tmp_path, text.format(limit=1.5))
+    once = run_plan(plan, tmp_path / "a.db", executor="serial", progress=stop(1))
+    assert once.interrupted
+    assert once.rows == []
+    plan = plan_of(tmp_path / "slow", text.format(limit=300))
+    began = time.perf_counter()
+    twice = run_plan(plan, tmp_path / "slow.db", executor="serial", progress=stop(2))
+    assert twice.interrupted
+    assert twice.rows == []
+    assert time.perf_counter() - began < 20
+
+
 @pytest.mark.slow
 def test_two_ctrl_c_end_the_command_with_130_and_leave_nothing_running(tmp_path):
     """Real signals, and workers in processes of their own."""

@@ -3,10 +3,12 @@
 import os
 import sqlite3
 import threading
+import time
 
 import pytest
 from study_plans import FAST, MODELS, plan_of
 
+from milp_trees.errors import DamagedRowWarning
 from milp_trees.planning import recipes
 from milp_trees.running.claims import Claims
 from milp_trees.running.errors import StudyError
@@ -152,6 +154,8 @@ def test_more_jobs_than_cores_are_refused(tmp_path):
         run_plan(plan_of(tmp_path), jobs=(os.cpu_count() or 1) + 1)
     with pytest.raises(StudyError, match="one run at a time"):
         run_plan(plan_of(tmp_path), executor="serial", jobs=2)
+    with pytest.raises(StudyError, match="has no option 'x'"):
+        run_plan(plan_of(tmp_path), executor="serial", options={"x": 1})
     with pytest.raises(StudyError, match="There is no executor 'threads'; take one of dask"):
         run_plan(plan_of(tmp_path), executor="threads")
 
@@ -242,3 +246,71 @@ def test_two_front_ends_at_once_share_the_runs(tmp_path):
     assert db.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone() == (
         len(plan.runs),
     )
+
+
+def test_two_front_ends_make_an_error_once(tmp_path, monkeypatch):
+    """The second one does not take up a study whose runs are all made."""
+    from milp_trees.engines.cart import Cart
+
+    plan = plan_of(tmp_path)
+    plan = plan.only(tuple(run for run in plan.runs if run.method == "cart"))
+    store = tmp_path / "s.db"
+    folder, broken, found = Folder(f"{store}.runs"), [], []
+
+    def fails(self, *given):
+        broken.append(1)
+        until = time.monotonic() + 20
+        while len(folder.names("workers")) < 4 and time.monotonic() < until:
+            time.sleep(0.01)  # until both front ends have a worker
+        raise ValueError("not today")
+
+    def one():
+        found.append(run_plan(plan, store, executor="serial").rows)
+
+    monkeypatch.setattr(Cart, "search", fails)
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(broken) == len(plan.runs)
+    assert [[row["status"] for row in rows] for rows in found] == [["error"] * len(plan.runs)] * 2
+
+
+def test_a_damaged_line_of_rows_costs_that_run_only(tmp_path):
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    run_plan(plan, store, executor="serial").store.close()
+    store.unlink()
+    (file,) = (tmp_path / "s.db.runs/rows").iterdir()
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3][:50] + b"\n"
+    file.write_bytes(b"".join(lines))
+    with pytest.warns(DamagedRowWarning, match="its run is made again"):
+        again = run_plan(plan, store, executor="serial")
+    assert [row["key"] for row in again.rows] == [run.key for run in plan.runs]
+    assert sorted(row["run"]["attempt"] for row in again.rows) == [1] * (len(plan.runs) - 1) + [2]
+
+
+def test_a_run_that_ignores_its_limit_is_ended_with_the_reason(tmp_path, monkeypatch):
+    from milp_trees.running import monitor, worker
+
+    plan = plan_of(tmp_path)
+    store = tmp_path / "s.db"
+    run_plan(plan.only(plan.runs[:1]), store, executor="serial").store.close()
+    folder, run, ended = Folder(f"{store}.runs"), plan.runs[1], []
+    one = worker.Worker(folder, "front", plan=plan, own_process=False)
+    one.own_process, one.limit = True, run.limits.time
+    watching = monitor.Monitor(one)
+    monkeypatch.setattr(watching, "_exit", ended.append)
+    one.current = (run.key, one.claims.take(run.key).attempt)
+    one.begun = time.monotonic() - 2 * run.limits.time
+    watching._overtime()
+    assert not ended
+    one.begun -= 300
+    watching._overtime()
+    assert ended == [monitor.ENDED_BY_MONITOR]
+    one.me.leave()
+    taken = Claims(folder, Presence(folder, "worker")).take(run.key)
+    assert taken.attempt == 2
+    assert taken.crashes == ("The run did not end at its time limit (20 s), nor long after it.",)
