@@ -48,6 +48,7 @@ def files(study, tmp_path_factory):
     mixed = browser_rows.study(first, machines=("m1", "m2"))
     return {
         "one": write_report(study, folder / "one.html", against=old),
+        "wrong": write_report(old, folder / "wrong.html"),
         "mixed": write_report(mixed, folder / "mixed.html"),
     }
 
@@ -217,18 +218,20 @@ def test_the_browser_computes_what_python_computes(page, frame, mode):
         own = [at(one["points"], factor) for factor in profile.index]
         assert own == pytest.approx(list(profile[one["line"]]))
 
-    ratios = measures.pairwise_ratios(frame, "dp", mode)
-    found = page.evaluate("mode => M.statistics.pairwiseRatios(M.rows, 'dp', mode)", mode)
-    assert mode == "intersection" or [one["line"] for one in found] == list(ratios.index)
-    for one in found:
-        own = ratios.loc[one["line"]]
-        for name in ("instances", "problems", "faster", "slower"):
-            assert one[name] == own[name]
-        assert near(one["ratio"], own["ratio"])
-        assert near(one["p"], own["p"], 1e-6)
-        # Other random numbers draw the problems, so ends of intervals are near each other only.
-        assert near(one["low"], own["low"], 0.1)
-        assert near(one["high"], own["high"], 0.1)
+    for base in ("dp", "cart"):  # cart proves nothing
+        ratios = measures.pairwise_ratios(frame, base, mode)
+        script = "([base, mode]) => M.statistics.pairwiseRatios(M.rows, base, mode)"
+        found = page.evaluate(script, [base, mode])
+        assert mode == "intersection" or [one["line"] for one in found] == list(ratios.index)
+        for one in found:
+            own = ratios.loc[one["line"]]
+            for name in ("instances", "problems", "faster", "slower"):
+                assert one[name] == own[name]
+            assert near(one["ratio"], own["ratio"])
+            assert near(one["p"], own["p"], 1e-6)
+            # Other random numbers draw the problems, so ends of intervals are near each other only.
+            assert near(one["low"], own["low"], 0.1)
+            assert near(one["high"], own["high"], 0.1)
 
     spread = measures.variability(frame, mode)
     found = page.evaluate("mode => M.statistics.variability(M.rows, mode)", mode)
@@ -310,9 +313,16 @@ def test_a_run_opens_with_its_trace_and_goes_back(page):
     window = page.locator("dialog[open]")
     window.wait_for()
     assert browser_rows.EVIL_NAME in window.inner_text()
+    assert "It crashed before: killed by the signal 9" in window.inner_text()
     assert window.locator("g.series path").count() == 2
     page.keyboard.press("Escape")
     until(page, "!document.querySelector('dialog[open]')")
+
+
+def test_proofs_that_contradict_each_other_are_seen_without_a_reference(page, files, opened):
+    belief = "[...M.known.values()].find(one => one.problem.name === 'uci/data1/depth=3').belief"
+    assert page.evaluate(belief) != "contradicted"
+    assert opened(files["wrong"]).evaluate(belief) == "contradicted"
 
 
 def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opened, tmp_path):
