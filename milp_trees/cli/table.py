@@ -64,6 +64,7 @@ def table(
     from milp_trees.results.json import json_safe
     from milp_trees.studies import Study
     from milp_trees.studies.paper_tables import STYLES, aggregate_table, row_table
+    from milp_trees.studies.store import refuse_to_replace
 
     if style not in STYLES:
         raise DataError(f"--style is one of {', '.join(STYLES)}; got {style!r}.")
@@ -72,6 +73,8 @@ def table(
     if measure and not by:
         raise DataError("--measure is about aggregates; say with --by of what, such as variant.")
     writable(out)
+    if out is not None:
+        refuse_to_replace(out)
     study = Study.open(store)
     if by:
         made = aggregate_table(study, split(by), split(measure) or USUAL, timeouts, shift)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -73,6 +74,7 @@ class DuckTable(EngineTable):
             self.relation = self._said(query)
             if self.relation is None or not hasattr(self.relation, "types"):
                 raise DataError(f"The query must be one statement SELECT; got {query!r}.")
+        _check_names([str(name) for name in self.relation.columns])
         self.columns = {
             str(name): _kind(str(type_))
             for name, type_ in zip(self.relation.columns, self.relation.types, strict=True)
@@ -113,16 +115,23 @@ class DuckTable(EngineTable):
             "temp_directory": str(folder),
         }
         names = [str(f.resolve()) for f in files]
+        patterns = _texts([glob.escape(name) for name in names])  # each matches its file alone
         try:
             if database is not None:
                 connection = duckdb.connect(names[0], read_only=True, config=config)
             else:
                 connection = duckdb.connect(":memory:", config=config)
-            connection.execute(f"SET allowed_paths = {_texts(names)}")
+            connection.execute(f"SET allowed_paths = {_texts(names)} || {patterns}")
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
             if database is None:
-                rows = connection.sql(f"SELECT * FROM read_parquet({_texts(names)})")
+                one = f"FROM parquet_schema({patterns}) GROUP BY file_name, lower(name)"
+                alike = f"SELECT unnest(list(DISTINCT name)) {one} HAVING count(DISTINCT name) > 1"
+                _check_names([row[0] for row in connection.execute(alike).fetchall()])
+                # Without it, values are rounded to the types of the first file.
+                rows = connection.sql(
+                    f"SELECT * FROM read_parquet({patterns}, union_by_name = true)"
+                )
                 return cls(rows, query, folder)
             if query is not None:
                 return cls(connection.sql(query), None, folder)
@@ -207,6 +216,17 @@ class DuckTable(EngineTable):
 
 #: Endings of the names of databases.
 DATABASES = (".duckdb", ".ddb", ".db")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse columns that DuckDB does not tell apart, because it ignores capital letters."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.lower() in seen:
+            raise DataError(
+                f"The columns {seen[name.lower()]!r} and {name!r} have the same name for DuckDB, which ignores capital letters; rename one of them."
+            )
+        seen[name.lower()] = name
 
 
 def _kind(type_: str) -> str:

@@ -90,7 +90,7 @@ def _files(source: str | Path) -> list[Path]:
     if path.is_dir():
         found = [f for f in path.rglob("*") if f.suffix in PARQUET]
         what = f"The folder {source} holds no Parquet file (.parquet, .pq)"
-    elif glob.has_magic(str(source)):
+    elif glob.has_magic(str(source)) and not path.is_file():
         found = [Path(f) for f in glob.glob(str(source), recursive=True)]
         found = [f for f in found if f.is_file()]
         what = f"No file matches {source}"

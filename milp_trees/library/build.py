@@ -27,6 +27,7 @@ from milp_trees.library.registry import (
     Registry,
     checksums,
     files_of,
+    read_instance,
     read_registry,
     replace_text,
     sha256,
@@ -194,9 +195,12 @@ def _made_before(
     for name, key in keys.items():
         path = folder / UNFINISHED / f"{_file(name)}.json"
         if path.exists():
-            held = json.loads(path.read_text(encoding="utf-8"))
-            made = Made(tuple(Instance(**one) for one in held["instances"]), tuple(held["refused"]))
-            there = held["key"]
+            try:
+                held = json.loads(path.read_text(encoding="utf-8"))
+                made = Made(tuple(map(read_instance, held["instances"])), tuple(held["refused"]))
+                there = held["key"]
+            except (ValueError, KeyError, TypeError, ArithmeticError):
+                continue  # a damaged file: the problem is made again
         elif before is not None and name in old:
             made = Made(
                 tuple(one for one in before.instances if one.problem == name),

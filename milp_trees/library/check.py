@@ -162,17 +162,17 @@ def _of_folder(folder: Path, held: Registry) -> Iterator[str]:
     missing = [name for name in wanted if not (folder / name).is_file()]
     yield from (f"{name} is missing." for name in missing)
     for name, text in ((CSV, held.to_csv()), (SOLU, held.to_solu())):
-        if name not in missing and (folder / name).read_text(encoding="utf-8") != text:
+        if name not in missing and (folder / name).read_bytes() != text.encode():
             yield f"{name} says something else than registry.json."
     there = {path.name for path in folder.iterdir() if path.is_file()}
     yield from (f"{name} is not in the registry." for name in sorted(there - {*wanted, SUMS}))
     if SUMS not in there:
         yield f"{SUMS} is missing."
     elif not missing:
-        stated = set((folder / SUMS).read_text(encoding="utf-8").splitlines())
-        for line in sorted(stated ^ set(checksums(folder, wanted).splitlines())):
-            if line in stated:
-                yield f"{line.partition('  ')[2] or line} does not have the checksum in {SUMS}."
+        stated = set((folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines())
+        own = checksums(folder, wanted).splitlines()
+        for name in sorted({line.partition("  ")[2] or line for line in stated ^ set(own)}):
+            yield f"{name} does not have the checksum in {SUMS}."
     names = [one.instance for one in held.instances]
     yield from (
         f"{n} is in the registry twice." for n in sorted({n for n in names if names.count(n) > 1})
@@ -218,6 +218,9 @@ def _of_row(one: Instance) -> Iterator[str]:
                 and not near(bound, one.objective, one.tolerance)
             ):
                 yield f"{name} has the {what} {bound:.12g} above its objective {one.objective:.12g}."
+        if not one.value:
+            yield f"{name} has an objective and no value."
+            return
         natural = float(Fraction(one.offset) + Fraction(one.scale) * Fraction(one.objective))
         if not near(natural, float(Fraction(one.value))):
             yield f"{name} has the value {one.value}, but its objective means {natural:.12g}."

@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -197,7 +198,7 @@ class Registry:
         """A line per instance: what is claimed, its name, and its objective if one is known."""
         return "".join(
             f"={one.claim}=  {one.instance}"
-            + ("" if one.objective is None else f"  {spelled(one.objective)}")
+            + ("" if one.objective is None else f"  {spelled(float(one.objective))}")
             + "\n"
             for one in self.instances
         )
@@ -260,28 +261,39 @@ def read_registry(folder: Path) -> Registry:
         held = json.loads(path.read_text(encoding="utf-8"))
         if held["schema"] != SCHEMA:
             raise ValueError(f"its schema is {held['schema']!r} and not {SCHEMA!r}")
+        if not all(isinstance(part, Mapping) for part in (held["about"], *held["refused"])):
+            raise TypeError("about and refused must hold tables")
         return Registry(
             held["about"],
-            tuple(_instance(one) for one in held["instances"]),
+            tuple(read_instance(one) for one in held["instances"]),
             tuple(held["refused"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise DataError(f"{path} is damaged: {str(error).rstrip('.')}.") from None
 
 
-def _instance(held: Mapping[str, Any]) -> Instance:
+def read_instance(held: Mapping[str, Any]) -> Instance:
     """A row of the JSON file, refused if it makes no sense by itself."""
     one = Instance(**held)
     name = one.instance
     for part in dataclasses.fields(Instance):
         if not _fits(getattr(one, part.name), str(part.type)):
             raise ValueError(f"{name!r} has {getattr(one, part.name)!r} as its {part.name}")
-    if name != os.path.basename(name) or name.startswith("."):
-        raise ValueError(f"the name {name!r} is not that of a file")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,239}", name):
+        raise ValueError(f"the name {name!r} is not that of an instance")
     if one.claim not in CLAIMS or one.status not in CLASSES:
         raise ValueError(f"{name} has the claim {one.claim!r} and the status {one.status!r}")
-    for text in filter(None, (one.offset, one.scale, one.value)):
-        Fraction(text)
+    for text in (one.offset, one.scale, *([one.value] if one.value else [])):
+        if not re.fullmatch(r"-?\d+(/\d+)?|-?\d+(\.\d*)?(e[+-]?\d{1,3})?", text):
+            raise ValueError(f"{name} has {text!r} where a number is expected")
+        float(Fraction(text))  # it has no denominator 0, and a float can hold it
     for run in one.runs.values():
         run["status"]
     return one

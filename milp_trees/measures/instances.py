@@ -87,8 +87,8 @@ def lines(frame: pd.DataFrame) -> pd.DataFrame:
     """
     frame = frame[frame["status"] != "unsupported"]
     again = frame.groupby([*INSTANCE, LINE], dropna=False).cumcount()
-    names = frame[LINE] + again.map(lambda k: f" ({k + 1})" if k else "")
-    return frame.assign(**{LINE: names})
+    numbered = frame[LINE] + " (" + (again + 1).astype(str) + ")"
+    return frame.assign(**{LINE: frame[LINE].where(again == 0, numbered)})
 
 
 def solved(frame: pd.DataFrame) -> pd.Series:

@@ -13,12 +13,13 @@ from typing import Any
 from milp_trees.errors import DamagedRowWarning
 from milp_trees.pages.drawings import drawing
 from milp_trees.pages.packing import Shared, columns
-from milp_trees.pages.problems import problems, same_problems
+from milp_trees.pages.problems import problems
 from milp_trees.pages.thin import cut, thin, without_folders
 from milp_trees.results.json import json_safe
 from milp_trees.studies import Study
 from milp_trees.studies.columns import COLUMNS, flat
 from milp_trees.studies.rows import with_gaps_to_best
+from milp_trees.studies.same_problems import same_problems
 
 #: Columns of the page beside those of `Study.frame()`.
 MORE = {

@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from milp_trees.results.json import json_safe
 from milp_trees.studies.columns import flat
+from milp_trees.studies.same_problems import brief
 
-#: Longer lists and texts of a description are replaced by their length.
-LONGEST_LIST, LONGEST_TEXT = 12, 300
-#: Parts of a description of data that permuted data do not share.
-_OF_ARRAYS = ("arrays_sha256", "permutation")
 #: What a page says of a run that served as a reference.
 _REFERENCE = ("method", "status", "objective", "bound", "proved_by", "seconds", "sense", "belief")
-
-
-def same_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The fingerprint under which a page shows each problem.
-
-    Permutations of a problem have fingerprints of their own and the same optimum, so they are shown
-    as one problem: if they have the same name, and descriptions that differ in the arrays alone.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        Rows of the study.
-    """
-    first: dict[str, str] = {}
-    found: dict[str, str] = {}
-    for row in sorted(rows, key=lambda row: (row.get("run") or {}).get("permutation") or 0):
-        key, name = row["problem_key"], (row.get("run") or {}).get("name")
-        data = {k: v for k, v in row["problem"]["data"].items() if k not in _OF_ARRAYS}
-        stated = json.dumps([name, brief({**row["problem"], "data": data})], sort_keys=True)
-        found.setdefault(key, first.setdefault(stated if name else key, key))
-    return found
 
 
 def problems(
@@ -111,22 +86,3 @@ def _tell_apart(found: dict[str, dict[str, Any]]) -> None:
     for key, one in found.items():
         if names.count(one["name"]) > 1:
             one["name"] = f"{one['name']} ({key[:6]})"
-
-
-def brief(value: Any) -> Any:
-    """A description without its long parts: arrays, the trees of an ensemble, long texts.
-
-    Parameters
-    ----------
-    value : object
-        Plain data.
-    """
-    if isinstance(value, Mapping):
-        return {str(k): brief(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        if len(value) > LONGEST_LIST:
-            return f"{len(value)} values"
-        return [brief(v) for v in value]
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return f"{value[:LONGEST_TEXT]}…"
-    return value

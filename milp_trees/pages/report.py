@@ -17,6 +17,7 @@ from milp_trees.pages.headline import headline
 from milp_trees.pages.packing import packed
 from milp_trees.pages.vendor import libraries, licences
 from milp_trees.studies import Study
+from milp_trees.studies.store import refuse_to_replace
 
 #: Own scripts, in the order in which the page runs them.
 SCRIPTS = (
@@ -64,7 +65,7 @@ def write_report(
     Raises
     ------
     StoreError
-        A file is no study, or cannot be read.
+        A file is no study, or cannot be read, or the page would replace the file of a study.
     DataError
         The study has no runs, or the page cannot be written.
 
@@ -79,6 +80,7 @@ def write_report(
     text = report_page(store, against)
     path = Path(path)
     try:
+        refuse_to_replace(path)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(

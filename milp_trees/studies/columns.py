@@ -13,7 +13,8 @@ COLUMNS: dict[str, str] = {
     "group": "group of problems that the problem belongs to",
     "kind": "kind of problem: trees, rule-lists, pruned or decisions; of a plain comparison, the space",
     "data": "file, built-in name or generator of the data",
-    "problem": "fingerprint of the problem: task, space, question and arrays",
+    "problem": "fingerprint of the problem: task, space, question and arrays; permutations of a "
+    "problem have that of the problem as given",
     "task": "task, which says what is optimised",
     "depth": "largest depth of a tree",
     "split_on_group": "whether splits may use the protected attribute",

@@ -191,7 +191,10 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",  # the command for it is unknown to LaTeX's usual encoding of fonts
+    # At the beginning of a row these would be arguments of the end of the row before.
+    "[": "{[}",
+    "*": "{*}",
     "−": "$-$",
     "λ": r"$\lambda$",
     "–": "--",

@@ -19,6 +19,7 @@ from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import Made
 from milp_trees.studies.recalled import is_final, recalled
 from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
+from milp_trees.studies.same_problems import same_problems
 from milp_trees.studies.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -183,7 +184,8 @@ class Study:
         """
         import pandas as pd
 
-        rows = [flat(row) for row in self.rows]
+        same = same_problems(self.rows)
+        rows = [{**flat(row), "problem": same[row["problem_key"]]} for row in self.rows]
         scores = dict.fromkeys(name for row in rows for name in row if name not in COLUMNS)
         return pd.DataFrame(rows, columns=[*COLUMNS, *scores])
 

@@ -86,7 +86,7 @@
     const more = M.detail(row);
     const log = more.log === null || more.log === undefined ? "" : details.logs[more.log];
     const title = `${text.cell("method", row.method)} on ${text.cell("name", row.name)}`;
-    return [el("h2", { id: "window-title" }, title), steps(row), answer(row, more), ending(row),
+    return [el("h2", { id: "window-title" }, title), steps(row), answer(row, more), ending(more),
       el("h3", {}, "Model"), more.predictor === null || more.predictor === undefined ? el("p", {}, "This run has no model.") : M.model(more.predictor),
       el("h3", {}, "Over time"), trace(row),
       part("Log", log ? el("pre", { class: "log", tabindex: "0" }, log) : null),
@@ -111,7 +111,7 @@
       ["seed", row.seed], ["permutation", row.permutation || null], ["start", more.start && more.start.method ? `${more.start.method}, accepted by the solver: ${more.start.accepted === true ? "yes" : more.start.accepted === false ? "no" : "unknown"}` : null],
       ["scores", text.plain(more.scores)], ["belief", BELIEF[row.belief]], ["note", row.message]]);
   }
-  const ending = (row) => (row.crashes && row.crashes.length ? el("p", { class: "bad" }, `It crashed before: ${text.plain(row.crashes)}`) : null);
+  const ending = (more) => (more.crashes && more.crashes.length ? el("p", { class: "bad" }, `It crashed before: ${text.plain(more.crashes)}`) : null);
   function trace(row) {
     if (!row.trace || !row.trace.length) return el("p", {}, "This run left no trace of incumbents and bounds.");
     const line = ([seconds, incumbent, bound]) => el("tr", {}, el("td", {}, text.seconds(seconds)), el("td", {}, text.number(incumbent)), el("td", {}, text.number(bound)));

@@ -29,8 +29,8 @@ M.downloads = (() => {
     "#": "\\#", "_": "\\_", "%": "\\%", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}",
     "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "–": "--", "−": "$-$",
     "×": "$\\times$", "≤": "$\\le$", "≥": "$\\ge$", "λ": "$\\lambda$", "…": "\\dots{}",
-    "\u202f": "\\,", "\n": " ", "\r": " " };
-  const tex = (value) => plain(value).replace(/[\\{}$&#_%~^<>|–−×≤≥λ…\u202f\n\r]/g, (c) => TEX[c]);
+    "\u202f": "\\,", "\n": " ", "\r": " ", "[": "{[}", "*": "{*}", '"': "''" };
+  const tex = (value) => plain(value).replace(/[\\{}$&#_%~^<>|–−×≤≥λ…\u202f\n\r[*"]/g, (c) => TEX[c]);
 
   /** A booktabs table; `aligned` says per column whether it holds numbers. */
   function latex(caption, heads, lines, aligned) {

@@ -75,7 +75,8 @@ M.measures = (() => {
       without = lines.filter((line) => !of.get(line).some(isSolved));
       lines = lines.filter((line) => !without.includes(line));
       instances = instances.filter((one) =>
-        lines.every((line) => one.runs.has(line) && isSolved(one.runs.get(line))));
+        lines.every((line) => one.runs.has(line) && isSolved(one.runs.get(line))))
+        .map((one) => ({ ...one, runs: new Map(lines.map((line) => [line, one.runs.get(line)])) }));
     }
     return { lines, instances, without };
   }

@@ -8,7 +8,8 @@
   const { table, declare } = M.tables;
 
   const supported = (rows) => rows.filter((row) => row.status !== "unsupported");
-  const names = (rows) => [...new Set(supported(rows).map((row) => row.line))]
+  /** The lines that can be compared; under `intersection` those that proved something. */
+  const names = ({ rows, mode }) => [...runTable(rows, mode).lines]
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const p = (x) => (x === null || x === undefined ? "–" : x < 0.001 ? "<0.001" : x.toFixed(3));
 
@@ -66,11 +67,12 @@
   M.state.declare("base", "");
   M.state.declare("other", "", () => true, "pair");
   /** The chosen base, else a line with the most runs. */
-  function baseOf(rows) {
-    const runs = M.measures.groups(supported(rows), (row) => row.line);
+  function baseOf(seen) {
+    const runs = M.measures.groups(supported(seen.rows), (row) => row.line);
     const wanted = M.state.get("base");
-    if (runs.has(wanted)) return wanted;
-    return names(rows).sort((a, b) => runs.get(b).length - runs.get(a).length)[0];
+    const all = names(seen);
+    if (all.includes(wanted)) return wanted;
+    return all.sort((a, b) => runs.get(b).length - runs.get(a).length)[0];
   }
   const named = (all) => all.map((line) => [line, line]);
 
@@ -92,8 +94,9 @@
 
   let kept = {};
   /** Both parts of the section need the ratios; the intervals are drawn only once. */
-  function ratios({ rows, mode, shift }) {
-    const base = baseOf(rows);
+  function ratios(seen) {
+    const { rows, mode, shift } = seen;
+    const base = baseOf(seen);
     const of = [M.filtered, rows.length, rows[0], base, mode, shift];
     if (!kept.of?.every((part, i) => part === of[i])) {
       kept = { of, base, found: M.statistics.pairwiseRatios(rows, base, mode, shift) };
@@ -104,9 +107,10 @@
   figure({
     id: "ratios", title: "Ratios against a base", order: 25, common: true, scales: { x: "log" },
     how: "Left of 1 a method is faster than the base, right of it slower; the bar is the 95 % interval of a bootstrap over problems, and if it holds 1 the data do not tell them apart.",
-    more: ({ rows }) => (baseOf(rows) ? pick("base", "base", named(names(rows)), baseOf(rows)) : []),
+    more: (seen) => (baseOf(seen) ? pick("base", "base", named(names(seen)), baseOf(seen)) : []),
     draw(seen, { x }, width) {
       const { base, found } = ratios(seen);
+      if (!base) return "No method has a run that counts.";
       const shown = found.filter(({ ratio }) => ratio !== null).sort((a, b) => a.ratio - b.ratio);
       if (!shown.length) return `No other method has an instance in common with ${base}.`;
       return Plot.plot(lined(shown.map(({ line }) => line), width, {
@@ -124,7 +128,7 @@
         ],
       }));
     },
-    after: (seen) => (baseOf(seen.rows) ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
+    after: (seen) => (baseOf(seen) ? [table({ id: "ratios", columns: RATIOS, lines: ratios(seen).found,
       caption: `Ratios against ${ratios(seen).base}: ${conditions(seen, { common: true })}; shift ${
         seen.shift} s` })] : []),
   });
@@ -137,9 +141,9 @@
   }
 
   // -- two methods, a dot per instance -----------------------------------------------------------
-  function pair(rows) {
-    const all = names(rows);
-    const base = baseOf(rows);
+  function pair(seen) {
+    const all = names(seen);
+    const base = baseOf(seen);
     const wanted = M.state.get("other");
     const other = all.includes(wanted) && wanted !== base ? wanted : all.find((v) => v !== base);
     return { all, base, other };
@@ -148,14 +152,15 @@
   figure({
     id: "pair", title: "Two methods, instance by instance", order: 26, common: true, scales: { x: "log", y: "log" },
     how: "A dot is an instance: below the diagonal the vertical method is faster; crosses are instances that one of the two did not prove.",
-    more: ({ rows }) => {
-      const { all, base, other } = pair(rows);
+    more: (seen) => {
+      const { all, base, other } = pair(seen);
       const others = named(all.filter((line) => line !== base));
       return other ? [pick("base", "horizontal", named(all), base),
         pick("other", "vertical", others, other)] : [];
     },
-    draw({ rows, mode }, { x, y }, width) {
-      const { base, other } = pair(rows);
+    draw(seen, { x, y }, width) {
+      const { rows, mode } = seen;
+      const { base, other } = pair(seen);
       if (!other) return "Two methods are needed.";
       const dots = runTable(rows, mode).instances
         .filter(({ runs }) => runs.has(base) && runs.has(other))

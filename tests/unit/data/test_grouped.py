@@ -201,6 +201,27 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, options, sentence):
     assert sentence in str(caught.value)
 
 
+def test_every_file_is_read_once_and_without_rounding(tmp_path):
+    """Names may look like patterns, and a column may be whole in the first file alone."""
+    for k, name in enumerate(("x1", "x[1]", "x*")):
+        pd.DataFrame({"a": [k, k + k / 2], "y": [0, 1]}).to_parquet(tmp_path / f"{name}.parquet")
+    data = mt.load_grouped(tmp_path, target="y", features="a")
+    assert data.total_rows == 6
+    # The values are 0, 0, 1, 1.5, 2 and 3.
+    assert [t.value for t in data.features] == [0.5, 1.25, 1.75, 2.5]
+    alone = mt.load_grouped(tmp_path / "x[1].parquet", target="y")
+    assert [t.value for t in alone.features] == [1.25]
+
+
+def test_columns_that_the_engine_does_not_tell_apart_are_refused(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4], "y": [0, 1]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.rename(columns={"b": "A"}).to_parquet(tmp_path / "u.parquet")
+    for name, query in (("t", "SELECT a, b AS A, y FROM source"), ("u", None)):
+        with pytest.raises(DataError, match="ignores capital letters"):
+            mt.load_grouped(tmp_path / f"{name}.parquet", query=query, target="y")
+
+
 def test_names_of_nothing_are_refused(tmp_path):
     for source in (tmp_path / "no.parquet", tmp_path / "*.parquet", tmp_path, 5):
         with pytest.raises(DataError):

@@ -100,9 +100,28 @@ def a_damaged_archive(library):
     return "is not gzipped, or is damaged"
 
 
+def no_checksums(library):
+    (library / "SHA256SUMS").write_text("")
+    return "groups--ip3.mps.gz does not have the checksum in SHA256SUMS"
+
+
+def bytes_that_are_no_text(library):
+    for name in ("registry.csv", "SHA256SUMS"):
+        (library / name).write_bytes(b"\xff\xfe")
+    return "registry.csv says something else than registry.json"
+
+
+def a_whole_objective(library):
+    change(library / "registry.json", ('"objective": 137.0', '"objective": 130'))
+    return "states the objective 137, and the registry 130"
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        no_checksums,
+        bytes_that_are_no_text,
+        a_whole_objective,
         a_changed_coefficient,
         a_wrong_objective,
         swapped_solutions,
@@ -246,6 +265,11 @@ def test_two_forms_of_one_problem_with_two_answers_are_found(library):
         lambda held: held["instances"][0].update(instance=None),
         lambda held: held["instances"][0].update(claim="sure"),
         lambda held: held["instances"][0].update(scale="x"),
+        lambda held: held["instances"][0].update(scale="1/0"),
+        lambda held: held["instances"][0].update(offset=""),
+        lambda held: held["instances"][0].update(value="1e999999999"),
+        lambda held: held["instances"][0].update(instance="x" * 300),
+        lambda held: held.update(about=None),
         lambda held: held["instances"][0].update(rows="3"),
         lambda held: held["instances"][0].update(runs={"highs": {}}),
     ],

@@ -149,3 +149,9 @@ def test_an_empty_study_has_empty_measures():
     empty = grid({})
     assert performance_profile(empty).shape[1] == 0
     assert len(virtual_best(empty)) == 0
+
+
+def test_a_study_that_no_method_supports_has_empty_measures():
+    none = grid({"a": {"p": 1.0}, "b": {"p": 2.0}}, status="unsupported")
+    assert performance_profile(none).shape[1] == 0
+    assert len(virtual_best(none)) == 0

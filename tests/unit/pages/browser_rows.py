@@ -56,7 +56,8 @@ def rows(first, machine="m1", slower=1.0, wrong=False):
                 value = best if draw.random() < 0.7 else best + draw.randint(1, 5)
                 run = {
                     **{"name": name, "group": "uci", "kind": "trees", "data": f"data{k // 2}"},
-                    **{"start": "none", "permutation": 0, "attempt": 1, "crashes": []},
+                    **{"start": "none", "permutation": 0, "attempt": 1},
+                    "crashes": [] if k or m or seed else ["killed by the signal 9"],
                     **{"environment": f"env-{machine}", "worker": f"{machine}/1", "load": 0.5},
                     "limits": {"time": LIMIT, "memory_mb": None, "threads": 1, "nodes": None},
                 }

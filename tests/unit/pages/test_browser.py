@@ -46,8 +46,11 @@ def files(study, tmp_path_factory):
     folder, first = tmp_path_factory.mktemp("pages"), study.rows[0]
     old = browser_rows.study(first, slower=0.3, wrong=True)
     mixed = browser_rows.study(first, machines=("m1", "m2"))
+    wrong = browser_rows.study(first, wrong=True)
+    wrong.rows = [{**row, "agrees": None} for row in wrong.rows]
     return {
         "one": write_report(study, folder / "one.html", against=old),
+        "wrong": write_report(wrong, folder / "wrong.html"),
         "mixed": write_report(mixed, folder / "mixed.html"),
     }
 
@@ -217,18 +220,20 @@ def test_the_browser_computes_what_python_computes(page, frame, mode):
         own = [at(one["points"], factor) for factor in profile.index]
         assert own == pytest.approx(list(profile[one["line"]]))
 
-    ratios = measures.pairwise_ratios(frame, "dp", mode)
-    found = page.evaluate("mode => M.statistics.pairwiseRatios(M.rows, 'dp', mode)", mode)
-    assert mode == "intersection" or [one["line"] for one in found] == list(ratios.index)
-    for one in found:
-        own = ratios.loc[one["line"]]
-        for name in ("instances", "problems", "faster", "slower"):
-            assert one[name] == own[name]
-        assert near(one["ratio"], own["ratio"])
-        assert near(one["p"], own["p"], 1e-6)
-        # Other random numbers draw the problems, so ends of intervals are near each other only.
-        assert near(one["low"], own["low"], 0.1)
-        assert near(one["high"], own["high"], 0.1)
+    for base in ("dp", "cart"):  # cart proves nothing
+        ratios = measures.pairwise_ratios(frame, base, mode)
+        script = "([base, mode]) => M.statistics.pairwiseRatios(M.rows, base, mode)"
+        found = page.evaluate(script, [base, mode])
+        assert mode == "intersection" or [one["line"] for one in found] == list(ratios.index)
+        for one in found:
+            own = ratios.loc[one["line"]]
+            for name in ("instances", "problems", "faster", "slower"):
+                assert one[name] == own[name]
+            assert near(one["ratio"], own["ratio"])
+            assert near(one["p"], own["p"], 1e-6)
+            # Other random numbers draw the problems, so ends of intervals are near each other only.
+            assert near(one["low"], own["low"], 0.1)
+            assert near(one["high"], own["high"], 0.1)
 
     spread = measures.variability(frame, mode)
     found = page.evaluate("mode => M.statistics.variability(M.rows, mode)", mode)
@@ -310,9 +315,16 @@ def test_a_run_opens_with_its_trace_and_goes_back(page):
     window = page.locator("dialog[open]")
     window.wait_for()
     assert browser_rows.EVIL_NAME in window.inner_text()
+    assert "It crashed before: killed by the signal 9" in window.inner_text()
     assert window.locator("g.series path").count() == 2
     page.keyboard.press("Escape")
     until(page, "!document.querySelector('dialog[open]')")
+
+
+def test_proofs_that_contradict_each_other_are_seen_without_a_reference(files, opened):
+    """One method proves another value of one problem."""
+    script = "[...M.known.values()].filter(one => one.belief === 'contradicted').map(one => one.problem.name)"
+    assert opened(files["wrong"]).evaluate(script) == ["uci/data1/depth=3"]
 
 
 def test_names_and_links_that_hold_markup_or_scripts_do_nothing(evil_file, opened, tmp_path):

@@ -263,3 +263,11 @@ def test_the_command_writes_the_page_beside_the_study(study_copy):
     refused = CliRunner().invoke(app, ["report", str(study_copy) + "x"])
     assert refused.exit_code == 1
     assert "There is no study file" in refused.output
+
+
+def test_a_page_does_not_replace_a_study(study_copy):
+    before = study_copy.read_bytes()
+    told = CliRunner().invoke(app, ["report", str(study_copy), "-o", str(study_copy)])
+    assert told.exit_code == 1
+    assert "is the file of a study" in told.output
+    assert study_copy.read_bytes() == before

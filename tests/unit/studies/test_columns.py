@@ -3,7 +3,9 @@
 import pytest
 
 import milp_trees as mt
+from milp_trees.measures import pairwise_ratios
 from milp_trees.studies.columns import COLUMNS, flat, method_columns
+from milp_trees.studies.permuting import permuted_problem
 from milp_trees.studies.rows import DamagedRow, read_row
 from milp_trees.studies.study import Study
 
@@ -100,3 +102,17 @@ def test_a_damaged_description_of_the_run_is_found(study):
 
     with pytest.raises(DamagedRow):
         read_row(json.dumps({**study.rows[0], "run": {"worker": 5}}))
+
+
+def test_permutations_of_a_problem_are_one_problem():
+    """They are no independent cases, so measures average their ratios before they draw problems."""
+    data = mt.load("planted:rows=30,tests=4,depth=1,noise=0.1,seed=4")
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(1))
+    study = Study()
+    for permutation in (2, 1, 0):
+        for row in mt.compare(permuted_problem(problem, permutation), ["cart", "dp"]).rows:
+            study.rows.append({**row, "run": {"name": "p", "permutation": permutation}})
+    assert len({row["problem_key"] for row in study.rows}) == 3
+    assert set(study.frame()["problem"]) == {study.rows[-1]["problem_key"]}
+    found = pairwise_ratios(study.frame(), "cart").loc["dp"]
+    assert (found["instances"], found["problems"]) == (3, 1)

@@ -91,7 +91,8 @@ def test_latex_has_one_cell_per_column(store):
         ("a_b & 5%", r"a\_b \& 5\%", r"a\_b &amp; 5%"),
         (r"\input{x}", r"\textbackslash{}input\{x\}", r"\\input{x}"),
         ("a|b\n<i>", r"a\textbar{}b \textless{}i\textgreater{}", r"a\|b &lt;i&gt;"),
-        ("x\x1b[0m^2", r"x [0m\textasciicircum{}2", r"x \[0m^2"),
+        ("x\x1b[0m^2", r"x {[}0m\textasciicircum{}2", r"x \[0m^2"),
+        ('[2] * "a"', "{[}2] {*} ''a''", r'\[2\] \* "a"'),
     ],
 )
 def test_texts_are_no_commands(text, latex, markdown):
@@ -125,6 +126,14 @@ def test_what_is_wrong_is_one_sentence(store, given, said):
     assert (code, out) == (1, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_table_does_not_replace_a_study(store):
+    before = store.read_bytes()
+    code, _, err = run("table", store, "--out", store)
+    assert code == 1
+    assert "is the file of a study" in err
+    assert store.read_bytes() == before
 
 
 @pytest.mark.parametrize("kind", ["overview", *FIGURES])
