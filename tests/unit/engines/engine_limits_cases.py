@@ -60,7 +60,7 @@ def few_prunings() -> mt.Problem:
 #: problems that are large).
 LONG = {
     "cart": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(10)),
-    "cart-spo": lambda: roads(20_000, 10),
+    "cart-spo": lambda: roads(50_000, 10),
     "corels": lambda: mt.Problem(
         noise(4000, 150), mt.Accuracy(split_penalty="1/500"), mt.RuleLists()
     ),
