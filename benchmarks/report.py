@@ -250,7 +250,7 @@ def depth_two() -> None:
     peer = RESULTS / "depth2_odtlearn.csv"
     if peer.exists():
         table = pd.read_csv(peer).round(1).astype(object).fillna("")
-        text = "A peer: odtlearn 1.1.0, FlowOCT with CBC, no start. Its trees are scored by us; it is stopped when it runs a tenth past its limit, which includes building; `load` is the mean load of the machine while it ran."
+        text = "A peer: odtlearn 1.1.0, FlowOCT with CBC, no start. Its trees are scored by us; it is stopped when it runs a tenth past its limit, which includes building. The rows below are of an earlier run on an idle machine, without that stop; failed: it had no tree and raised an error."
         section(
             "odtlearn's FlowOCT with CBC, depth 2, 20 s",
             "python benchmarks/peers/environments.py odtlearn\n"
