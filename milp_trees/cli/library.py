@@ -38,7 +38,11 @@ def build(
     ],
     jobs: Jobs = 1,
     only: Annotated[
-        str, typer.Option("--only", help="Problems whose names match, e.g. 'uci/*'.")
+        str,
+        typer.Option(
+            "--only",
+            help="Problems whose names match, e.g. 'uci/*'; the library then holds these alone.",
+        ),
     ] = "*",
     as_json: Json = False,
 ) -> None:
