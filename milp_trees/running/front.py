@@ -129,20 +129,29 @@ def run_plan(
     """
     settings = Settings(executor, jobs, address, options or {}, retries, memory_mb, progress)
     with _folder_of(store) as folder:
-        me = Presence(folder, "front")
-        heart = Heart(me)
-        heart.start()
-        try:
-            while True:
+        while True:
+            # One name for each role: workers of a front end that joined were told to end, by its
+            # name, and those that it starts once it leads must not hear that.
+            with _there(folder) as me:
                 front = Front(plan, store, folder, me, settings)
                 study = front.lead()
                 if study is None:  # a study without rows is an answer too
                     study = front.join()
                 if study is not None:
                     return study
-        finally:
-            heart.stop()
-            me.leave()
+
+
+@contextlib.contextmanager
+def _there(folder: Folder) -> Iterator[Presence]:
+    """A front end that says it is there until the block ends."""
+    me = Presence(folder, "front")
+    heart = Heart(me)
+    heart.start()
+    try:
+        yield me
+    finally:
+        heart.stop()
+        me.leave()
 
 
 @contextlib.contextmanager

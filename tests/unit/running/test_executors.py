@@ -13,8 +13,10 @@ from milp_trees.running.errors import StudyError
 from milp_trees.running.executors import names
 from milp_trees.running.folder import Folder
 from milp_trees.running.front import Front, Settings, run_plan
+from milp_trees.running.merging import Merging
 from milp_trees.running.presence import Presence
 from milp_trees.running.processes_seen import VARIABLE
+from milp_trees.studies.study import Study
 
 FEW = FAST.replace("seeds = [0, 1]", "seeds = 0").replace("[40, 50]", "40")
 
@@ -64,6 +66,17 @@ def test_another_study_in_the_same_folder_is_refused_while_one_runs(tmp_path):
         run_plan(plan.only(plan.runs[:2]), store, executor="serial")
     first.leave()
     assert len(run_plan(plan.only(plan.runs[:2]), store, executor="serial")) == 2
+
+
+def test_a_front_end_that_joined_makes_what_the_leader_left(tmp_path):
+    """The leader ends before any run is made; the workers of the one that joined were told to end."""
+    plan, store = plan_of(tmp_path, FEW), tmp_path / "s.db"
+    folder = Folder(f"{store}.runs")
+    first = Presence(folder, "front")
+    leading = Front(plan, store, folder, first, Settings("serial"))
+    leading._begin(leading.claims.take("front").attempt, Merging(folder, Study().store))
+    study = run_plan(plan, store, executor="serial", progress=lambda news: first.leave())
+    assert [row["key"] for row in study.rows] == [run.key for run in plan.runs]
 
 
 def test_a_second_machine_joins_and_takes_over(tmp_path):
