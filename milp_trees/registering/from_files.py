@@ -53,9 +53,8 @@ def load_file(path: str | Path) -> None:
     except (Exception, SystemExit) as error:
         plugins.forget_module(name)
         del sys.modules[name]
-        raise DataError(
-            f"The plug-in file {path} cannot be imported: {type(error).__name__}: {error}. Mend it."
-        ) from error
+        why = f"{type(error).__name__}: {error}".rstrip(".")
+        raise DataError(f"The plug-in file {path} cannot be imported: {why}. Mend it.") from error
     if not plugins.came_with(name, {file.name: f"sha256-{digest}"}):
         raise DataError(
             f"The plug-in file {path} registers no plug-in; write @register above a class in it."
