@@ -139,7 +139,6 @@ def load_split(
     DataError
         The file, a column, the split or an option cannot be used; one sentence says what to do.
     """
-    from milp_trees.data.binarize import Binarizer
     from milp_trees.data.generate import GENERATORS, generated
 
     if str(name).split(":")[0] in GENERATORS:
@@ -153,6 +152,8 @@ def load_split(
         whole = generated(str(name))
         train, test = _split(whole.n_rows, test_size, seed)
         return _parts(whole, train, test, whole.source, test_size, seed)
+    from milp_trees.data.binarize import Binarizer  # scikit-learn, which takes a second to import
+
     roles: dict[str, Any] = {
         k: tuple(v) if isinstance(v, (list, tuple)) else str(v) if k == "label" else v
         for k, v in columns.items()

@@ -13,7 +13,7 @@ from typing import Any
 from milp_trees.errors import DamagedRowWarning
 from milp_trees.pages.drawings import drawing
 from milp_trees.pages.packing import Shared, columns
-from milp_trees.pages.problems import problems
+from milp_trees.pages.problems import data_names, problems
 from milp_trees.pages.thin import cut, thin, without_folders
 from milp_trees.results.json import json_safe
 from milp_trees.studies import Study
@@ -120,16 +120,17 @@ class Content:
         self.models = [self._model(row, models) for row in self.rows]
 
     def _flat(self) -> list[dict[str, Any]]:
-        best = self._gaps_to_best()
-        own = []
+        best, own = self._gaps_to_best(), []
+        names = data_names(str(flat(row)["data"] or "") for row in self.rows)
         for row, gap in zip(self.rows, best, strict=True):
             run = row.get("run") or {}
             one = flat(row)
             one |= {
                 "name": self.problems[self.shown[row["problem_key"]]]["name"],
                 "problem": self.shown[row["problem_key"]],
-                "data": Path(one["data"] or "").name,
+                "data": names[str(one["data"] or "")],
                 "gap_to_best": gap,
+                "is_exact": row["exact"] is not None,
                 "started": run.get("started"),
                 "finished": row.get("finished"),
             }

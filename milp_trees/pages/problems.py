@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from milp_trees.results.json import json_safe
@@ -36,27 +36,59 @@ def problems(
         Names, sizes, and what was asked, without arrays.
     """
     found: dict[str, dict[str, Any]] = {}
+    data = data_names(str(flat(row)["data"] or "") for row in rows)
     for row in rows:
         key = shown[row["problem_key"]]
         if key not in found:
-            found[key] = _problem(row)
+            found[key] = _problem(row, data)
     for row in references:
         if row["problem_key"] in shown:
             one = flat(row)
             own = found[shown[row["problem_key"]]]["references"]
-            own.append({name: one[name] for name in _REFERENCE})
+            said = {name: one[name] for name in _REFERENCE}
+            own.append({**said, "is_exact": row["exact"] is not None})
     _tell_apart(found)
     return json_safe(found)  # type: ignore[no-any-return]
 
 
-def _problem(row: Mapping[str, Any]) -> dict[str, Any]:
+def data_names(data: Iterable[str]) -> dict[str, str]:
+    """What a page calls files and other data: the file name, and the folders that tell it apart.
+
+    A page is sent around, so it names no more folders of the machine than that.
+
+    Parameters
+    ----------
+    data : iterable of str
+        Files, built-in names or generators.
+
+    Returns
+    -------
+    dict
+        The name of each.
+    """
+    parts = {}
+    for one in data:
+        path = PurePath(one)
+        parts[one] = path.parts[1:] if path.anchor else path.parts
+    names = {}
+    for one, own in parts.items():
+        rivals = [other for other in parts.values() if other != own]
+        length = next(
+            (k for k in range(1, len(own)) if all(own[-k:] != other[-k:] for other in rivals)),
+            len(own),
+        )
+        names[one] = "/".join(own[-length:]) if own else ""
+    return names
+
+
+def _problem(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     spec, run, one = row["problem"], row.get("run") or {}, flat(row)
-    data = spec["data"]
+    data, name = spec["data"], names[str(one["data"] or "")]
     return {
-        "name": run.get("name") or _name(one, spec),
+        "name": run.get("name") or _name(one, spec, name),
         "group": one["group"],
         "kind": one["kind"],
-        "data": Path(str(one["data"] or "")).name,
+        "data": name,
         "rows": data.get("rows"),
         "tests": data.get("tests"),
         "task": brief(spec["task"]),
@@ -69,15 +101,16 @@ def _problem(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _name(one: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
+def _name(one: Mapping[str, Any], spec: Mapping[str, Any], data: str) -> str:
     """A readable name for a problem that has none, such as `iris, accuracy, trees, max depth 2`."""
     limits = [
         f"{name.replace('_', ' ')} {value}"
         for name, value in spec["space"].items()
         if type(value) is int and (name.startswith("max") or value != 1)
     ]
-    data = Path(str(one["data"] or "")).name or "data in memory"
-    return ", ".join([data, str(one["task"]), str(spec["space"].get("name", "")), *limits])
+    return ", ".join(
+        [data or "data in memory", str(one["task"]), str(spec["space"].get("name", "")), *limits]
+    )
 
 
 def _tell_apart(found: dict[str, dict[str, Any]]) -> None:

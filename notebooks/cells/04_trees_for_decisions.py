@@ -176,7 +176,7 @@ f"{town.decisions.calls:,} shortest routes asked for"
 ## 5 The same tree as a program
 
 The paper writes the SPO tree as a mixed-integer program: S may be any set with linear constraints. `spot` is that model on any solver that is installed, here HiGHS, started
-from the greedy tree and stopped after a few seconds. Its relaxation says next to nothing, so a solver finds good trees without being able to prove it. The
+from the greedy tree and stopped after two seconds. Its relaxation says next to nothing, so a solver finds good trees without being able to prove it. The
 exact search does, and is what the program's answer is judged by (`agrees`: proven and equal, or blank where nothing was proven).
 """,
     ),
@@ -187,7 +187,7 @@ from milp_trees.decisions.generated import DecisionData
 from milp_trees.studies.spo import generated_problem
 
 problem, unseen = generated_problem(DecisionData(rows=60, degree=10, noise=0.25, thresholds=10, seed=1), depth=2, min_samples_leaf=5)
-study = mt.compare(problem, ["greedy-spo", "spot@highs", "dp"], start="greedy-spo", reference="dp", time_limit=6)
+study = mt.compare(problem, ["greedy-spo", "spot@highs", "dp"], start="greedy-spo", reference="dp", time_limit=2)
 study.frame()[["method", "status", "objective", "bound", "gap", "seconds", "variables", "rows", "agrees"]]
 """,
     ),

@@ -15,11 +15,13 @@
     const best = better("objective", sense);
     const bound = better("bound", -sense);
     const infeasible = sound.some((r) => r.status === "infeasible");
-    const equal = (a, b) => a === b || (a !== null && b !== null && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)));
-    const provers = [...new Set(sound.filter((r) => (r.status === "optimal" && equal(r.objective, best)) || (infeasible && r.status === "infeasible")).map((r) => r.method))];
+    const { excludes, sameValue } = M.measures;
+    const leader = sound.find((r) => r.objective === best);
+    const proves = (r) => r.status === "optimal" && best !== null && r.objective !== null && sameValue(r, leader);
+    const provers = [...new Set(sound.filter((r) => proves(r) || (infeasible && r.status === "infeasible")).map((r) => r.method))];
     const programs = [...new Set(sound.filter((r) => provers.includes(r.method) && r.proved_by).map((r) => r.proved_by))];
     // A value better than a bound, or a model where none is feasible: one of the two runs is wrong.
-    const crossed = best !== null && (infeasible || (bound !== null && sense * (bound - best) > 1e-6 * Math.max(1, Math.abs(best))));
+    const crossed = best !== null && (infeasible || (bound !== null && excludes(sense * bound, sense * best)));
     const wrong = crossed || [...rows, ...references].some((r) => r.belief === "contradicted");
     const belief = wrong ? "contradicted" : !provers.length ? "open" : sound.some((r) => r.belief === "derived again") || programs.length > 1 ? "derived again" : "claimed";
     const fastest = sound.filter((r) => provers.includes(r.method) && r.status !== "feasible").sort((a, b) => a.seconds - b.seconds)[0];

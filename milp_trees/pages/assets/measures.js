@@ -6,6 +6,9 @@
 M.measures = (() => {
   // Times below this (seconds) are set to this in ratios, because differences below it are noise.
   const FLOOR = 0.001;
+  // Relative difference of values and bounds that rounding explains: solvers compute in floating
+  // point, and call a value optimal that is proven up to their tolerance.
+  const ROUNDING = 1e-6;
   const PAR = 10;
   const MODES = {
     limit: "a run that was not solved counts with its time limit",
@@ -15,6 +18,19 @@ M.measures = (() => {
 
   const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
   const isNumber = (v) => typeof v === "number" && Number.isFinite(v);
+
+  // Whether the values of two runs of one problem are the same. Rationals are compared as such, but
+  // for the rounding of the numbers that stand for them; other values by what solvers tell apart, and
+  // proven ones also by what is left between them and their bounds.
+  function sameValue(a, b) {
+    const size = Math.max(1, Math.abs(a.objective), Math.abs(b.objective));
+    const left = (row) => (row.status === "optimal" && isNumber(row.bound) ? Math.abs(row.objective - row.bound) : 0);
+    const allowed = a.is_exact && b.is_exact ? 1e-9 * size : Math.max(ROUNDING * size, left(a), left(b));
+    return Math.abs(a.objective - b.objective) <= allowed;
+  }
+
+  // Whether a bound (of a value that is minimised) excludes a value, by more than rounding.
+  const excludes = (bound, value) => bound - value > ROUNDING * Math.max(1, Math.abs(value));
 
   function groups(rows, key) {
     const out = new Map();
@@ -174,7 +190,7 @@ M.measures = (() => {
   }
 
   return {
-    FLOOR, MODES, agreement, groups, instanceOf, isNumber, isSolved, mean, performanceProfile,
-    prepare, problemOf, shares, shiftedGeometricMean, solvedOverTime, summary, table, timeOf, virtualBest,
+    FLOOR, MODES, ROUNDING, agreement, excludes, groups, instanceOf, isNumber, isSolved, mean, performanceProfile,
+    prepare, problemOf, sameValue, shares, shiftedGeometricMean, solvedOverTime, summary, table, timeOf, virtualBest,
   };
 })();

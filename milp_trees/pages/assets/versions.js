@@ -4,9 +4,8 @@
 "use strict";
 M.versions = (() => {
   const { el } = M;
-  const { isNumber, isSolved, FLOOR } = M.measures;
+  const { excludes, isNumber, isSolved, sameValue, FLOOR } = M.measures;
   const { number, seconds } = M.text;
-  const ROUNDING = 1e-9;
   const KINDS = {
     alarm: "the two proofs contradict each other: one of the two answers is wrong",
     problem: "the same name stands for another problem, so nothing is compared",
@@ -21,7 +20,7 @@ M.versions = (() => {
 
   const keyOf = (row) => JSON.stringify([row.name, row.line, row.seed ?? 0, row.permutation ?? 0]);
 
-  const differ = (a, b) => Math.abs(a - b) > ROUNDING * Math.max(1, Math.abs(a), Math.abs(b));
+  const differ = (a, b) => isNumber(a.objective) && isNumber(b.objective) && !sameValue(a, b);
   /** Whether a run claims a proof, also if another run contradicts it. */
   const claims = (row) => row.status === "optimal" || row.status === "infeasible";
   const sameMachine = ({ old, now }) => (old.machine ?? null) === (now.machine ?? null);
@@ -32,22 +31,18 @@ M.versions = (() => {
     if (!claims(one) || other.status === "error" || !isNumber(other.objective)) return false;
     if (one.status === "infeasible") return true;
     const bound = isNumber(one.bound) ? one.bound : one.objective;
-    return differ(bound, other.objective) && sign(one) * (bound - other.objective) > 0
-      && Math.abs(bound - other.objective) > 1e-6 * Math.max(1, Math.abs(bound));
+    return excludes(sign(one) * bound, sign(one) * other.objective);
   }
 
   /** What changed from one run to another: a key of `KINDS`, or null. */
   function change(old, now, { factor, least }) {
     if (old.problem !== now.problem) return "problem";
     const both = isSolved(old) && isSolved(now);
-    if (claims(old) && claims(now) && (old.status !== now.status
-      || (isNumber(old.objective) && isNumber(now.objective) && differ(old.objective, now.objective)))) {
-      return "alarm";
-    }
+    if (claims(old) && claims(now) && (old.status !== now.status || differ(old, now))) return "alarm";
     if (contradicts(old, now) || contradicts(now, old)) return "alarm";
     if (isSolved(old) !== isSolved(now)) return isSolved(now) ? "won" : "lost";
     if (old.status !== now.status) return "status";
-    if (isNumber(old.objective) && isNumber(now.objective) && differ(old.objective, now.objective)) {
+    if (differ(old, now)) {
       return sign(now) * (now.objective - old.objective) > 0 ? "worse" : "better";
     }
     if (!both || !sameMachine({ old, now })) return null;

@@ -22,6 +22,7 @@ from milp_trees.cli.signals import interrupts
 from milp_trees.limits import Limits
 from milp_trees.methods import watch as watching
 from milp_trees.methods.watch import Watch
+from milp_trees.mip import process
 from milp_trees.results.result import Limit, Status
 
 # -- memory ------------------------------------------------------------------------------------------------------
@@ -115,14 +116,21 @@ def test_signals_end_a_run_with_its_incumbent(case, number):
 
 
 @pytest.mark.slow
-def test_sigterm_ends_a_solver_process_with_the_best_so_far():
+def test_sigterm_ends_a_solver_process_with_the_best_so_far(monkeypatch):
+    """The signal comes when the solver has had the model for half a second."""
     problem = mt.Problem(noise(200, 20), mt.Accuracy(), mt.Trees(4))
     method = registry.method("flow-oct@highs")
     start = mt.solve(problem, "cart").tree
     method.warm_up()
-    with interrupts() as code:
-        timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGTERM))
+    begin = process.Worker.begin
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+
+    def begin_and_wait(self, *given):
+        begin(self, *given)
         timer.start()
+
+    monkeypatch.setattr(process.Worker, "begin", begin_and_wait)
+    with interrupts() as code:
         result = method.run(problem, Limits(time=120.0), start)
         timer.join()
         sys.exit(130)

@@ -11,6 +11,7 @@ import pytest
 from browser_tools import Opened, at, change, near, saved, show, until
 
 from milp_trees import measures
+from milp_trees.measures.agreement import ROUNDING
 from milp_trees.measures.instances import lines as own_lines
 from milp_trees.measures.instances import times
 from milp_trees.pages.report import write_report
@@ -293,6 +294,26 @@ def test_another_store_shows_what_became_slower_and_raises_alarms(page):
     assert rows.count() == 0
     change(page, whole=False, **{"only.method": ["cart"]})
     assert "2 of them hidden by the filters" in alarm.inner_text()
+
+
+def test_values_that_solvers_do_not_tell_apart_are_no_alarm(page):
+    """Values that are no rationals differ by the tolerances of those who proved them."""
+    assert page.evaluate("M.measures.ROUNDING") == ROUNDING
+    changed = """([exact, value, bound]) => {
+        const old = { ...M.rows[0], status: "optimal", objective: 500, bound: 500, is_exact: exact };
+        const now = { ...old, objective: value, bound };
+        return M.versions.compare([now], [old], { factor: 1e9, least: 1e9 }).pairs[0].kind;
+    }"""
+    for exact, value, bound, kind in [
+        (False, 500.0003, 500.0003, None),
+        (False, 500.003, 500.003, "alarm"),
+        (False, 500.003, 499.9999, None),  # proven up to a gap that holds the other value
+        (True, 500.0003, 500.0003, "alarm"),
+        (True, 500.0003, 499.9999, "alarm"),
+        (True, 500.0000001, 500, None),
+    ]:
+        found = page.evaluate(changed, [exact, value, bound])
+        assert found == kind, (exact, value, bound)
 
 
 def test_times_of_two_machines_are_never_in_one_figure(files, opened):

@@ -7,6 +7,7 @@ import pytest
 from page_cases import rows_of
 
 from milp_trees.pages.packing import Shared, columns, packed, unpacked
+from milp_trees.pages.problems import data_names
 from milp_trees.pages.report import fill
 from milp_trees.pages.thin import cut, thin, without_folders
 from milp_trees.studies.same_problems import brief
@@ -78,6 +79,25 @@ def test_a_log_names_no_folders_of_the_machine():
     log = "command line - /home/me/.venv/cbc /tmp/x-1/model.mps -sec 2\nread C:\\Users\\me\\model.mps, 3/4 of 5 ms/op"
     short = "command line - cbc model.mps -sec 2\nread model.mps, 3/4 of 5 ms/op"
     assert without_folders(log) == short
+
+
+def test_data_have_the_shortest_names_that_tell_them_apart():
+    names = {
+        "/home/ann/fold1/train.csv": "fold1/train.csv",
+        "/home/ann/fold2/train.csv": "fold2/train.csv",
+        "/home/ann/fold2/test.csv": "test.csv",
+        "train.csv": "train.csv",
+        "a/b/x.csv": "a/b/x.csv",
+        "c/b/x.csv": "c/b/x.csv",
+        "/d/b/x.csv": "d/b/x.csv",
+        "iris": "iris",
+        "planted:rows=9,noise=0.2": "planted:rows=9,noise=0.2",
+        "": "",
+    }
+    assert data_names(names) == names
+    assert data_names(["/home/ann/iris.csv", "/home/ann/iris.csv"]) == {
+        "/home/ann/iris.csv": "iris.csv"
+    }
 
 
 def test_packed_rows_come_back_with_their_kinds():

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from killing import FRONT
@@ -79,38 +80,60 @@ def test_a_front_end_that_joined_makes_what_the_leader_left(tmp_path):
     assert [row["key"] for row in study.rows] == [run.key for run in plan.runs]
 
 
+GATED = f"""
+import os
+import time
+from milp_trees.engines.cart import Cart
+from milp_trees.registering import register
+
+@register
+class Gated(Cart):
+    name = "gated"
+
+    def search(self, problem, limits, start, progress):
+        while os.environ.get("{VARIABLE}") != "elsewhere":
+            time.sleep(0.05)
+        return super().search(problem, limits, start, progress)
+"""
+
+
 def test_a_second_machine_joins_and_takes_over(tmp_path):
-    """The first front end is killed while the second one, which believes that it is on another
-    machine, helps it; the second one then leads, and only then opens the store.
+    """The first front end is stuck in a run. The second one, which believes that it is on another
+    machine, makes the others and waits; when the first one is killed, it leads, opens the store,
+    and makes the run that is left.
     """
-    spec = FAST.replace("[0, 1]", "[0, 1, 2, 3, 4, 5, 6, 7]").replace("[40, 50]", "[40, 50, 60]")
-    plan = plan_of(tmp_path, spec)
+    (tmp_path / "gated.py").write_text(GATED)
+    text = FAST.replace('["dp", "cart", "enumerate"]', '["gated", "cart"]')
+    plan = plan_of(tmp_path, 'plugins = ["gated.py"]\n' + text)
     path, store = tmp_path / "plan.json", tmp_path / "s.db"
     path.write_text(json.dumps(plan.to_json()))
-    slow = FRONT.replace("run_plan(plan, store", "run_plan(plan, store, progress=news").replace(
-        "plan, store, settings",
-        "import time\nnews = lambda news: time.sleep(60) if news.done > 4 else None\nplan, store, settings",
-    )
     given = [str(path), str(store), json.dumps({"executor": "serial"})]
-    there = {**os.environ, "MILP_TREES_HEARTBEAT": "0.25"}
-    first = subprocess.Popen([sys.executable, "-c", slow, *given], env=there)
+    there = {**os.environ, "MILP_TREES_HEARTBEAT": "0.1"}
+    folder = Folder(f"{store}.runs")
+
+    def lines():
+        rows = (folder / f"rows/{name}" for name in folder.names("rows", ".jsonl"))
+        return sum(len(file.read_bytes().splitlines()) for file in rows)
+
+    def wait_for(condition):
+        until = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < until
+            assert [process.poll() for process in started] == [None] * len(started)
+            time.sleep(0.02)
+
+    started = [subprocess.Popen([sys.executable, "-c", FRONT, *given], env=there)]
     try:
-        folder = Folder(f"{store}.runs")
-        while folder.read("round.json") is None:
-            assert first.poll() is None
-        second = subprocess.Popen(
-            [sys.executable, "-c", FRONT, *given], env={**there, VARIABLE: "elsewhere"}
-        )
-        with pytest.raises(subprocess.TimeoutExpired):
-            second.wait(timeout=3)  # it waits for the first one, which lives
+        wait_for(lambda: any('"gated"' in f.read_text() for f in (folder / "live").glob("*.json")))
+        there[VARIABLE] = "elsewhere"
+        started.append(subprocess.Popen([sys.executable, "-c", FRONT, *given], env=there))
+        wait_for(lambda: lines() == len(plan.runs) - 1)
     finally:
-        first.kill()
-        first.wait()
-    assert second.wait(timeout=60) == 0
-    files = folder.names("rows", ".jsonl")
-    hosts = {name.partition("-")[0] for name in files}
+        started[0].kill()
+        started[0].wait()
+    assert started[1].wait(timeout=60) == 0
+    hosts = {name.partition("-")[0] for name in folder.names("rows", ".jsonl")}
     assert "elsewhere" in hosts
     study = run_plan(plan, store, executor="serial")
     assert len(study) == len(plan.runs)
-    lines = sum(len((folder / f"rows/{name}").read_bytes().splitlines()) for name in files)
-    assert lines == len(plan.runs)
+    assert lines() == len(plan.runs)
