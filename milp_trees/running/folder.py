@@ -20,6 +20,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +138,32 @@ class Folder:
         except FileNotFoundError:
             return []
         return sorted(name for name in found if name.endswith(ending) and not name.startswith("."))
+
+
+@contextlib.contextmanager
+def folder_of(store: str | Path | None) -> Iterator[Folder]:
+    """The folder of the study with a store; one for the time being without a store."""
+    if store is not None:
+        with _nothing_left(Path(store), Path(f"{store}.runs")):
+            yield Folder(f"{store}.runs")
+        return
+    path = tempfile.mkdtemp(prefix="milp-trees-study-")
+    try:
+        yield Folder(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _nothing_left(store: Path, path: Path) -> Iterator[None]:
+    """Remove the store and the folder that this study made, if it is refused before it began."""
+    new, new_folder = not store.exists(), not path.exists()
+    try:
+        yield
+    except BaseException:
+        begun = (path / "round.json").exists() or any(path.glob("workers/*.json"))
+        if new_folder and not begun:
+            shutil.rmtree(path, ignore_errors=True)
+            for ending in ("", "-wal", "-shm", "-journal") if new else ():
+                Path(f"{store}{ending}").unlink(missing_ok=True)
+        raise

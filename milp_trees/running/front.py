@@ -7,8 +7,6 @@ same store join: they start workers where they are, and take the lead when the l
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +19,7 @@ from milp_trees.running.batches import batches
 from milp_trees.running.claims import Busy, Claims, Done, Taken
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors import Executor, Order, executor
-from milp_trees.running.folder import Folder
+from milp_trees.running.folder import Folder, folder_of
 from milp_trees.running.interrupts import Interrupts
 from milp_trees.running.merging import Merging
 from milp_trees.running.presence import Heart, Presence
@@ -128,7 +126,7 @@ def run_plan(
         The store cannot be read or written.
     """
     settings = Settings(executor, jobs, address, options or {}, retries, memory_mb, progress)
-    with _folder_of(store) as folder:
+    with folder_of(store) as folder:
         while True:
             # One name for each role: workers of a front end that joined were told to end, by its
             # name, and those that it starts once it leads must not hear that.
@@ -152,18 +150,6 @@ def _there(folder: Folder) -> Iterator[Presence]:
     finally:
         heart.stop()
         me.leave()
-
-
-@contextlib.contextmanager
-def _folder_of(store: str | Path | None) -> Iterator[Folder]:
-    if store is not None:
-        yield Folder(f"{store}.runs")
-        return
-    path = tempfile.mkdtemp(prefix="milp-trees-study-")
-    try:
-        yield Folder(path)
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 class Front:

@@ -249,7 +249,8 @@ class Worker:
             begun = datetime.now(UTC)
             if len(taken.crashes) > self.round.retries:
                 made = self._without_answer(run, bench, crashed(taken.crashes))
-                return self._write(run, made, taken, begun, {})
+                # This claim is for writing the row only: the attempt before it was the last.
+                return self._write(run, made, taken, begun, {}, taken.attempt - 1)
             self.current = (run.key, taken.attempt)
             self.live.begin(**self._about(run, taken.attempt, "running"))
             made, used = self._measured(run, bench)
@@ -290,8 +291,15 @@ class Worker:
         return Made(result, run.key, run.seed, True, origin(method, problem))
 
     def _write(
-        self, run: PlannedRun, made: Made, taken: Taken, begun: datetime, used: dict[str, Any]
+        self,
+        run: PlannedRun,
+        made: Made,
+        taken: Taken,
+        begun: datetime,
+        used: dict[str, Any],
+        attempt: int | None = None,
     ) -> None:
+        """Write the row of a claim; `attempt` is what it states, if that is not the claim's."""
         planned = self.plan.by_name[run.problem]
         about = {
             "name": run.problem,
@@ -303,7 +311,7 @@ class Worker:
             "limits": {name: getattr(run.limits, name) for name in LIMITS},
             "permutation": run.permutation,
             "number": run.number,
-            "attempt": taken.attempt,
+            "attempt": taken.attempt if attempt is None else attempt,
             "crashes": list(taken.crashes),
             "job": self.job,
             "worker": f"{self.me.about['host']}/{os.getpid()}",

@@ -10,7 +10,7 @@ from milp_trees.errors import SolverUnavailable
 from milp_trees.methods.cluster import connect
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
-from milp_trees.running.executors.processes import last_words, start
+from milp_trees.running.executors.processes import last_words, say_crash, start
 from milp_trees.running.folder import Folder
 from milp_trees.running.monitor import CANNOT
 from milp_trees.running.presence import new_name
@@ -129,6 +129,7 @@ def work(folder: str, order: dict[str, Any]) -> str | None:
     while process.poll() is None:
         time.sleep(LOOK)
     code = process.returncode
+    say_crash(here, name, code)
     if code == 0:
         here.remove(f"logs/{name}.txt")
     return last_words(here / f"logs/{name}.txt") if code == CANNOT else None

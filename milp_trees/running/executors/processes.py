@@ -11,8 +11,10 @@ from pathlib import Path
 from milp_trees.running import cores
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
+from milp_trees.running.folder import Folder
 from milp_trees.running.monitor import CANNOT, ENDED_BY_MONITOR, ENDED_NOW
 from milp_trees.running.presence import new_name
+from milp_trees.running.row_files import Rows
 
 #: Characters at the end of what a worker printed that a sentence quotes.
 QUOTED = 400
@@ -50,19 +52,9 @@ class Processes(Executor):
     def _ended(self, name: str, code: int) -> None:
         """Keep in mind why a worker ended; a crash of a run is said in its row."""
         folder = self.order.folder
-        log = folder / f"logs/{name}.txt"
-        now = folder.read(f"live/{name}.json")
         if code == CANNOT:
-            self._failure = last_words(log)
-        elif code not in (0, ENDED_BY_MONITOR, ENDED_NOW) and now is not None and now["attempt"]:
-            how = f"exit code {code}: {last_words(log)}"
-            if code < 0:
-                how = f"signal {-code} ({signal.Signals(-code).name})"
-            why = f"The process {now['pid']} on {now['host']} ended during this run with {how}."
-            claim = f"claims/{now['key']}.{now['attempt']}"
-            owner = folder.read(claim)
-            if owner is not None and owner["worker"] == name:
-                folder.make(f"{claim}.why", {"why": "" if self._killing else why})
+            self._failure = last_words(folder / f"logs/{name}.txt")
+        say_crash(folder, name, code, silent=self._killing)
         folder.remove(f"live/{name}.json")
         folder.remove(f"workers/{name}.json")
         if code == 0:
@@ -118,6 +110,48 @@ def start(order: Order, name: str, most: int | None = None) -> subprocess.Popen[
             start_new_session=True,
             env={**os.environ, **variables},
         )
+
+
+def say_crash(folder: Folder, name: str, code: int, silent: bool = False) -> None:
+    """Say how a worker crashed in all that it had claimed and not finished.
+
+    Its claims are looked at, since its live file is behind by up to half a second.
+
+    Parameters
+    ----------
+    folder : Folder
+    name : str
+        Of the worker.
+    code : int
+        Exit code of its process; below 0 for a signal. Codes of an orderly end are no crash.
+    silent : bool, default=False
+        Whether its end was wanted, and is no crash of a run.
+    """
+    if code in (0, CANNOT, ENDED_BY_MONITOR, ENDED_NOW):
+        return
+    how = f"exit code {code}: {last_words(folder / f'logs/{name}.txt')}"
+    if code < 0:
+        how = f"signal {-code} ({signal_name(-code)})"
+    rows = Rows(folder / f"rows/{name}.jsonl")
+    rows.read()
+    for claim in folder.names("claims"):
+        key, _, attempt = claim.partition(".")
+        if not attempt.isdigit() or (key, int(attempt)) in rows.seen:
+            continue
+        if (folder / f"helpers/{key.removeprefix('helper-')}.json").exists():
+            continue
+        owner = folder.read(f"claims/{claim}")
+        if owner is not None and owner["worker"] == name:
+            why = f"The process {owner['pid']} on {owner['host']} ended during this run with {how}."
+            folder.make(f"claims/{claim}.why", {"why": "" if silent else why})
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal; those without one (of real time) have their number only."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "no name"
 
 
 def last_words(log: Path) -> str:

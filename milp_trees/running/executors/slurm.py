@@ -13,7 +13,7 @@ from typing import Any
 
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors.base import Executor, Order
-from milp_trees.running.executors.processes import last_words, start
+from milp_trees.running.executors.processes import last_words, say_crash, start
 from milp_trees.running.folder import Folder
 from milp_trees.running.monitor import CANNOT
 from milp_trees.running.presence import new_name
@@ -98,6 +98,7 @@ def work(order: dict[str, Any], most: int | None) -> str | None:
     name = new_name()
     process = start(Order(**{**order, "folder": here}), name, most)
     code = process.wait()
+    say_crash(here, name, code)
     if code == 0:
         here.remove(f"logs/{name}.txt")
     return last_words(here / f"logs/{name}.txt") if code == CANNOT else None

@@ -10,13 +10,17 @@ import pytest
 from killing import FRONT
 from study_plans import FAST, plan_of
 
+from milp_trees.errors import MilpTreesError
+from milp_trees.running.claims import Claims
 from milp_trees.running.errors import StudyError
 from milp_trees.running.executors import names
+from milp_trees.running.executors.processes import say_crash
 from milp_trees.running.folder import Folder
 from milp_trees.running.front import Front, Settings, run_plan
 from milp_trees.running.merging import Merging
 from milp_trees.running.presence import Presence
 from milp_trees.running.processes_seen import VARIABLE
+from milp_trees.running.row_files import Appender
 from milp_trees.studies.study import Study
 
 FEW = FAST.replace("seeds = [0, 1]", "seeds = 0").replace("[40, 50]", "40")
@@ -40,10 +44,50 @@ def test_slurm_that_is_not_there_is_named(tmp_path, monkeypatch):
     pytest.importorskip("submitit", reason="submitit is not installed")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(StudyError, match=r"submitit cannot work with cluster='slurm'"):
-        run_plan(plan_of(tmp_path, FEW), executor="slurm")
+        run_plan(plan_of(tmp_path, FEW), tmp_path / "s.db", executor="slurm")
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
     options = {"cluster": "local", "nonsense": 1}
     with pytest.raises(StudyError, match="nonsense"):
         run_plan(plan_of(tmp_path, FEW), executor="slurm", options=options)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"executor": "nobody"},
+        {"executor": "dask"},
+        {"executor": "serial", "memory_mb": 500},
+        {"executor": "processes", "jobs": 100_000},
+    ],
+)
+def test_a_study_that_is_refused_leaves_nothing_behind(tmp_path, asked):
+    plan = plan_of(tmp_path / "spec", FEW)
+    with pytest.raises(MilpTreesError):
+        run_plan(plan, tmp_path / "s.db", **asked)
+    assert [path.name for path in tmp_path.iterdir()] == ["spec"]
+
+
+def test_a_refused_study_keeps_the_store_that_was_there(tmp_path):
+    Study(tmp_path / "s.db").store.close()
+    with pytest.raises(MilpTreesError):
+        run_plan(plan_of(tmp_path, FEW), tmp_path / "s.db", executor="nobody")
+    assert (tmp_path / "s.db").exists()
+    assert not (tmp_path / "s.db.runs").exists()
+
+
+def test_a_worker_that_crashes_at_once_names_its_signal(tmp_path):
+    """Its live file was never written; a row that it finished is no crash."""
+    folder = Folder(tmp_path / "runs")
+    worker = Presence(folder, "worker")
+    claims = Claims(folder, worker)
+    for key in ("done", "crashed"):
+        claims.take(key)
+    Appender(folder / f"rows/{worker.name}.jsonl").append({"key": "done", "attempt": 1})
+    say_crash(folder, worker.name, -11)
+    assert folder.read("claims/done.1.why") is None
+    taken = Claims(folder, Presence(folder, "worker")).take("crashed")
+    assert taken.attempt == 2
+    assert "ended during this run with signal 11 (SIGSEGV)." in taken.crashes[0]
 
 
 def test_dask_needs_an_address_where_a_scheduler_answers(tmp_path, monkeypatch):

@@ -123,6 +123,7 @@ def test_a_run_that_crashes_every_time_is_an_error_that_says_so(tmp_path):
     assert rows[0]["status"] == "error"
     assert rows[0]["message"] == "Every one of 2 attempts crashed; the last: It broke 2."
     assert rows[0]["run"]["crashes"] == ["It broke 1.", "It broke 2."]
+    assert rows[0]["run"]["attempt"] == 2
     assert "error" not in {row["status"] for row in rows[1:]}
     again = run_plan(plan, store, executor="serial", retries=1).rows[0]
     assert again["status"] != "error"
