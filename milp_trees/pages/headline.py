@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from milp_trees.pages.content import Content
+
+#: Characters of a name; of longer ones the heading lists fewer.
+LONG = 24
 
 
 def headline(content: Content) -> tuple[str, list[str]]:
@@ -18,18 +22,18 @@ def headline(content: Content) -> tuple[str, list[str]]:
     rows = content.flat
     title = content.title or "A comparison of methods"
     kinds = _listed(sorted({str(row["kind"]).replace("-", " ") for row in rows if row["kind"]}), 4)
-    data = sorted({str(row["data"]) for row in rows if row["data"]})
+    data = sorted({str(row["data"]) for row in rows if row["data"]}, key=natural)
+    long = max(map(len, data), default=0) > LONG
     seeds = {row["seed"] for row in rows}
     limits = sorted({row["time_limit"] for row in rows if row["time_limit"] is not None})
     what = (
         f"{_count(len({row['variant'] for row in rows}), 'method')} on "
         f"{_count(len(content.problems), 'problem')} ({kinds})"
-        f"{f', made from the data {_listed(data, 6)}' if data else ''}"
+        f"{f', made from the data {_listed(data, 3 if long else 6)}' if data else ''}"
         f"{f', with {len(seeds)} seeds' if len(seeds) > 1 else ''}: {_count(len(rows), 'run')}"
     )
-    limit = (
-        f", each with at most {_listed([f'{x:g}' for x in limits], 4)} seconds" if limits else ""
-    )
+    most = _listed([f"{x:g}" for x in limits], 4)
+    limit = f", each with at most {most} second{'' if most == '1' else 's'}" if limits else ""
     return title, [f"This page compares {what}{limit}.", *_when(rows), _where(content)]
 
 
@@ -69,6 +73,12 @@ def _machine(environment: dict[str, Any]) -> str:
     return (
         f"{environment.get('machine') or 'a machine without a name'}{f' ({said})' if said else ''}"
     )
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts the numbers in names as numbers: `seed=2` is before `seed=10`."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _count(n: int, noun: str) -> str:

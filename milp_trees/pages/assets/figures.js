@@ -129,8 +129,9 @@ M.figures = (() => {
     const shown = lines.map((line, i) => ({ line, rank: ranks[i] }))
       .sort((a, b) => a.rank - b.rank);
     const names = shown.map(({ line }) => line);
-    const label = `mean rank over ${sets} data sets; critical difference ${short(difference)}${
-      p === null ? "" : `; Friedman's test p = ${short(p)}`}`;
+    const narrow = width < 480;
+    const label = `mean rank${narrow ? "; " : " over "}${sets} data sets; critical difference ${
+      short(difference)}${p === null ? "" : `; ${narrow ? "" : "Friedman's test "}p = ${short(p)}`}`;
     const svg = Plot.plot(lined(names, width, {
       marginTop: 40, height: 46 + 21 * names.length, marginBottom: 2,
       x: { axis: "top", grid: true, label, labelAnchor: "left", nice: true },

@@ -6,6 +6,7 @@ import random
 import pytest
 from page_cases import rows_of
 
+from milp_trees.pages.headline import natural
 from milp_trees.pages.packing import Shared, columns, packed, unpacked
 from milp_trees.pages.problems import data_names
 from milp_trees.pages.report import fill
@@ -98,6 +99,11 @@ def test_data_have_the_shortest_names_that_tell_them_apart():
     assert data_names(["/home/ann/iris.csv", "/home/ann/iris.csv"]) == {
         "/home/ann/iris.csv": "iris.csv"
     }
+
+
+def test_numbers_in_names_are_sorted_as_numbers():
+    found = sorted(["iris", "gen:seed=10", "gen:seed=2", "gen:seed=1"], key=natural)
+    assert found == ["gen:seed=1", "gen:seed=2", "gen:seed=10", "iris"]
 
 
 def test_packed_rows_come_back_with_their_kinds():
