@@ -132,6 +132,23 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         sizes: dict[str, Any] = {size: int(number)} if number and size else {}
         return cls(kind=kind, **sizes)
 
+    @classmethod
+    def given(cls, binarizer: Any) -> Binarizer:
+        """A Binarizer, or the one of a name.
+
+        Raises
+        ------
+        DataError
+            It is neither.
+        """
+        if isinstance(binarizer, cls):
+            return binarizer
+        if not isinstance(binarizer, str):
+            raise DataError(
+                f"binarizer= takes a name, such as 'quantiles:5', or a Binarizer; got {binarizer!r}."
+            )
+        return cls.from_name(binarizer)
+
     # -- fitting -----------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Binarizer:

@@ -56,6 +56,8 @@ def opened(
     """
     if engine not in ENGINES:
         raise UnknownName(f"There is no engine {engine!r}; known are {', '.join(ENGINES)}.")
+    if query is not None and not isinstance(query, str):
+        raise DataError(f"query= takes one statement SELECT as text; got {query!r}.")
     about: dict[str, Any] = {}
     if isinstance(source, (str, Path)):
         files = _files(source)

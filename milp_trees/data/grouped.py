@@ -18,6 +18,7 @@ from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
 from milp_trees.data.engine_table import CODE, COUNT, HIGH, LABEL, LOW, EngineTable
 from milp_trees.data.load import Columns, _actions, _check_target, _meanings, check_any_weight
+from milp_trees.data.parameters import Whole
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.read import Table, column
 from milp_trees.data.rules import Rule, features_of, ranked_features
@@ -82,18 +83,17 @@ def load_grouped(
     >>> data = mt.load_grouped("sales/*.parquet", target="bought")  # doctest: +SKIP
     >>> mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=4)))  # doctest: +SKIP
     """
+    if not Whole(1).allows(max_distinct):
+        raise DataError(f"max_distinct must be {Whole(1)}; got {max_distinct!r}.")
     limits = {"memory_limit": memory_mb and f"{memory_mb}MB", "threads": threads}
     config = {name: value for name, value in limits.items() if value is not None}
     table, where = opened(source, query, engine, config)
-    roles: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v
-    }
-    given = Columns(**roles)
+    given = Columns.of(columns)
     meaning, features = _meanings(_header(table, given.target), given)
     labels = list(dict.fromkeys(c for names in meaning.values() for c in _several(names)))
     numbers = {c for field in _NUMBERS for c in _several(meaning.get(field, ()))}
     extents = check_columns(table, features, labels, numbers)
-    chosen = Binarizer.from_name(binarizer) if isinstance(binarizer, str) else binarizer
+    chosen = Binarizer.given(binarizer)
     fitted = hasattr(chosen, "rules_")
     if not fitted:
         fit_there(chosen, table, features, extents)

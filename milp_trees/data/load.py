@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ _ROLES = {
     "outcome": "outcomes",
     "propensity": "propensities",
 }
+
+#: What may hold several names.
+LISTS = (list, tuple, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,32 @@ class Columns:
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
     label: str | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Columns:
+        """The columns of keyword arguments; None stands for an argument that was not given.
+
+        Raises
+        ------
+        DataError
+            There is no such role, or a column is named by something that is no name.
+        """
+        known = list(cls.__dataclass_fields__)
+        roles: dict[str, Any] = {}
+        for role, value in given.items():
+            if role not in known:
+                raise DataError(f"Columns have no role {role!r}; known are {', '.join(known)}.")
+            if value is None:
+                continue
+            several = role in ("values", "features", "drop")
+            names = list(value) if several and isinstance(value, LISTS) else [value]
+            for name in names:
+                if not isinstance(name, (str, Integral, Path)) or isinstance(name, bool):
+                    raise DataError(
+                        f"{role}= takes {'names of columns, in a list' if several else 'the name of a column'}; got {name!r}."
+                    )
+            roles[role] = tuple(map(str, names)) if several else str(value)
+        return cls(**roles)
 
 
 def load(
@@ -141,6 +171,8 @@ def load_split(
     """
     from milp_trees.data.generate import GENERATORS, generated
 
+    if not isinstance(name, (str, Path)):
+        raise DataError(f"A file or the name of a data set is needed; got {name!r}.")
     if str(name).split(":")[0] in GENERATORS:
         ignored = [k for k, v in columns.items() if v] + (
             ["binarizer"] if binarizer != "auto" else []
@@ -154,12 +186,7 @@ def load_split(
         return _parts(whole, train, test, whole.source, test_size, seed)
     from milp_trees.data.binarize import Binarizer  # scikit-learn, which takes a second to import
 
-    roles: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, (list, tuple)) else str(v) if k == "label" else v
-        for k, v in columns.items()
-        if v is not None
-    }
-    given = Columns(**roles)
+    given = Columns.of(columns)
     table = read_named(
         name,
         given.target,
@@ -179,7 +206,7 @@ def load_split(
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
-    chosen = Binarizer.from_name(binarizer) if isinstance(binarizer, str) else binarizer
+    chosen = Binarizer.given(binarizer)
     fitted = hasattr(chosen, "rules_")
     if not fitted:
         chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])

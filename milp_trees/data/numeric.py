@@ -112,12 +112,7 @@ def load_numeric_split(
         The data are generated and have no numeric columns, the target is not of the expected kind,
         or a column cannot be used.
     """
-    roles: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, (list, tuple)) else v
-        for k, v in columns.items()
-        if v is not None
-    }
-    given = Columns(**roles)
+    given = Columns.of(columns)
     if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
         raise DataError(
             f"{name} is made of binary features and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."

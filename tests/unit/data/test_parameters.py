@@ -2,16 +2,20 @@
 whatever it is set to.
 """
 
+import importlib.util
 import warnings
 from dataclasses import fields, is_dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.data.load import Columns
+from milp_trees.errors import MilpTreesError
 
 X = np.array([[0.1, 3], [0.4, 1], [0.5, 2], [0.9, 0], [1.1, 3], [1.5, 1], [1.7, 2], [2.0, 0]] * 3)
 Y = np.array([0, 1, 0, 1, 1, 0, 1, 1] * 3)
@@ -216,3 +220,36 @@ def test_constraints_are_a_sequence_of_constraints(given):
     for task in (mt.Accuracy, mt.tasks.WeightedError, mt.tasks.FBeta, mt.tasks.ActionValues):
         with pytest.raises(mt.DataError, match="sequence of constraints"):
             task(constraints=given)
+
+
+WRONG = [None, 3, [1], {"a": 1}, object(), b"x", True, 1.5]
+
+
+@pytest.mark.parametrize("given", WRONG, ids=[type(w).__name__ for w in WRONG])
+def test_arguments_of_loaders_with_wrong_types_are_one_sentence(given, tmp_path):
+    frame = pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 2, 3, 4], "y": [0, 1, 1, 0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    loaders = [(mt.load, tmp_path / "t.csv")]
+    if importlib.util.find_spec("duckdb"):
+        frame.to_parquet(tmp_path / "t.parquet")
+        loaders.append((mt.load_grouped, tmp_path / "t.parquet"))
+    for load, file in loaders:
+        names = ["binarizer", *Columns.__dataclass_fields__, "nonsense"]
+        names += ["query", "engine", "max_distinct"] if load is mt.load_grouped else []
+        for name in names:
+            if (given is None and name not in ("binarizer", "engine", "max_distinct")) or (
+                name == "label" and given == 3
+            ):
+                continue  # it was not given; and files of rules have labels in files of any name
+            with pytest.raises(MilpTreesError) as raised:
+                load(file, **{"target": "y", name: given})
+            assert "\n" not in str(raised.value), name
+        with pytest.raises(MilpTreesError):
+            load(given, target="y")
+
+
+def test_one_name_needs_no_list(tmp_path):
+    pd.DataFrame({"ab": [0, 1, 0, 1], "c": [1, 0, 1, 0], "y": [0, 1, 1, 0]}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    assert mt.load(tmp_path / "t.csv", target="y", features="ab").n_features == 1
