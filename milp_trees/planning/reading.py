@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import MilpTreesError, NoView
+from milp_trees.errors import DataError, MilpTreesError, NoView
 from milp_trees.planning.lines import Path as Place
 from milp_trees.planning.plan import Plan
 from milp_trees.planning.problems import Stated, stated
@@ -16,16 +17,17 @@ from milp_trees.planning.source import Source
 from milp_trees.registering.from_files import load_file
 
 
-def read_plan(spec: str | Path) -> Plan:
-    """The plan of a SPEC file.
+def read_plan(spec: str | Path | Mapping[str, Any]) -> Plan:
+    """The plan of a SPEC.
 
     The layout, all names, the data files and every problem are checked; the problems are built for
     this, one after the other, because the keys of runs hold fingerprints of the data.
 
     Parameters
     ----------
-    spec : path
-        A TOML file; docs/studies.md describes its layout. Paths in it are relative to its folder.
+    spec : path or mapping
+        A TOML file, or what one says as a mapping; docs/studies.md describes the layout. Paths in
+        it are relative to the folder of the file, or to the working directory.
 
     Returns
     -------
@@ -34,10 +36,15 @@ def read_plan(spec: str | Path) -> Plan:
     Raises
     ------
     SpecError
-        Something in the SPEC is wrong; the sentence begins with the file and the line.
+        Something in the SPEC is wrong; the sentence begins with the file and the line, or with
+        the key of the mapping.
     DataError
         The SPEC itself cannot be read.
     """
+    if isinstance(spec, Mapping):
+        return plan_of(Source.of(spec), Path.cwd())
+    if not isinstance(spec, (str, Path)):
+        raise DataError(f"A SPEC is a TOML file or a mapping; got {spec!r}.")
     path = Path(spec)
     source = Source.read(path)
     return plan_of(source, path.absolute().parent)
@@ -59,7 +66,7 @@ def plan_of(source: Source, folder: Path) -> Plan:
     runs, notes = expansion.finished()
     extra = {"library": checked.library} if checked.library else {}
     return Plan(
-        checked.title or Path(source.name).stem,
+        checked.title or source.title,
         source.text,
         str(folder),
         tuple(checked.plugins),
@@ -86,7 +93,7 @@ def _problems(checked: Any, source: Source, folder: str) -> list[tuple[int, Stat
             if name in places:
                 raise source.error(
                     place,
-                    f"Two problems have the name {name!r}, here and at line {source.line(places[name])}; give the tables other names, or the data a `name`.",
+                    f"Two problems have the name {name!r}, here and at {source.where(places[name])}; give the tables other names, or the data a `name`.",
                 )
             places[name] = place
             found.append((i, one))

@@ -247,8 +247,8 @@ class Expansion:
         if self._same:
             yield f"{_many(self._same, 'run')} would be exactly the same as another one (by its key), and {'is' if self._same == 1 else 'are'} made once."
         for i, number in enumerate(self.excluded):
-            line = self.source.line(("exclude", i))
-            yield f"The exclusion at line {line} leaves out {_many(number, 'run')}."
+            place = self.source.where(("exclude", i))
+            yield f"The exclusion at {place} leaves out {_many(number, 'run')}."
 
 
 def _many(number: int, noun: str) -> str:

@@ -1,8 +1,9 @@
-"""A SPEC file: its text, its values, and errors that name the line."""
+"""A SPEC, of a file or a mapping: its values, and errors that name the line or the key."""
 
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,9 @@ from milp_trees.planning import lines as places
 
 if TYPE_CHECKING:
     from milp_trees.planning.schema import Spec
+
+#: What stands in errors for the file of a SPEC that is a mapping.
+MAPPING = "The SPEC"
 
 
 class SpecError(DataError):
@@ -41,6 +45,25 @@ class Source:
         self._lines: dict[places.Path, int] | None = None
 
     @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Source:
+        """The SPEC of a mapping; errors name the key, as in `problems[0].data`.
+
+        Raises
+        ------
+        SpecError
+            It holds something that TOML cannot say, such as an object.
+        """
+        try:
+            text = json.dumps(values, indent=1)
+        except (TypeError, ValueError) as error:
+            raise SpecError(
+                f"{MAPPING}: {error}; a SPEC holds texts, numbers, Booleans, lists and tables."
+            ) from None
+        source = cls("", MAPPING)
+        source.text, source.values, source._lines = text, json.loads(text), _order(values)
+        return source
+
+    @classmethod
     def read(cls, path: Path) -> Source:
         """The SPEC in a file.
 
@@ -53,6 +76,11 @@ class Source:
 
         file = find(path)
         return cls(decoded(contents(file), file), str(path))
+
+    @property
+    def title(self) -> str:
+        """The title of a SPEC that states none."""
+        return "study" if self.name == MAPPING else Path(self.name).stem
 
     def _syntax(self, said: str) -> str:
         found = re.search(r"\s*\((?:at line (\d+), column (\d+)|at end of document)\)$", said)
@@ -67,9 +95,16 @@ class Source:
             self._lines = places.lines_of(self.text)
         return places.line_at(self._lines, path)
 
+    def where(self, path: places.Path) -> str:
+        """The line of a value, or its key in a mapping, as sentences name it."""
+        if self.name != MAPPING:
+            return f"line {self.line(path)}"
+        keys = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+        return keys.removeprefix(".") or "the whole"
+
     def error(self, path: places.Path, sentence: str) -> SpecError:
         """An error about the value at a path."""
-        return SpecError(f"{self.name}, line {self.line(path)}: {sentence}")
+        return SpecError(f"{self.name}, {self.where(path)}: {sentence}")
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -141,6 +176,17 @@ class Source:
                 table = value if isinstance(value, dict) else table
                 value, path = value[part], (*path, part)
         return path, value if isinstance(value, dict) and path != loc else table
+
+
+def _order(values: Any, path: places.Path = (), found: Any = None) -> dict[places.Path, int]:
+    """The positions of all values of a mapping, as lines of a text would give them."""
+    found = {} if found is None else found
+    found[path] = len(found) + 1
+    inside = values.items() if isinstance(values, Mapping) else ()
+    inside = enumerate(values) if isinstance(values, (list, tuple)) else inside
+    for part, value in inside:
+        _order(value, (*path, part), found)
+    return found
 
 
 def _said(path: places.Path, error: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ from milp_trees.studies.study import Study
 
 @overload
 def study(
-    spec: str | Path | Plan,
+    spec: str | Path | Mapping[str, Any] | Plan,
     *,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -29,7 +29,7 @@ def study(
 ) -> Plan: ...
 @overload
 def study(
-    spec: str | Path | Plan,
+    spec: str | Path | Mapping[str, Any] | Plan,
     *,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -42,7 +42,7 @@ def study(
     progress: bool | Callable[[News], object] = False,
 ) -> Study: ...
 def study(
-    spec: str | Path | Plan,
+    spec: str | Path | Mapping[str, Any] | Plan,
     *,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -54,14 +54,14 @@ def study(
     memory_mb: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Study | Plan:
-    """Run a study: every problem of a SPEC file with every method, under stated limits.
+    """Run a study: every problem of a SPEC with every method, under stated limits.
 
     The whole SPEC is checked before anything runs.
 
     Parameters
     ----------
-    spec : path or Plan
-        A TOML file, as docs/studies.md describes it, or the plan of one.
+    spec : path, mapping or Plan
+        A TOML file, as docs/studies.md describes it, the same as a mapping, or the plan of one.
     store : path, optional
         SQLite file for the rows; the folder `STORE.runs` beside it holds the files of the workers.
         Without it rows are kept in memory. The same call continues a study that was stopped, and a
@@ -95,7 +95,8 @@ def study(
     Raises
     ------
     SpecError
-        Something in the SPEC is wrong; the sentence begins with the file and the line.
+        Something in the SPEC is wrong; the sentence begins with the file and the line, or with
+        the key of the mapping.
     StudyError
         The study cannot be executed as it was asked for; finished rows are safe.
     StoreError

@@ -1,10 +1,12 @@
 """A SPEC that cannot be run is refused with one sentence that names the line."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import milp_trees as mt
 from milp_trees.errors import DataError
 from milp_trees.planning.reading import read_plan
 from milp_trees.planning.source import Source, SpecError
@@ -92,6 +94,37 @@ def test_a_bad_spec_is_refused_with_its_line(old, new, line, words, tmp_path):
     found = re.match(r".*bad\.toml, line (\d+)", said)
     assert int(found[1]) == line, said
     assert said.count("\n") == 0
+
+
+NO_TOML = [bad for bad in BAD if "this is no TOML" in bad[3]]
+MAPPABLE = [bad for bad in BAD if bad not in NO_TOML]
+
+
+@pytest.mark.parametrize("old, new, _, words", MAPPABLE, ids=[repr(b[1][:20]) for b in MAPPABLE])
+def test_a_bad_mapping_is_refused_with_its_key(old, new, _, words):
+    spec = tomllib.loads(GOOD.replace(old, new, 1))
+    with pytest.raises(SpecError) as raised:
+        read_plan(spec)
+    said = str(raised.value)
+    if "1979" in new:  # a date
+        assert said.startswith("The SPEC: Object of type date is not JSON")
+        return
+    assert re.match(r"The SPEC, (the whole|[a-z_]+(\[\d+\])?[.\w\[\]]*): ", said), said
+    assert "line" not in said.partition(":")[0]
+    assert words in said or "at line" in words
+
+
+def test_a_mapping_is_the_plan_of_its_file(tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text(GOOD)
+    spec = tomllib.loads(GOOD)
+    assert [r.key for r in mt.study(spec, dry_run=True).runs] == [
+        r.key for r in read_plan(path).runs
+    ]
+    with pytest.raises(SpecError, match="The SPEC: Object of type object is not JSON"):
+        mt.study({**spec, "title": object()}, dry_run=True)
+    with pytest.raises(DataError, match="A SPEC is a TOML file or a mapping; got 3"):
+        mt.study(3, dry_run=True)
 
 
 def test_a_product_of_a_million_runs_is_refused_before_data_are_read(tmp_path):
