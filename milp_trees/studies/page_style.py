@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError
+from milp_trees.studies.paper_tables import latex_text
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from milp_trees.studies.study import Study
 
 
@@ -68,6 +71,7 @@ def page_style(
                 "name a font of the page instead."
             )
         settings |= {"pgf.texsystem": system, "pgf.rcfonts": False, "font.family": "serif"}
+        settings["text.parse_math"] = False  # texts reach LaTeX as they are
     with matplotlib.rc_context(settings):
         yield
 
@@ -112,7 +116,33 @@ def save_figure(
     with page_style(**style):
         figure = study.plot(kind=kind, **options)
         backend = {"backend": "pgf"} if style.get("latex") else {}
+        if backend:
+            no_commands(figure)
         try:
             figure.savefig(path, bbox_inches="tight", **backend)
         finally:
             plt.close(figure)
+
+
+def no_commands(figure: Figure) -> None:
+    """Escape the texts of a figure, so that LaTeX sees no commands in names.
+
+    Numbers at the ticks are matplotlib's own, and stay; names have places that are fixed.
+    """
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator
+
+    figure.canvas.draw()  # ticks get their labels when they are drawn
+    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    at_ticks = {id(label) for axis in axes for label in axis.get_ticklabels(which="both")}
+    for axis in axes:
+        if isinstance(axis.get_major_locator(), FixedLocator):
+            names = [label.get_text() for label in axis.get_ticklabels()]
+            axis.set_ticks(axis.get_ticklocs(), [_escaped(name) for name in names])
+    for text in figure.findobj(Text):
+        if id(text) not in at_ticks:
+            text.set_text(_escaped(text.get_text()))
+
+
+def _escaped(text: str) -> str:
+    return "\n".join(latex_text(line) for line in text.split("\n"))

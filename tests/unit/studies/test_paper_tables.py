@@ -15,7 +15,7 @@ from milp_trees.errors import DataError
 from milp_trees.registering.labels import declared
 from milp_trees.studies.columns import COLUMNS
 from milp_trees.studies.figures import FIGURES
-from milp_trees.studies.page_style import page_style
+from milp_trees.studies.page_style import no_commands, page_style
 from milp_trees.studies.paper_tables import latex_text, markdown_text
 
 matplotlib.use("Agg")
@@ -166,6 +166,26 @@ def test_a_pdf_embeds_its_fonts_as_truetype(store, tmp_path):
     assert b"/FontFile2" in content
     assert b"/Type3" not in content
     assert re.search(rb"/BaseFont /([A-Z]{6}\+)?DejaVuSerif", content)
+
+
+@pytest.mark.parametrize("kind", ["profile", "integrals"])
+def test_names_in_figures_are_no_commands_of_latex(kind, study, monkeypatch):
+    """As labels of lines, and as names at the ticks; the numbers at the ticks are matplotlib's."""
+    from matplotlib import pyplot as plt
+    from matplotlib.text import Text
+
+    odd = mt.Study()
+    names = {row["method"]: f"{row['method']}_$5% & #{{~^" for row in study.rows}
+    odd.rows = [{**row, "method": names[row["method"]]} for row in study.rows]
+    figure = odd.plot(kind=kind)
+    no_commands(figure)
+    figure.canvas.draw()
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    plt.close(figure)
+    shown = [text for text in texts if "5" in text and "textasciicircum" in text]
+    assert len(set(shown)) >= 2
+    for text in shown:
+        assert re.search(r"(?<!\\)[_$%&#]|[~^]", text) is None, text
 
 
 def test_fonts_and_files_that_cannot_be_are_refused(store, tmp_path, monkeypatch):
