@@ -123,7 +123,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
         Names are `auto`, `midpoints`, `quantiles:5`, `buckets` and `tree-guess:40`.
         """
-        kind, _, number = text.partition(":")
+        kind, _, number = str(text).partition(":")
         size = {"auto": "n_bins", "quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
         if kind not in KINDS or (number and (size is None or not number.isdecimal())):
             raise DataError(
@@ -131,23 +131,6 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
             )
         sizes: dict[str, Any] = {size: int(number)} if number and size else {}
         return cls(kind=kind, **sizes)
-
-    @classmethod
-    def given(cls, binarizer: Any) -> Binarizer:
-        """A Binarizer, or the one of a name.
-
-        Raises
-        ------
-        DataError
-            It is neither.
-        """
-        if isinstance(binarizer, cls):
-            return binarizer
-        if not isinstance(binarizer, str):
-            raise DataError(
-                f"binarizer= takes a name, such as 'quantiles:5', or a Binarizer; got {binarizer!r}."
-            )
-        return cls.from_name(binarizer)
 
     # -- fitting -----------------------------------------------------------------------------------
 

@@ -17,10 +17,11 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
 from milp_trees.data.engine_table import CODE, COUNT, HIGH, LABEL, LOW, EngineTable
-from milp_trees.data.load import Columns, _actions, _check_target, _meanings, check_any_weight
+from milp_trees.data.load import _actions, _check_target, _meanings, check_any_weight
 from milp_trees.data.parameters import Whole
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.read import Table, column
+from milp_trees.data.roles import Columns
 from milp_trees.data.rules import Rule, features_of, ranked_features
 from milp_trees.errors import DataError
 
@@ -93,7 +94,7 @@ def load_grouped(
     labels = list(dict.fromkeys(c for names in meaning.values() for c in _several(names)))
     numbers = {c for field in _NUMBERS for c in _several(meaning.get(field, ()))}
     extents = check_columns(table, features, labels, numbers)
-    chosen = Binarizer.given(binarizer)
+    chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
     fitted = hasattr(chosen, "rules_")
     if not fitted:
         fit_there(chosen, table, features, extents)

@@ -16,7 +16,6 @@ from milp_trees.data.checks import check_finite
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import (
-    Columns,
     _check_target,
     _meanings,
     _parts,
@@ -24,6 +23,7 @@ from milp_trees.data.load import (
     check_any_weight,
     read_named,
 )
+from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
 

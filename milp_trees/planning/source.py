@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,7 @@ def _order(values: Any, path: places.Path = (), found: Any = None) -> dict[place
     """The positions of all values of a mapping, as lines of a text would give them."""
     found = {} if found is None else found
     found[path] = len(found) + 1
-    inside = values.items() if isinstance(values, Mapping) else ()
+    inside: Iterable[tuple[str | int, Any]] = values.items() if isinstance(values, Mapping) else ()
     inside = enumerate(values) if isinstance(values, (list, tuple)) else inside
     for part, value in inside:
         _order(value, (*path, part), found)

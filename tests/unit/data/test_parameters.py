@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
 from milp_trees.by_name import registry
-from milp_trees.data.load import Columns
+from milp_trees.data.roles import Columns
 from milp_trees.errors import MilpTreesError
 
 X = np.array([[0.1, 3], [0.4, 1], [0.5, 2], [0.9, 0], [1.1, 3], [1.5, 1], [1.7, 2], [2.0, 0]] * 3)
