@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "data_folder" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_plug_in_files_left() -> Iterator[None]:
+    """Plug-ins of single files are gone after the tests that wrote them: others run every method."""
+    yield
+    for name in [name for name in sys.modules if name.startswith("plugin_file_")]:
+        from milp_trees.registering import from_files, plugins
+
+        plugins.forget_module(name)
+        file = sys.modules.pop(name).__file__ or ""
+        from_files._loaded.pop(Path(file).resolve(), None)
 
 
 @pytest.fixture(scope="session")
