@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 import psutil
 import pytest
-from engine_limits_cases import LONG, method_of, noise
+from engine_limits_cases import LONG, method_of, noise, roads
 
 import milp_trees as mt
 from milp_trees.by_name import registry
@@ -28,6 +28,11 @@ from milp_trees.testing.sets import tiny_problems
 
 #: Cases whose data alone take long to make, or that are large.
 HEAVY = ("cart", "cart-spo", "dp, wide", "greedy", "greedy-spo", "dantzig-wolfe", "min-cut")
+#: Cases that would end too soon on a fast machine are larger here.
+LARGER = LONG | {
+    "dp, wide": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(3)),
+    "greedy-spo": lambda: roads(40_000, 12),
+}
 #: In seconds, many times what any of these runs takes after it was stopped.
 AT_ONCE = 20.0
 
@@ -41,7 +46,7 @@ def test_true_stops_every_method_with_what_it_has(case, monkeypatch):
     """The cases of `test_engine_limits` are one for every registered method at least."""
     monkeypatch.setattr(method_module, "GRACE", AT_ONCE)  # on a loaded machine reading takes long
     monkeypatch.setattr(calling, "BEAT", 0.02)  # greedy methods end soon on a fast machine
-    method, problem = method_of(case), LONG[case]()
+    method, problem = method_of(case), LARGER[case]()
     method.warm_up()
     points, began = [], time.perf_counter()
     result = method.run(problem, Limits(time=300), progress=lambda p: points.append(p) or True)
