@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from milp_trees.errors import DataError, MilpTreesError
 from milp_trees.planning import lines as places
 
@@ -54,13 +56,14 @@ class Source:
             It holds something that TOML cannot say, such as an object.
         """
         try:
-            text = json.dumps(values, indent=1)
+            text = json.dumps(values, indent=1, default=_plain)
         except (TypeError, ValueError) as error:
             raise SpecError(
                 f"{MAPPING}: {error}; a SPEC holds texts, numbers, Booleans, lists and tables."
             ) from None
         source = cls("", MAPPING)
-        source.text, source.values, source._lines = text, json.loads(text), _order(values)
+        source.text, source.values = text, json.loads(text)
+        source._lines = _order(source.values)
         return source
 
     @classmethod
@@ -99,6 +102,8 @@ class Source:
         """The line of a value, or its key in a mapping, as sentences name it."""
         if self.name != MAPPING:
             return f"line {self.line(path)}"
+        while path and path not in (self._lines or {}):  # a single value that stands for a list
+            path = path[:-1]
         keys = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
         return keys.removeprefix(".") or "the whole"
 
@@ -176,6 +181,17 @@ class Source:
                 table = value if isinstance(value, dict) else table
                 value, path = value[part], (*path, part)
         return path, value if isinstance(value, dict) and path != loc else table
+
+
+def _plain(value: Any) -> Any:
+    """What TOML would say for a path, a range, or a number or array of NumPy."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, range):
+        return list(value)
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} is of the type {type(value).__name__}")
 
 
 def _order(values: Any, path: places.Path = (), found: Any = None) -> dict[places.Path, int]:

@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import milp_trees as mt
@@ -107,7 +108,7 @@ def test_a_bad_mapping_is_refused_with_its_key(old, new, _, words):
         read_plan(spec)
     said = str(raised.value)
     if "1979" in new:  # a date
-        assert said.startswith("The SPEC: Object of type date is not JSON")
+        assert said.startswith("The SPEC: datetime.date(1979, 5, 27) is of the type date; a SPEC")
         return
     assert re.match(r"The SPEC, (the whole|[a-z_]+(\[\d+\])?[.\w\[\]]*): ", said), said
     assert "line" not in said.partition(":")[0]
@@ -121,7 +122,14 @@ def test_a_mapping_is_the_plan_of_its_file(tmp_path):
     assert [r.key for r in mt.study(spec, dry_run=True).runs] == [
         r.key for r in read_plan(path).runs
     ]
-    with pytest.raises(SpecError, match="The SPEC: Object of type object is not JSON"):
+    loose = {**spec, "defaults": {"time_limit": np.float64(5), "seeds": range(2)}}
+    loose["problems"] = [{**spec["problems"][0], "space": ({"max_depth": np.int64(1)},)}]
+    path.write_text(GOOD.replace("time_limit = 5", "time_limit = 5\nseeds = [0, 1]"))
+    assert [r.key for r in read_plan(loose).runs] == [r.key for r in read_plan(path).runs]
+    loose["problems"] = [{**spec["problems"][0], "data": Path("absent.csv")}]
+    with pytest.raises(SpecError, match=r"^The SPEC, problems\[0\]\.data: There is no file"):
+        read_plan(loose)
+    with pytest.raises(SpecError, match=r"The SPEC: <object .*> is of the type object"):
         mt.study({**spec, "title": object()}, dry_run=True)
     with pytest.raises(DataError, match="A SPEC is a TOML file or a mapping; got 3"):
         mt.study(3, dry_run=True)
