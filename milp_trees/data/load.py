@@ -18,6 +18,7 @@ import numpy as np
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, read_table
 from milp_trees.data.roles import Columns
+from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def load(
         Seed of the split.
     **columns
         `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
-        `values=`, `features=`, `drop=`, `label=`: see `Columns`.
+        `values=`, `features=`, `drop=`, `label=`: see `Columns`. `sep=`, `decimal=`, `encoding=`,
+        `dates=`, `text=`, `max_categories=`, `categories=`, `ignore_bad_columns=`: how the table is
+        read, see `Reading`; `mt.look` shows what is found without them.
 
     Returns
     -------
@@ -133,9 +136,21 @@ def load_split(
         labels=[c for c in (given.group, given.factor, given.treatment) if c],
         numeric_target=not _has_target(given),
         label=given.label,
+        reading=given.reading,
     )
     frame = table.frame
     meaning, features = _meanings(table, given)
+    chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
+    fitted = hasattr(chosen, "rules_")
+    if given.reading.max_categories is not None and not given.stored:
+        if chosen is binarizer:
+            raise DataError(
+                "max_categories is given beside a Binarizer, which has its own; give it to one of them."
+            )
+        chosen.max_categories = given.reading.max_categories
+    features, many, left_out = usable(
+        table, given, features, meaning, None if fitted else chosen.max_categories
+    )
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
     if meaning.get("values"):
         fields["values"] = frame[list(meaning["values"])].to_numpy()
@@ -146,20 +161,19 @@ def load_split(
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
-    chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
-    fitted = hasattr(chosen, "rules_")
+    frame, features, regrouped = regroup(
+        frame, features, many, given, chosen.max_categories, fields.get("y"), train
+    )
     if not fitted:
         chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])
     source = {
         **table.source,
-        "columns": {
-            k: list(v) if isinstance(v, tuple) else v
-            for k, v in vars(given).items()
-            if v not in (None, ())
-        }
-        | {"target": meaning.get("y")},
+        **table.read_as,
+        "columns": given.to_json() | {"target": meaning.get("y")},
         "features": features,
-        "width": frame.shape[1],
+        "width": table.frame.shape[1],
+        **left_out,
+        **regrouped,
         "binarizer": {**chosen.to_json(), "given": fitted},
     }
     if chosen.loss_:
