@@ -13,6 +13,7 @@ from milp_trees.cli import (  # noqa: F401
     gap,
     library,
     lists,
+    look,
     plot,
     prune,
     questions,

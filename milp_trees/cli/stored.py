@@ -13,6 +13,7 @@ from milp_trees.cli.app import EXIT_CODES, Json, app, write
 from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.readers import pairs
+from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
 from milp_trees.limits import Limits
 
@@ -93,6 +94,7 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
 
 @app.command(epilog=EXIT_CODES)
 @explained
+@takes_reading
 def predict(
     result: Stored,
     new: Annotated[
@@ -105,12 +107,14 @@ def predict(
         Path | None,
         typer.Option("--out", help="CSV file for the predictions; by default standard output."),
     ] = None,
+    *,
+    reading: dict[str, Any],
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a table with the tree or rule list of a stored result."""
     from milp_trees.studies.predict import predict_file
 
-    labels, note = predict_file(result, new)
+    labels, note = predict_file(result, new, **reading)
     if as_json:
         write({"predictions": labels}, None, True)
     text = as_csv("prediction", labels)

@@ -49,11 +49,15 @@ def _made(name: str, column: pd.Series, stored: Mapping[str, Any]) -> dict[str, 
     texts = [str(text) for text in found]
     try:
         if "groups" in stored:
-            groups = [str(zlib.crc32(t.encode("utf-8", "replace")) % stored["groups"]) for t in texts]
+            groups = [
+                str(zlib.crc32(t.encode("utf-8", "replace")) % stored["groups"]) for t in texts
+            ]
             values = np.array([*groups, None], dtype=object)
             return {f"hash of {name}": values[codes]}
         known, others = stored["shares"], stored["others"]
-        table = np.array([*(known.get(t, others) for t in texts), [np.nan] * len(others)], dtype=float)
+        table = np.array(
+            [*(known.get(t, others) for t in texts), [np.nan] * len(others)], dtype=float
+        )
         names = _share_names(name, stored["classes"])
         return {new: table[codes, j] for j, new in enumerate(names)}
     except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
@@ -76,7 +80,9 @@ def groups(size: int) -> dict[str, Any]:
     return {"groups": size}
 
 
-def shares(column: pd.Series, y: np.ndarray, train: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+def shares(
+    column: pd.Series, y: np.ndarray, train: np.ndarray
+) -> tuple[dict[str, Any], np.ndarray]:
     """The map of `target`, and the shares of all rows.
 
     Parameters

@@ -23,8 +23,18 @@ _FORMS = {
 }
 #: Names of the letters, for people.
 _SPELLED = {
-    "%Y": "YYYY", "%m": "MM", "%d": "DD", "%b": "Mon", "%B": "Month", "%H": "hh", "%I": "hh",
-    "%M": "mm", "%S": "ss", "%f": "f", "%p": "AM/PM", "%z": "zone",
+    "%Y": "YYYY",
+    "%m": "MM",
+    "%d": "DD",
+    "%b": "Mon",
+    "%B": "Month",
+    "%H": "hh",
+    "%I": "hh",
+    "%M": "mm",
+    "%S": "ss",
+    "%f": "f",
+    "%p": "AM/PM",
+    "%z": "zone",
 }
 #: Units of time in which thresholds are written, the coarsest first, and the letters of each text.
 _UNITS = ("D", "h", "m", "s", "ms", "us")
@@ -51,9 +61,7 @@ def guess(cells: Any, rows: np.ndarray, order: str | None) -> Guess | None:
         What a user states for columns that do not decide it.
     """
     first = cells.iloc[int(rows.argmax())]
-    found = next(
-        ((form, match) for form in _FORMS if (match := form.fullmatch(first))), None
-    )
+    found = next(((form, match) for form in _FORMS if (match := form.fullmatch(first))), None)
     if found is None:
         return None
     form, match = found

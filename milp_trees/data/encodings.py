@@ -90,7 +90,9 @@ def _wide(data: bytes) -> str | None:
 
 def _is_utf8(data: bytes) -> bool:
     try:
-        for _ in codecs.iterdecode((data[i : i + _SAMPLE] for i in range(0, len(data), _SAMPLE)), "utf-8"):
+        for _ in codecs.iterdecode(
+            (data[i : i + _SAMPLE] for i in range(0, len(data), _SAMPLE)), "utf-8"
+        ):
             pass
     except UnicodeDecodeError:
         return False

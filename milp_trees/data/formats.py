@@ -20,9 +20,44 @@ if TYPE_CHECKING:
 
 #: Texts that stand for a missing value in a column of numbers or dates, in small letters.
 UNKNOWN = frozenset(
-    "na|n/a|n.a.|n.a|nan|none|null|nil|?|??|-|--|---|–|—|.|..|missing|unknown|unk|(blank)|<na>|nat"
-    "|#n/a|#na|#null!|#div/0!|#value!|#ref!|#num!|#name?|not available|not known|no data|0000-00-00"
-    "|".split("|")
+    [
+        "na",
+        "n/a",
+        "n.a.",
+        "n.a",
+        "nan",
+        "none",
+        "null",
+        "nil",
+        "?",
+        "??",
+        "-",
+        "--",
+        "---",
+        "–",
+        "—",
+        ".",
+        "..",
+        "missing",
+        "unknown",
+        "unk",
+        "(blank)",
+        "<na>",
+        "nat",
+        "#n/a",
+        "#na",
+        "#null!",
+        "#div/0!",
+        "#value!",
+        "#ref!",
+        "#num!",
+        "#name?",
+        "not available",
+        "not known",
+        "no data",
+        "0000-00-00",
+        "",
+    ]
 )
 #: Largest share of other texts in a column that was meant to hold numbers or dates.
 SPOILT = 0.1

@@ -178,7 +178,9 @@ class Lines:
         found = self._read(usecols=places, dtype=str)
         return found[places].set_axis(list(names), axis=1)
 
-    def spell(self, frame: pd.DataFrame, labels: Sequence[str], text: Sequence[str]) -> None:
+    def spell(
+        self, frame: pd.DataFrame, labels: Sequence[str], text: Sequence[str]
+    ) -> tuple[str, ...]:
         """Replace cells that pandas has read as numbers by the text that the file holds.
 
         A column of text is always replaced; a column of labels only if one of its cells has leading
@@ -193,19 +195,26 @@ class Lines:
             Names of the columns of labels.
         text : sequence of str
             Names of the columns whose cells are texts.
+
+        Returns
+        -------
+        tuple of str
+            The columns of codes.
         """
         names = [str(c) for c in frame.columns]
         asked = [n for n in names if n in text and frame[n].dtype.kind in "biuf"]
         padded = [n for n in names if n not in text and frame[n].dtype.kind in "iuf"]
+        zeros: list[str] = []
         if padded and _PADDED.search(self.data, self.begin):
             cells = self.written(padded)
-            for name in padded:
-                if _has_zeros(cells[name], name in labels):
-                    frame[name] = cells[name].astype(object)
+            zeros = [n for n in padded if _has_zeros(cells[n], n in labels)]
+            for name in zeros:
+                frame[name] = cells[name].astype(object)
         if asked:
             cells = self.written(asked)
             for name in asked:
                 frame[name] = cells[name].astype(object)
+        return tuple(n for n in zeros if n not in labels)
 
 
 def _has_zeros(cells: pd.Series, label: bool) -> bool:
@@ -239,7 +248,9 @@ def _named(fields: list[str], file: Path) -> tuple[list[str], dict[str, str]]:
             raise DataError(
                 f"The header of {file} names the column {name!r} twice; rename one (if the file has no header, {word!r} in its first line must be a number)."
             )
-        again = next(f"{name}.{k}" for k in range(2, len(given) + 2) if f"{name}.{k}" not in given + names)
+        again = next(
+            f"{name}.{k}" for k in range(2, len(given) + 2) if f"{name}.{k}" not in given + names
+        )
         names.append(again)
         repeated[again] = name
     return names, repeated

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from milp_trees.data.binarize import Binarizer
 
 #: Role of a column → field of the Dataset.
-_ROLES = {
+ROLES = {
     "group": "groups",
     "factor": "factor",
     "weights": "weights",
@@ -127,19 +127,29 @@ def load_split(
         whole = generated(str(name))
         train, test = _split(whole.n_rows, test_size, seed)
         return _parts(whole, train, test, whole.source, test_size, seed)
+    return load_columns(name, Columns.of(columns), binarizer, test_size, seed)
+
+
+def load_columns(
+    name: str | Path,
+    given: Columns,
+    binarizer: str | Binarizer = "auto",
+    test_size: float | None = None,
+    seed: int = 0,
+) -> tuple[Dataset, Dataset | None]:
+    """Like `load_split`, for a file or a built-in table whose columns are stated already."""
     from milp_trees.data.binarize import Binarizer
 
-    given = Columns.of(columns)
     table = read_named(
         name,
         given.target,
         labels=[c for c in (given.group, given.factor, given.treatment) if c],
-        numeric_target=not _has_target(given),
+        numeric_target=not has_target(given),
         label=given.label,
         reading=given.reading,
     )
     frame = table.frame
-    meaning, features = _meanings(table, given)
+    meaning, features = meanings(table, given)
     chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
     fitted = hasattr(chosen, "rules_")
     if given.reading.max_categories is not None and not given.stored:
@@ -244,22 +254,22 @@ def _find_quietly(path: Path) -> bool:
         return False
 
 
-def _has_target(given: Columns) -> bool:
+def has_target(given: Columns) -> bool:
     """Whether a column is the target; data for a policy have one only if it is named."""
     return given.target is not None or not (given.values or given.treatment)
 
 
-def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
+def meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
     """The column of every field of the Dataset, and the feature columns."""
     frame = table.frame
     meaning: dict[str, Any] = {
-        _ROLES[r]: column(frame, getattr(given, r), f"--{r}")
-        for r in _ROLES
+        ROLES[r]: column(frame, getattr(given, r), f"--{r}")
+        for r in ROLES
         if getattr(given, r) is not None
     }
     if given.values:
         meaning["values"] = tuple(column(frame, c, "--values") for c in given.values)
-    if _has_target(given):
+    if has_target(given):
         meaning["y"] = table.target
     taken = {
         meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")

@@ -12,11 +12,59 @@ from typing import Any, NamedTuple
 import numpy as np
 
 #: Codes of currencies (ISO 4217) and short names in use; any sign of a currency counts too.
-CURRENCIES = (
-    "AED ARS AUD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR JPY KRW KZT MXN"
-    " MYR NGN NOK NZD PEN PHP PKR PLN RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR"
-    " Fr. SFr. kr kr. zł Kč Ft lei"
-).split(" ")
+CURRENCIES = [
+    "AED",
+    "ARS",
+    "AUD",
+    "BRL",
+    "CAD",
+    "CHF",
+    "CLP",
+    "CNY",
+    "COP",
+    "CZK",
+    "DKK",
+    "EGP",
+    "EUR",
+    "GBP",
+    "HKD",
+    "HUF",
+    "IDR",
+    "ILS",
+    "INR",
+    "JPY",
+    "KRW",
+    "KZT",
+    "MXN",
+    "MYR",
+    "NGN",
+    "NOK",
+    "NZD",
+    "PEN",
+    "PHP",
+    "PKR",
+    "PLN",
+    "RON",
+    "RUB",
+    "SAR",
+    "SEK",
+    "SGD",
+    "THB",
+    "TRY",
+    "TWD",
+    "UAH",
+    "USD",
+    "VND",
+    "ZAR",
+    "Fr.",
+    "SFr.",
+    "kr",
+    "kr.",
+    "zł",
+    "Kč",
+    "Ft",
+    "lei",
+]
 #: Signs of currencies (Unicode category Sc).
 _SIGNS = "$¢£¤¥֏؋৲৳৻૱௹฿៛₠-⃀﷼﹩＄￠￡￥￦"
 _MONEY = rf"(?:(?:US|A|C|R|HK|NZ|S|NT|Mex)?[{_SIGNS}]|(?:{'|'.join(c.replace('.', chr(92) + '.') for c in CURRENCIES)})(?![^\W\d_]))"
@@ -51,8 +99,10 @@ class Parts(NamedTuple):
 
 def parts(cells: Any) -> Parts:
     """Take texts apart; `cells` is a Series of texts without spaces at their ends."""
-    found = cells.str.extract(_CELL).fillna("").set_axis(
-        ["open", "sign", "before", "inner", "digits", "power", "after", "close"], axis=1
+    found = (
+        cells.str.extract(_CELL)
+        .fillna("")
+        .set_axis(["open", "sign", "before", "inner", "digits", "power", "after", "close"], axis=1)
     )
     digits = found["digits"].str.rstrip(" ")
     signs = found["sign"] + found["inner"]
@@ -71,9 +121,7 @@ def parts(cells: Any) -> Parts:
     return Parts(unit, point, comma, whole.to_numpy(dtype=bool))
 
 
-def _numbers(
-    digits: Any, form: str, mark: str, power: Any, negative: Any, bad: Any
-) -> np.ndarray:
+def _numbers(digits: Any, form: str, mark: str, power: Any, negative: Any, bad: Any) -> np.ndarray:
     """The numbers whose digits have a form, NaN for others; every digit is read."""
     fits = (digits.str.fullmatch(form) & ~bad).to_numpy(dtype=bool)
     plain = digits[fits].str.replace("," if mark == "." else ".", "", regex=False)

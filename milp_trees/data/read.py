@@ -63,6 +63,8 @@ class Table:
         Columns that cannot be used as they are.
     unknown : mapping of column to tuple of str
         Texts that were taken as missing values in columns of numbers or dates.
+    codes : tuple of str
+        Columns of whole numbers that stay text because of their leading zeros.
     """
 
     frame: pd.DataFrame
@@ -73,6 +75,7 @@ class Table:
     reading: Reading = field(default_factory=Reading)
     problems: tuple[Problem, ...] = ()
     unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    codes: tuple[str, ...] = ()
 
     @property
     def read_as(self) -> dict[str, Any]:
@@ -156,8 +159,8 @@ def read_table(
         return table
     text = [*text, *reading.text]
     kept = [*labels, *([] if numeric_target else [chosen])]
-    lines.spell(frame, kept, text)
-    return _typed(table, lines, {*kept, *text})
+    codes = lines.spell(frame, kept, text)
+    return _typed(replace(table, codes=codes), lines, {*kept, *text, *codes})
 
 
 def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
@@ -178,7 +181,8 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
         known = reading.formats.get(name)
         open_mark = column.dtype.kind == "f" and reading.sep == ";" and usual is None
         if column.dtype.kind in "biuf":
-            if known is None and not open_mark:
+            plain = known is None or (not known.unit and known.decimal in (None, usual or "."))
+            if plain and (known is None or known.kind == "number") and not open_mark:
                 continue
             column = lines.written([name])[name]
         found = told(column, stated=stated, usual=usual, order=reading.dates, known=known)

@@ -101,7 +101,11 @@ class Reading:
         stated = {name: value for name, value in given.items() if value is not None}
         if "sep" in stated:
             stated["sep"] = _separator(stated["sep"])
-        for name, allowed in (("decimal", (".", ",")), ("dates", DATES), ("categories", CATEGORIES)):
+        for name, allowed in (
+            ("decimal", (".", ",")),
+            ("dates", DATES),
+            ("categories", CATEGORIES),
+        ):
             if name in stated and stated[name] not in allowed:
                 raise DataError(
                     f"{name} is one of {', '.join(map(repr, allowed))}; got {stated[name]!r}."
@@ -114,9 +118,7 @@ class Reading:
                     f"There is no encoding {stated['encoding']!r}; write its name in Python, such as utf-8, cp1252, latin-1 or utf-16."
                 ) from None
         if "max_categories" in stated and not Whole(1).allows(stated["max_categories"]):
-            raise DataError(
-                f"max_categories must be {Whole(1)}; got {stated['max_categories']!r}."
-            )
+            raise DataError(f"max_categories must be {Whole(1)}; got {stated['max_categories']!r}.")
         if not isinstance(stated.get("ignore_bad_columns", False), bool):
             raise DataError(
                 f"ignore_bad_columns must be True or False; got {stated['ignore_bad_columns']!r}."
@@ -126,7 +128,8 @@ class Reading:
     def found(self, **what: str) -> Reading:
         """The same reading with what was found out, where the user did not state it."""
         new = {name: value for name, value in what.items() if getattr(self, name) is None}
-        return replace(self, **new, guessed=tuple(dict.fromkeys((*self.guessed, *new))))
+        guessed = tuple(dict.fromkeys((*self.guessed, *new)))
+        return replace(self, guessed=guessed, **new)  # type: ignore[arg-type]
 
     def elsewhere(self) -> Reading:
         """The reading of another file with the same columns.

@@ -54,8 +54,10 @@ class Columns:
     stored: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Columns:
+    def of(cls, given: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> Columns:
         """The columns of keyword arguments; None stands for an argument that was not given.
+
+        `stored` is the source of a stored result's data, if these are read again.
 
         Raises
         ------
@@ -64,8 +66,7 @@ class Columns:
         """
         known = [name for name in cls.__dataclass_fields__ if name not in ("reading", "stored")]
         options = Reading.options()
-        given = dict(given)
-        stored = given.pop("stored", {})
+        stored = stored or {}
         roles: dict[str, Any] = {}
         how: dict[str, Any] = {}
         for role, value in given.items():

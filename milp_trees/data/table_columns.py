@@ -46,12 +46,13 @@ def check_complete(frame: pd.DataFrame) -> None:
 
 
 def kind_of(name: str, column: pd.Series) -> str:
-    """The kind of a column: "bool", "numbers" or "text".
+    """The kind of a column: "bool", "numbers", "dates" or "text".
 
     Raises
     ------
     DataError
-        The column holds dates, times or complex numbers, which must be turned into numbers first.
+        The column holds times of day, spans of time or complex numbers, which must be turned into
+        numbers first.
     """
     from pandas.api import types
 
@@ -60,6 +61,8 @@ def kind_of(name: str, column: pd.Series) -> str:
     # In a column of Python objects the types of the entries decide; a text that looks like a
     # number is still a text.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
+    if held.startswith("datetime64"):
+        return "dates"
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
         raise DataError(
             f"The column {name!r} holds values of the type {held}; turn them into numbers first, such as days since the first of them."

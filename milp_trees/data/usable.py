@@ -54,12 +54,12 @@ def usable(
     """
     stored = given.stored.get("features")
     found = problems(table, given, features, most)
-    taken = {c for names in meaning.values() for c in ([names] if isinstance(names, str) else names)}
+    taken = {
+        c for names in meaning.values() for c in ([names] if isinstance(names, str) else names)
+    }
     found += [p for p in table.problems if p.column in taken and p.column not in features]
-    if stored is None:
-        many = [] if most is None or given.reading.categories == "refuse" else _many(table.frame, features, most)
-    else:  # what was used then is used now
-        many = [c for c in features if c in given.stored.get("categories", {})]
+    many = many_categories(table.frame, given, features, most)
+    if stored is not None:  # what was used then is used now
         found = [p for p in found if p.column not in stored and p.column not in many]
     bad = {p.column: p.what for p in found}
     whole = [p for p in found if p.column in taken]
@@ -112,7 +112,9 @@ def _of_column(name: str, column: pd.Series, most: int | None, how: str) -> list
     try:
         kind = kind_of(name, column)
     except DataError as error:
-        what, _, remedy = str(error).removeprefix(f"The column {name!r} ").rstrip(".").partition("; ")
+        what, _, remedy = (
+            str(error).removeprefix(f"The column {name!r} ").rstrip(".").partition("; ")
+        )
         return [Problem(name, what, remedy)]
     if kind == "numbers":
         numbers = column.to_numpy(dtype=float)
@@ -133,8 +135,14 @@ def _of_column(name: str, column: pd.Series, most: int | None, how: str) -> list
     ]
 
 
-def _many(frame: pd.DataFrame, features: Sequence[str], most: int) -> list[str]:
-    """The columns of text with more than `most` different values."""
+def many_categories(
+    frame: pd.DataFrame, given: Columns, features: Sequence[str], most: int | None
+) -> list[str]:
+    """The columns of text that have more than `most` values and are to be replaced."""
+    if given.stored:
+        return [c for c in features if c in given.stored.get("categories", {})]
+    if most is None or given.reading.categories == "refuse":
+        return []
     texts = [c for c in features if frame[c].dtype.kind not in "biufM"]
     return [c for c in texts if kind_of(c, frame[c]) == "text" and frame[c].nunique() > most]
 
@@ -192,7 +200,5 @@ def regroup(
             new |= {n: values[:, j] for j, n in enumerate(names)}
     hashed = categories.made(frame, {n: m for n, m in maps.items() if "groups" in m})
     out = hashed.assign(**new)
-    kept = [
-        n for c in features for n in (categories.columns_of(c, maps[c]) if c in maps else [c])
-    ]
+    kept = [n for c in features for n in (categories.columns_of(c, maps[c]) if c in maps else [c])]
     return out, kept, {"categories": maps, "regrouped": categories.loss(many, how)}
