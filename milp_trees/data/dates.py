@@ -6,6 +6,7 @@ A threshold is an ISO text, `2021-03-05` or `2021-03-05T12:30`, and is compared 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,3 +161,39 @@ def text(time: Any, days: bool) -> str:
         if time == time.astype(f"datetime64[{unit}]"):
             return str(np.datetime_as_string(time, unit=unit))
     return str(np.datetime_as_string(time, unit="us"))
+
+
+def positions(thresholds: Sequence[Any]) -> np.ndarray:
+    """Thresholds as numbers that can be compared with `measured`: ISO texts become seconds."""
+    if any(isinstance(t, str) for t in thresholds):
+        return seconds(np.array(list(thresholds), dtype="datetime64[us]"))
+    return np.array(thresholds, dtype=float)
+
+
+def measured(values: Any, thresholds: Sequence[Any]) -> np.ndarray:
+    """The values of a column as numbers, for comparison with `positions(thresholds)`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The values are times and the thresholds are not, or the other way round.
+    """
+    array = np.asarray(values)
+    dated = any(isinstance(t, str) for t in thresholds)
+    if dated != (array.dtype.kind == "M") and len(thresholds):
+        raise TypeError("times are compared with times only")
+    return seconds(array) if array.dtype.kind == "M" else array.astype(float)
+
+
+def is_threshold(value: Any) -> bool:
+    """Whether a value is an ISO text that a threshold between times may be."""
+    try:
+        return isinstance(value, str) and not np.isnat(np.datetime64(value, "us"))
+    except ValueError:
+        return False
+
+
+def thresholds_at(times: np.ndarray, cuts: np.ndarray) -> list[str]:
+    """A threshold between `times[k-1]` and `times[k]`, for every cut k with times on both sides."""
+    days = bool((times == times.astype("datetime64[D]")).all())
+    return [between(times[k - 1], times[k], days) for k in cuts.tolist() if 0 < k < len(times)]

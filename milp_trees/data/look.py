@@ -9,6 +9,7 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Examples of values and of features that are shown of a column.
 _SHOWN = 3
+#: Characters in a line of text.
+WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,8 @@ class Look:
         lines = [self._head(), "", *_table(self.columns)]
         for title, told in (("Guessed", self.guessed), ("Problems", self.problems)):
             if told:
-                lines += ["", f"{title}:", *(f"- {one}" for one in told)]
+                lines += ["", f"{title}:"]
+                lines += [fill(f"- {one}", WIDTH, subsequent_indent="  ") for one in told]
         return "\n".join(lines)
 
     def _head(self) -> str:
@@ -259,15 +263,15 @@ def _guesses(table: Table, given: Columns) -> list[str]:
     return out
 
 
-def _table(frame: pd.DataFrame, width: int = 80) -> list[str]:
+def _table(frame: pd.DataFrame) -> list[str]:
     """The rows of a Look as text; the last column is cut to what is left of the width."""
     heads = ["column", "role", "type", "missing", "distinct", "features"]
-    rows = [heads + ["for example"]]
+    rows = [[*heads, "for example"]]
     for row in frame.to_dict("records"):
         example = row["first features"].split(", ")[0] or row["examples"]
         rows.append([*(str(row[h]) for h in heads), example])
     sizes = [min(max(len(r[j]) for r in rows), 24) for j in range(len(heads))]
-    left = max(width - sum(sizes) - 2 * len(sizes), 12)
+    left = max(WIDTH - sum(sizes) - 2 * len(sizes), 12)
     out = []
     for row in rows:
         cells = [

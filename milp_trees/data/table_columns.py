@@ -61,7 +61,7 @@ def kind_of(name: str, column: pd.Series) -> str:
     # In a column of Python objects the types of the entries decide; a text that looks like a
     # number is still a text.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
-    if held.startswith("datetime64"):
+    if column.dtype.kind == "M" and "," not in held:  # times without a zone
         return "dates"
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
         raise DataError(
@@ -80,6 +80,8 @@ def kind_of(name: str, column: pd.Series) -> str:
 
 def counts_as_equal(column: pd.Series) -> bool:
     """Whether a column holds different whole numbers that are equal as doubles."""
+    if column.dtype.kind == "M":
+        return False
     numbers = column.astype(float)
     return bool((numbers.abs() >= 2.0**53).any()) and column.nunique() > numbers.nunique()
 
