@@ -26,8 +26,10 @@ from milp_trees.data.rules import (
 )
 from milp_trees.data.table_columns import (
     as_frame,
+    as_numbers,
     check_complete,
     counts_as_equal,
+    in_single_precision,
     kind_of,
     refuse_spoilt_numbers,
 )
@@ -164,7 +166,7 @@ class Binarizer:
         """The sentences of `LOSSES` if a column has fewer features than it could have."""
         names = {str(c): c for c in frame.columns}
         thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
-        distinct = {c: _numbers(frame[names[c]]).nunique() for c in thresholds}
+        distinct = {c: as_numbers(frame[names[c]]).nunique() for c in thresholds}
         fewer = any(
             len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c]
             for c, rule in self.rules_.items()
@@ -182,7 +184,7 @@ class Binarizer:
         out: dict[str, Rule] = {}
         for c, rule in self.rules_.items():
             if isinstance(rule, list):
-                values, group = np.unique(_numbers(frame[names[c]]), return_inverse=True)
+                values, group = np.unique(as_numbers(frame[names[c]]), return_inverse=True)
                 low, high = np.full(len(values), len(codes)), np.full(len(values), -1)
                 np.minimum.at(low, group, codes)
                 np.maximum.at(high, group, codes)
@@ -197,7 +199,7 @@ class Binarizer:
             return "0/1"
         if kind == "text":
             return {"categories": self._categories(name, column)}
-        numbers = _numbers(column).to_numpy()
+        numbers = as_numbers(column).to_numpy()
         if kind == "numbers":
             check_finite(name, numbers)
         between = thresholds_at if kind == "numbers" else dates.thresholds_at
@@ -266,7 +268,7 @@ class Binarizer:
         if not numeric:
             return []
         others = [t for t in features_of(self.rules_) if t.kind != "<="]
-        asked = {c: _in_single_precision(c, frame[names[c]], self.rules_[c]) for c in numeric}
+        asked = {c: in_single_precision(c, frame[names[c]], self.rules_[c]) for c in numeric}
         columns = np.column_stack(
             [*(numbers for numbers, _ in asked.values()), outcomes(others, frame)]
         )
@@ -371,29 +373,6 @@ class Binarizer:
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)
         return out
-
-
-def _numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers as doubles; dates stay as they are."""
-    return column if column.dtype.kind == "M" else column.astype(float)
-
-
-def _in_single_precision(
-    name: str, column: pd.Series, rule: list[Any]
-) -> tuple[np.ndarray, np.ndarray]:
-    """A column and its thresholds as numbers that keep their order in single precision.
-
-    Dates are counted by the thresholds before them.
-    """
-    numbers, thresholds = dates.measured(column, rule), dates.positions(rule)
-    if column.dtype.kind == "M":
-        order = np.searchsorted(np.sort(thresholds), numbers, side="left")
-        return order.astype(float), np.searchsorted(np.sort(thresholds), thresholds) + 0.5
-    if np.abs(numbers).max() > np.finfo(np.float32).max:
-        raise DataError(
-            f"The column {name!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N."
-        )
-    return numbers, thresholds
 
 
 def _some(names: Any, limit: int = 12) -> str:

@@ -60,6 +60,10 @@ def guess(cells: Any, rows: np.ndarray, order: str | None) -> Guess | None:
         How many rows have each.
     order : {"day-first", "month-first"}, optional
         What a user states for columns that do not decide it.
+
+    Returns
+    -------
+    Guess or None
     """
     first = cells.iloc[int(rows.argmax())]
     found = next(((form, match) for form in _FORMS if (match := form.fullmatch(first))), None)
@@ -143,6 +147,10 @@ def between(low: Any, high: Any, days: bool) -> str:
         Neighbouring times, the earlier one first.
     days : bool
         Whether all times of the column are dates; otherwise the time of day is written too.
+
+    Returns
+    -------
+    str
     """
     low, high = (np.datetime64(t, "us") for t in (low, high))
     middle = low + (high - low) // 2

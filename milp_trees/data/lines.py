@@ -69,6 +69,26 @@ class Lines:
 
     @classmethod
     def of(cls, raw: bytes, file: Path, reading: Reading | None = None) -> Lines:
+        """Find the header, the separator, the encoding and the decimal mark of a file.
+
+        Parameters
+        ----------
+        raw : bytes
+            What the file holds.
+        file : Path
+            Its name, for errors.
+        reading : Reading, optional
+            What is known already.
+
+        Returns
+        -------
+        Lines
+
+        Raises
+        ------
+        DataError
+            The file is empty or no text, or its first line is no header.
+        """
         reading = reading or Reading()
         data, encoding = as_utf8(raw, file, reading.encoding)
         begin = len(data) - len(data.lstrip(b"\n"))

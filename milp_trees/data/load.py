@@ -137,7 +137,25 @@ def load_columns(
     test_size: float | None = None,
     seed: int = 0,
 ) -> tuple[Dataset, Dataset | None]:
-    """Like `load_split`, for a file or a built-in table whose columns are stated already."""
+    """Like `load_split`, for a file or a built-in table whose columns are stated already.
+
+    Parameters
+    ----------
+    name, binarizer, test_size, seed
+        As for `load_split`.
+    given : Columns
+        Roles of the columns, and how the table is read.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+
+    Raises
+    ------
+    DataError
+        As `load_split` raises.
+    """
     from milp_trees.data.binarize import Binarizer
 
     table = read_named(

@@ -171,6 +171,10 @@ def guess(cells: Any, rows: np.ndarray, stated: str | None, usual: str | None) -
         How many rows have each.
     stated, usual : str, optional
         The decimal mark that the user states, and that of other columns.
+
+    Returns
+    -------
+    Guess or None
     """
     found = parts(cells)
     point, comma = ~np.isnan(found.point), ~np.isnan(found.comma)
@@ -207,7 +211,21 @@ def guess(cells: Any, rows: np.ndarray, stated: str | None, usual: str | None) -
 
 
 def values(cells: Any, decimal: str | None, unit: str) -> np.ndarray:
-    """The numbers of texts that have this decimal mark and unit; NaN for other texts."""
+    """The numbers of texts, of shape (n,).
+
+    Parameters
+    ----------
+    cells : Series of str
+    decimal : str, optional
+        Their decimal mark; None if they have none.
+    unit : str
+        What stands before or after every number.
+
+    Returns
+    -------
+    array of float
+        NaN for texts with another mark or unit.
+    """
     found = parts(cells)
     number = found.comma if decimal == "," else found.point
     if decimal is None:

@@ -127,7 +127,25 @@ def load_numeric_columns(
     test_size: float | None = None,
     seed: int = 0,
 ) -> tuple[Dataset, Dataset | None]:
-    """Like `load_numeric_split`, for columns that are stated already."""
+    """Like `load_numeric_split`, for columns that are stated already.
+
+    Parameters
+    ----------
+    name, regression, test_size, seed
+        As for `load_numeric_split`.
+    given : Columns
+        Roles of the columns, and how the table is read.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+
+    Raises
+    ------
+    DataError
+        As `load_numeric_split` raises.
+    """
     table = read_named(
         name,
         given.target,

@@ -81,6 +81,10 @@ def identifiers(
         The columns that are looked at.
     wanted : collection of str
         Columns that the user names one by one, so they are meant.
+
+    Returns
+    -------
+    list of Problem
     """
     out = []
     for name in columns:

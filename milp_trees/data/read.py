@@ -3,7 +3,7 @@
 The encoding, the separator (comma, semicolon, tab, bar, or any number of spaces and tabs) and the
 decimal mark are found from the file, unless a `Reading` states them. Fields may be quoted, also
 over several lines (in a name, such an end of line is read as a space). Lines end with LF, CR LF or
-CR, and blank lines count for nothing. If all fields of the first line are numbers, there is no
+CR, and blank lines are left out. If all fields of the first line are numbers, there is no
 header, the target comes first, and columns are named by position (`0` is the first feature);
 otherwise the first line is the header and the target comes last. A `.gz` file is unpacked, and it
 is also found if only `PATH.gz` exists. A `.parquet` file has a header. A `.out` file that begins

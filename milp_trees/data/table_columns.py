@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data import dates
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -76,6 +77,46 @@ def kind_of(name: str, column: pd.Series) -> str:
         "decimal",
     )
     return "numbers" if numbers else "text"
+
+
+def as_numbers(column: pd.Series) -> pd.Series:
+    """A column of numbers as doubles; dates stay as they are."""
+    return column if column.dtype.kind == "M" else column.astype(float)
+
+
+def in_single_precision(
+    name: str, column: pd.Series, rule: list[Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """A column and its thresholds as numbers that keep their order in single precision.
+
+    Dates are counted by the thresholds before them.
+
+    Parameters
+    ----------
+    name : str
+        The column, for errors.
+    column : Series
+    rule : list
+        Its thresholds.
+
+    Returns
+    -------
+    values, thresholds : array of float
+
+    Raises
+    ------
+    DataError
+        A number is beyond single precision.
+    """
+    numbers, thresholds = dates.measured(column, rule), dates.positions(rule)
+    if column.dtype.kind == "M":
+        order = np.searchsorted(np.sort(thresholds), numbers, side="left")
+        return order.astype(float), np.searchsorted(np.sort(thresholds), thresholds) + 0.5
+    if np.abs(numbers).max() > np.finfo(np.float32).max:
+        raise DataError(
+            f"The column {name!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N."
+        )
+    return numbers, thresholds
 
 
 def counts_as_equal(column: pd.Series) -> bool:

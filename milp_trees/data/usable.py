@@ -82,6 +82,10 @@ def problems(
     ----------
     table, given, features, most
         As for `usable`.
+
+    Returns
+    -------
+    list of Problem
     """
     frame = table.frame
     wanted = set(given.features)
@@ -138,7 +142,22 @@ def _of_column(name: str, column: pd.Series, most: int | None, how: str) -> list
 def many_categories(
     frame: pd.DataFrame, given: Columns, features: Sequence[str], most: int | None
 ) -> list[str]:
-    """The columns of text that have more than `most` values and are to be replaced."""
+    """The columns of text that have too many values and are to be replaced.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    given : Columns
+        Its `reading` says whether they are; a stored result says which were.
+    features : sequence of str
+        The columns that are looked at.
+    most : int, optional
+        Most values of a column that stays; None if a fitted binarizer knows them.
+
+    Returns
+    -------
+    list of str
+    """
     if given.stored:
         return [c for c in features if c in given.stored.get("categories", {})]
     if most is None or given.reading.categories == "refuse":
@@ -180,6 +199,11 @@ def regroup(
     described : dict
         Nothing, or `categories`, the maps by which another table is changed alike, and `regrouped`,
         what may be lost by it.
+
+    Raises
+    ------
+    DataError
+        `target` is asked for, and the data have no target.
     """
     if not many:
         return frame, features, {}

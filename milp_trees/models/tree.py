@@ -353,7 +353,7 @@ def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
         raise
     except (TypeError, ValueError):
         raise DataError(
-            f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text."
+            f"The test {test.name!r} needs {'dates' if isinstance(test.value, str) else 'numbers'} in the column {test.column!r}; it holds something else."
         ) from None
 
 

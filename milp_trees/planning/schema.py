@@ -139,7 +139,7 @@ class Policy(Table):
     model: Many[Name] = []
 
 
-class File(Roles, Split, AsRead):  # type: ignore[misc]
+class File(Roles, Split, AsRead):  # type: ignore[misc, valid-type]
     file: Name
     label: Name | None = None
 
@@ -148,7 +148,7 @@ class BuiltIn(Roles, Split):
     builtin: Name
 
 
-class NumericFile(Columns, AsRead):  # type: ignore[misc]
+class NumericFile(Columns, AsRead):  # type: ignore[misc, valid-type]
     test_size: Many[Share] = []
     file: Name
 

@@ -24,11 +24,27 @@ if TYPE_CHECKING:
 def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple[list[Any], str]:
     """Predictions for the rows of a table, and a sentence about their accuracy.
 
-    Columns are read as those of the training rows; `reading` are options of `Reading` for what is
-    different in this file, such as its separator.
 
     The sentence is empty if the table does not hold the target.
     A table without a header has the columns of the training file, with or without its target.
+
+    Parameters
+    ----------
+    result : str or Path
+        A file with a stored result.
+    table : str or Path
+        The table; its columns are read like those of the training rows.
+    **reading
+        Options of `Reading` for what is different in this file, such as its separator.
+
+    Returns
+    -------
+    list, str
+
+    Raises
+    ------
+    DataError
+        The result is damaged, or the table does not fit it.
     """
     stored = read_result(result)
     kind = stored["predictor"].get("kind") if isinstance(stored["predictor"], dict) else None
