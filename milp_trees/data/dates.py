@@ -37,6 +37,8 @@ _SPELLED = {
     "%p": "AM/PM",
     "%z": "zone",
 }
+#: Number of texts whose forms are tried on all of them.
+_FIRST = 20
 #: Units of time in which thresholds are written, the coarsest first, and the letters of each text.
 _UNITS = ("D", "h", "m", "s", "ms", "us")
 
@@ -65,32 +67,41 @@ def guess(cells: Any, rows: np.ndarray, order: str | None) -> Guess | None:
     -------
     Guess or None
     """
-    first = cells.iloc[int(rows.argmax())]
-    found = next(((form, match) for form in _FORMS if (match := form.fullmatch(first))), None)
-    if found is None:
+    patterns: dict[str, None] = {}
+    for text in cells.head(_FIRST):
+        for form, letters in _FORMS.items():
+            if match := form.fullmatch(text):
+                patterns |= dict.fromkeys(
+                    p.replace("S", match["S"]) + _time(match) for p in letters
+                )
+    read = {p: values(cells, p) for p in patterns}
+    good = {p: int(rows[~np.isnat(v)].sum()) for p, v in read.items()}
+    best = max(good, key=lambda p: good[p], default="")
+    if not best or not good[best]:
         return None
-    form, match = found
-    patterns = [p.replace("S", match["S"]) + _time(match) for p in _FORMS[form]]
-    read = [values(cells, p) for p in patterns]
-    good = [int(rows[~np.isnat(v)].sum()) for v in read]
-    best = int(np.argmax(good))
-    if len(patterns) == 1 or good[0] != good[1] or "%b" in patterns[0].lower():
-        return Guess(patterns[best]) if good[best] else None
-    if (read[0] == read[1]).sum() == (~np.isnat(read[0])).sum():
-        return Guess(patterns[0]) if good[0] else None
+    other = _other_order(best)
+    if good[best] != good.get(other) or np.array_equal(read[best], read[other], equal_nan=True):
+        return Guess(best)
+    first = cells[~np.isnat(read[best])].iloc[0]
     if order is not None:
-        return Guess(patterns[order == "month-first"])
-    if good[0] < rows.sum():
+        month_first = best.startswith("%m")
+        return Guess(best if month_first == (order == "month-first") else other)
+    if good[best] < rows.sum():
         return Guess(
-            patterns[0],
+            best,
             f"holds dates such as {first!r}, some with the day first and some with the month first",
             "write all of them as 2021-03-05",
         )
     return Guess(
-        patterns[0],
+        best,
         f"holds dates such as {first!r}, in which day and month cannot be told apart",
         "say which comes first with --dates day-first or --dates month-first",
     )
+
+
+def _other_order(pattern: str) -> str:
+    """The pattern with day and month exchanged."""
+    return re.sub("^%([dm])(.)%([dm])", r"%\3\2%\1", pattern)
 
 
 def _time(match: re.Match[str]) -> str:
@@ -99,7 +110,7 @@ def _time(match: re.Match[str]) -> str:
         return ""
     half = match["half"]
     text = match["time"][0] + ("%I:%M" if half else "%H:%M")
-    text += ("%S" and ":%S" if match["second"] else "") + (".%f" if match["part"] else "")
+    text += (":%S" if match["second"] else "") + (".%f" if match["part"] else "")
     text += "" if not half else " %p" if half.startswith(" ") else "%p"
     zone = match["zone"] or ""
     return text + (" %z" if zone.startswith(" ") else "%z" if zone else "")

@@ -150,6 +150,7 @@ def told(
     *,
     stated: str | None = None,
     usual: str | None = None,
+    sure: bool = True,
     order: str | None = None,
     known: Format | None = None,
 ) -> Told:
@@ -161,6 +162,8 @@ def told(
         Texts, some of which may be missing.
     stated, usual : str, optional
         The decimal mark that the user states, and that of other columns of the table.
+    sure : bool, default=True
+        Whether numbers of other columns show the usual mark; otherwise it is only likely.
     order : str, optional
         "day-first" or "month-first", for dates that do not decide it.
     known : Format, optional
@@ -184,13 +187,13 @@ def told(
         if few.str.contains(r"\d").mean() < 1 - SPOILT:
             return Told()
         date = dates.guess(held, rows, order)
-        guess = numbers.guess(held, rows, stated, usual) if date is None else None
+        guess = numbers.guess(held, rows, stated, usual, sure) if date is None else None
         if date is not None:
             format = Format("date", pattern=date.pattern)
         elif guess is not None:
             format = Format("number", guess.decimal, guess.unit)
     elif known.kind == "number" and known.decimal is None:
-        guess = numbers.guess(held, rows, stated, usual)
+        guess = numbers.guess(held, rows, stated, usual, sure)
         format = replace(known, decimal=guess and guess.decimal)
     if format is None:
         return Told()

@@ -258,6 +258,9 @@ def _guesses(table: Table, given: Columns) -> list[str]:
     for name, texts in table.unknown.items():
         shown = ", ".join(map(repr, texts))
         out.append(f"In {name!r}, {shown} stands for a missing value.")
+    for name in table.frame.columns:
+        if table.frame[name].nunique() == 1:
+            out.append(f"{str(name)!r} holds one value only, so it gives no feature.")
     for name in table.codes:
         out.append(f"{name!r} holds codes with leading zeros, which are kept as text.")
     return out

@@ -160,7 +160,9 @@ class Guess(NamedTuple):
     remedy: str = ""
 
 
-def guess(cells: Any, rows: np.ndarray, stated: str | None, usual: str | None) -> Guess | None:
+def guess(
+    cells: Any, rows: np.ndarray, stated: str | None, usual: str | None, sure: bool = True
+) -> Guess | None:
     """The decimal mark and unit of texts, most of which are numbers; None if too few are.
 
     Parameters
@@ -171,6 +173,8 @@ def guess(cells: Any, rows: np.ndarray, stated: str | None, usual: str | None) -
         How many rows have each.
     stated, usual : str, optional
         The decimal mark that the user states, and that of other columns.
+    sure : bool, default=True
+        Whether numbers of other columns show the usual mark; otherwise it is only likely.
 
     Returns
     -------
@@ -188,16 +192,22 @@ def guess(cells: Any, rows: np.ndarray, stated: str | None, usual: str | None) -
     if decimal is None:
         only = [int(rows[a & ~b].sum()) for a, b in ((point, comma), (comma, point))]
         decimal = None if only[0] == only[1] else ".,"[only[1] > only[0]]
-    if decimal is None and (found.point[either] != found.comma[either]).any():
-        decimal = usual
-        if decimal is None:
-            example = cells[either & (found.point != found.comma)].iloc[0]
+    open_ = either & (found.point != found.comma)  # what both marks give another value
+    if decimal is None and open_.any():
+        # Amounts of money have no three decimals, so the usual mark says too little about them.
+        doubtful = (
+            not sure
+            and unit not in ("", "%")
+            and cells[open_].str.contains(str(usual), regex=False).any()
+        )
+        if usual is None or doubtful:
             return Guess(
                 None,
                 unit,
-                f"holds numbers such as {example!r}, in which the mark may stand before thousands or before decimals",
+                f"holds numbers such as {cells[open_].iloc[0]!r}, in which the mark may stand before thousands or before decimals",
                 "say which mark is the decimal one with --decimal . or --decimal ,",
             )
+        decimal = usual
     if of_units.max() < 0.9 * of_units.sum():
         names = ", ".join(repr(str(u)) if u else "none" for u in units[:4])
         return Guess(

@@ -168,6 +168,8 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
     frame, reading = table.frame, lines.reading
     usual = reading.decimal
     stated = None if "decimal" in reading.guessed else usual
+    # Fields that commas separate have rather a decimal point; fractions among them show it.
+    sure = reading.sep != "," or any(_has_fractions(c) for _, c in frame.items())
     formats, unknown = dict(reading.formats), {}
     problems = [
         Problem(name, f"has the same name as an earlier one, {first!r}", "rename it in the file")
@@ -185,7 +187,9 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
             if plain and (known is None or known.kind == "number") and not open_mark:
                 continue
             column = lines.written([name])[name]
-        found = told(column, stated=stated, usual=usual, order=reading.dates, known=known)
+        found = told(
+            column, stated=stated, usual=usual, sure=sure, order=reading.dates, known=known
+        )
         if found.problem:
             problems.append(Problem(name, found.problem, found.remedy))
         elif found.format is not None and not open_mark:
@@ -198,6 +202,10 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
         problems=tuple(problems),
         unknown=unknown,
     )
+
+
+def _has_fractions(column: pd.Series) -> bool:
+    return column.dtype.kind == "f" and bool((column.head(1000) % 1 > 0).any())
 
 
 def _rules(rules: RuleTable, target: str | None, source: dict[str, str]) -> Table:

@@ -35,7 +35,7 @@ def guess(head: str, whole: bool) -> str:
     spaces = [line.split() for line in head.split("\n")[:_LINES] if line.strip()]
     spaces = spaces if whole or len(spaces) < 2 else spaces[:-1]
     by_space = bool(spaces) and len(spaces[0]) > 1 and len({len(s) for s in spaces}) == 1
-    if "\t" in fit and by_space and not all(name.strip() for name in fit["\t"][0]):
+    if "\t" in fit and by_space and not all(name.strip() for name in fit["\t"][0][:-1]):
         del fit["\t"]  # the columns are aligned by several tabs
     if fit:
         return min(fit, key=lambda c: (_strange(fit[c], c), -len(fit[c][0]), CANDIDATES.index(c)))
