@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 #: Examples of values and of features that are shown of a column.
 _SHOWN = 3
-#: Characters in a line of text.
-WIDTH = 80
+#: Characters in a line of text, at most in a cell of it, and at least for an example.
+WIDTH, _WIDEST, _EXAMPLE = 80, 24, 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,8 +273,10 @@ def _table(frame: pd.DataFrame) -> list[str]:
     for row in frame.to_dict("records"):
         example = row["first features"].split(", ")[0] or row["examples"]
         rows.append([*(str(row[h]) for h in heads), example])
-    sizes = [min(max(len(r[j]) for r in rows), 24) for j in range(len(heads))]
-    left = max(WIDTH - sum(sizes) - 2 * len(sizes), 12)
+    sizes = [min(max(len(r[j]) for r in rows), _WIDEST) for j in range(len(heads))]
+    # Names give way to the rest of the line, and examples to names.
+    sizes[0] = min(sizes[0], WIDTH - _EXAMPLE - 2 * len(sizes) - sum(sizes[1:]))
+    left = WIDTH - sum(sizes) - 2 * len(sizes)
     out = []
     for row in rows:
         cells = [

@@ -1,0 +1,333 @@
+"""Tables as people keep them: what they hold is found, what cannot be known is asked about, and what
+only looks like a number or a date stays as it is.
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_tables import CODES, messy
+
+import milp_trees as mt
+from milp_trees.data.load import load_split
+from milp_trees.data.problems import TableProblems
+from milp_trees.data.read import read_table
+from milp_trees.results.reload import reload
+from milp_trees.studies.predict import predict_file
+
+#: The kinds of `messy` whose values are numbers.
+NUMBERS = ("whole", "number", "large", "percent", "money")
+
+
+def write(folder, text, name="table.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def table(*columns, sep=";"):
+    """Lines of a table with a target of two classes; a column is its name and its cells."""
+    n = len(columns[0][1])
+    rows = [[name for name, _ in columns] + ["y"]]
+    rows += [[str(cells[i]) for _, cells in columns] + ["no" if i % 3 else "yes"] for i in range(n)]
+    return "\n".join(sep.join(row) for row in rows) + "\n"
+
+
+def test_random_messy_tables_hold_what_was_written(tmp_path):
+    """Every value of every column, whatever separates, encodes and marks it; a column may only be
+    asked about if its texts have two meanings.
+    """
+    path, asked, columns = tmp_path / "t.csv", 0, 0
+    for seed in range(40):
+        raw, truth = messy(seed)
+        path.write_bytes(raw)
+        found = read_table(path)
+        assert list(found.frame.columns) == [name for name, _, _ in truth], seed
+        problems = {p.column: p.what for p in found.problems}
+        for name, kind, values in truth:
+            columns += 1
+            if name in problems:
+                assert kind in ("large", "money"), (seed, name, kind, problems[name])
+                assert "may stand before thousands" in problems[name]
+                asked += 1
+                continue
+            held = found.frame[name]
+            if kind in NUMBERS:
+                wanted = np.array(values, dtype=float)
+                assert np.array_equal(held.to_numpy(dtype=float), wanted, equal_nan=True), seed
+            elif kind == "date":
+                assert held.dtype.kind == "M", seed
+                assert held.isna().tolist() == [v is None for v in values], seed
+                assert held.dropna().tolist() == [v for v in values if v is not None], seed
+            else:
+                texts = [None if v is None else v for v in values]
+                assert [None if v != v else v for v in held.tolist()] == texts, (seed, kind)
+    assert asked < columns / 20
+
+
+@pytest.mark.parametrize("kind", CODES)
+def test_codes_stay_texts(kind, tmp_path):
+    """Also if they are all the digits of a number, or almost a date."""
+    import random
+
+    r = random.Random(1)
+    cells = ["007", *(CODES[kind](r) for _ in range(40))] if kind == "leading zeros" else None
+    cells = cells or [CODES[kind](r) for _ in range(40)]
+    found = read_table(write(tmp_path, table(("code", cells), ("x", range(0, 2 * len(cells), 2)))))
+    assert found.frame["code"].tolist() == cells
+    assert not found.problems
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([1990 + i for i in range(30)], "i"),  # years are numbers, and no identifiers
+        ([f"1.{i}" for i in range(30)], "f"),  # versions of two parts cannot be told from numbers
+        ([20210100 + i % 28 for i in range(30)], "i"),
+    ],
+)
+def test_whole_numbers_that_could_be_times_are_numbers(cells, kind, tmp_path):
+    path = write(tmp_path, table(("year", cells), sep=","))
+    assert read_table(path).frame["year"].dtype.kind == kind
+    assert mt.load(path).n_features > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [({"dates": "day-first"}, "2021-04-03"), ({"dates": "month-first"}, "2021-03-04")],
+)
+def test_dates_that_their_column_leaves_open_are_asked_about(options, first, tmp_path):
+    path = write(tmp_path, table(("day", ["03/04/2021", "05/06/2021", "01/02/2021"])))
+    with pytest.raises(TableProblems, match=r"cannot be told apart; .*--dates day-first"):
+        mt.load(path)
+    data = mt.load(path, **options)
+    assert read_table(path).problems
+    assert data.source["reading"]["dates"] == options["dates"]
+    assert mt.look(path, **options).columns.loc[0, "examples"].startswith(first)
+
+
+def test_a_mark_with_two_meanings_is_asked_about(tmp_path):
+    """`1.234` between semicolons, where nothing else tells; a column that tells helps the others."""
+    path = write(tmp_path, table(("a", ["1.234", "5.678", "9.012"])))
+    with pytest.raises(TableProblems, match=r"may stand before thousands .*--decimal \. or"):
+        mt.load(path)
+    assert read_table(path).problems
+    for mark, value in ((",", 1234), (".", 1.234)):
+        told = mt.look(path, decimal=mark)
+        assert told.columns.loc[0, "examples"].split(", ")[0] == f"{value:g}"
+    helped = write(tmp_path, table(("a", ["1.234", "5.678"]), ("b", ["0,5", "1,25"])))
+    assert read_table(helped).frame["a"].tolist() == [1234, 5678]
+
+
+def test_all_problems_come_in_one_report(tmp_path):
+    """With a remedy for each column; what is ignored is left out and stated."""
+    n = 40
+    path = write(
+        tmp_path,
+        table(
+            ("customer_id", range(7, 7 + n)),
+            ("day", ["03/04/2021"] * n),
+            ("mixed", ["12a", *(f"{i * i}" for i in range(1, n))]),
+            ("price", ["$ 3", "4 €"] * (n // 2)),
+            ("nothing", [""] * n),
+            ("x", [i % 7 for i in range(n)]),
+            ("x", [i % 5 for i in range(n)]),
+        ),
+    )
+    with pytest.raises(TableProblems) as raised:
+        mt.load(path)
+    told = {p.column: str(p) for p in raised.value.problems}
+    assert list(told) == ["customer_id", "day", "mixed", "price", "nothing", "x.2"]
+    for column, words in {
+        "customer_id": "it counts the rows from 7",
+        "day": "day and month cannot be told apart",
+        "mixed": "but for 1 of 40 entries, such as '12a' in row 0",
+        "price": "different units",
+        "nothing": "holds no value",
+        "x.2": "has the same name as an earlier one, 'x'",
+    }.items():
+        assert words in told[column]
+        assert f"--drop {column}." in told[column]
+    assert len(str(raised.value).splitlines()) == 1 + len(told)
+    data = mt.load(path, ignore_bad_columns=True)
+    assert set(data.source["left_out"]) == set(told)
+    assert {f.column for f in data.features} == {"x"}
+    assert reload(json.loads(json.dumps(data.source)))[0].sha256 == data.sha256
+    assert {p.column for p in mt.look(path).problems} == set(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "why"),
+    [
+        ("", range(30), "counts the rows from 0"),
+        ("anything", range(1, 31), "counts the rows from 1"),
+        ("customer_id", [i * 37 % 101 for i in range(30)], "another whole number in every row"),
+        ("orderID", [i * 37 % 101 for i in range(30)], "another whole number in every row"),
+        ("name", [f"person {i}" for i in range(30)], "another text in every row"),
+        ("who", [f"{i * 7919 % 104729:x}-af" for i in range(30)], "another text in every row"),
+    ],
+)
+def test_identifiers_are_named_and_used_only_if_they_are_named(name, cells, why, tmp_path):
+    path = write(tmp_path, table((name, cells), ("x", [i % 7 for i in range(30)])))
+    with pytest.raises(TableProblems, match=why):
+        mt.load(path)
+    called = name or "column 1"
+    assert {f.column for f in mt.load(path, drop=[called]).features} == {"x"}
+    meant = mt.load(path, features=["*", called])
+    assert {f.column for f in meant.features} == {called, "x"}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("paid", [i * 37 % 101 for i in range(30)]),
+        ("width", [i * 37 % 101 for i in range(30)]),
+        ("customer_id", [i % 9 for i in range(30)]),
+        ("no", [i % 2 for i in range(30)]),
+        ("id", [i * 0.37 for i in range(30)]),
+    ],
+)
+def test_columns_named_like_identifiers_that_are_none_are_used(name, cells, tmp_path):
+    path = write(tmp_path, table((name, cells), sep=","))
+    assert mt.load(path).n_features > 0
+
+
+def test_thresholds_of_dates_are_dates(tmp_path):
+    """Days as days, times of day as times; each lies between its neighbours."""
+    days = [f"2021-03-{d:02d}" for d in range(1, 29, 3)]
+    times = [f"2021-03-01 {h:02d}:30" for h in range(len(days))]
+    data = mt.load(write(tmp_path, table(("day", days), ("at", times))), binarizer="midpoints")
+    names = [f.name for f in data.features]
+    assert names[:2] == ["day <= 2021-03-02", "day <= 2021-03-05"]
+    assert "at <= 2021-03-01T01:00" in names
+    for feature, holds in zip(data.features, data.X.T, strict=True):
+        cells = np.array(days if feature.column == "day" else times, dtype="datetime64[us]")
+        assert (holds == (cells <= np.datetime64(feature.value))).all()
+    assert data.loss == ""
+
+
+def test_a_result_reads_other_files_as_its_own(tmp_path):
+    """Decimal commas, dates, percent and money of a new file are read as those of the training rows;
+    another form of a column is refused, and another separator is found.
+    """
+    days = [f"{d:02d}.{m:02d}.2021" for m in (1, 5, 9) for d in range(1, 25, 2)]
+    late = ["yes" if day[3:5] == "09" else "no" for day in days]
+    rate = [f"{i % 10},5 %" for i in range(len(days))]
+    lines = ["day;rate;late", *(";".join(row) for row in zip(days, rate, late, strict=True))]
+    path = write(tmp_path, "\n".join(lines) + "\n", encoding="cp1252")
+    data = mt.load(path, binarizer="quantiles:3")
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    stored = json.loads(json.dumps(result.to_json()))
+    assert result.predictor.to_text().startswith("day <= 2021-")
+    assert mt.verify(stored).verdict.value == "derived"
+    (tmp_path / "r.json").write_text(json.dumps(stored))
+    new = write(tmp_path, "rate\tday\n1,5 %\t01.02.2021\n2,5 %\t03.10.2021\n", "new.csv")
+    assert predict_file(tmp_path / "r.json", new)[0] == ["no", "yes"]
+    other = write(tmp_path, "rate,day\n1,2021-02-01\n2,2021-10-03\n", "iso.csv")
+    with pytest.raises(
+        mt.DataError, match=r"'day' holds dates written DD\.MM\.YYYY but for 2 of 2"
+    ):
+        predict_file(tmp_path / "r.json", other)
+
+
+@pytest.mark.parametrize("how", ["target", "hash"])
+def test_many_categories_are_refused_or_grouped(how, tmp_path):
+    """A stored result reads and predicts by the same groups; `verify` computes them again."""
+    n = 600
+    rows = [
+        ("shop " + str(i * 37 % 150), i % 11, "yes" if i * 37 % 150 < 50 else "no")
+        for i in range(n)
+    ]
+    text = "shop,x,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    path = write(tmp_path, text)
+    with pytest.raises(TableProblems, match=r"150 different texts .*--categories target"):
+        mt.load(path)
+    train, test = load_split(path, categories=how, max_categories=20, test_size=0.25)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    stored = json.loads(json.dumps(result.to_json()))
+    assert mt.verify(stored).verdict.value == "derived"
+    again, others = reload(stored["problem"]["data"])
+    assert (again.sha256, others.sha256) == (train.sha256, test.sha256)
+    assert "may give a better tree" in train.loss
+    (tmp_path / "r.json").write_text(json.dumps(stored))
+    new = write(tmp_path, "x,shop\n1,shop 3\n1,never seen\n", "new.csv")
+    labels = predict_file(tmp_path / "r.json", new)[0]
+    if how == "target":
+        assert result.predictor.splits[0].column == "share of yes by shop"
+        assert labels[0] == "yes"
+        shares = stored["problem"]["data"]["categories"]["shop"]["shares"]
+        shares["shop 3"] = [0.001]
+        with pytest.raises(mt.errors.VerificationError, match=r"shares\.shop 3"):
+            mt.verify(stored)
+    else:
+        held = {f.column for f in train.features}
+        assert held == {"hash of shop", "x"}
+        assert sum(f.column == "hash of shop" for f in train.features) <= 20
+
+
+def test_the_label_of_a_row_has_no_part_in_its_share(tmp_path):
+    """Changing one label changes shares of rows of other folds only; a value that occurs once gets
+    the share of all rows.
+    """
+    from milp_trees.data.categories import shares
+
+    draw = np.random.default_rng(1)
+    texts = pd.Series([f"c{k}" for k in draw.integers(0, 30, 200)])
+    texts[17] = "once"
+    y, train = draw.integers(0, 2, 200), np.arange(200)
+    _, before = shares(texts, y, train)
+    for row in (3, 17, 90):
+        changed = y.copy()
+        changed[row] = 1 - changed[row]
+        _, after = shares(texts, changed, train)
+        assert (before[row] == after[row]).all()
+    assert abs(before[17, 0] - y.mean()) < 0.05
+
+
+def test_options_of_reading_are_checked_and_read_from_specs(tmp_path):
+    path = write(tmp_path, table(("a", ["1,5", "2,5", "3,5"] * 4), ("b", [1, 2, 3] * 4)))
+    for options, sentence in (
+        ({"sep": "ab"}, "sep is one character"),
+        ({"decimal": "x"}, "decimal is one of"),
+        ({"encoding": "nonsense"}, "no encoding 'nonsense'"),
+        ({"categories": "some"}, "categories is one of"),
+        ({"max_categories": 0}, "max_categories must be"),
+        ({"ignore_bad_columns": 1}, "must be True or False"),
+    ):
+        with pytest.raises(mt.DataError, match=sentence):
+            mt.load(path, **options)
+    plain = mt.load(path)
+    stated = mt.load(path, sep="semicolon", decimal=",", encoding="latin-1")
+    assert (plain.X == stated.X).all()
+    text = mt.load(path, text="a")
+    assert next(f.name for f in text.features if f.column == "a") == "a == 1,5"
+
+
+def test_look_shows_everything_at_once(tmp_path):
+    """As text of 80 columns, as HTML with other people's names escaped, and as plain data."""
+    path = write(
+        tmp_path,
+        table(
+            ("<b>Preis</b>", ["1.200,50 €", "3,10 €", "unknown"] * 10),
+            ("am", [f"{d:02d}.05.2021" for d in range(1, 31)]),
+            ("Größe", [f"{i % 7},5" for i in range(30)]),
+        ),
+        encoding="cp1252",
+    )
+    seen = mt.look(path)
+    by = seen.columns.set_index("column")
+    assert by["type"].tolist() == ["amount, €", "date", "number", "text"]
+    assert by["role"].tolist() == ["feature"] * 3 + ["target"]
+    assert by.loc["<b>Preis</b>", "missing"] == 10
+    assert by.loc["Größe", "first features"].startswith("Größe <= 1")
+    said = " ".join(seen.guessed)
+    for words in ("semicolons", "a comma", "cp1252", "DD.MM.YYYY", "'unknown' stands for", "'y'"):
+        assert words in said
+    assert all(len(line) <= 80 for line in str(seen).splitlines())
+    assert "<b>" not in seen._repr_html_()
+    assert json.loads(json.dumps(seen.to_json()))["rows"] == 30
+    assert mt.look(pd.DataFrame({"a": [1, 2, 3], "y": [0, 1, 0]})).columns["features"].tolist() == [
+        2,
+        0,
+    ]
