@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data.load import ROLES, has_target, meanings, read_named
-from milp_trees.data.problems import Problem
+from milp_trees.data.problems import Problem, counts_up
 from milp_trees.data.read import Table
 from milp_trees.data.reading import Reading
 from milp_trees.data.roles import Columns
@@ -261,6 +261,8 @@ def _guesses(table: Table, given: Columns) -> list[str]:
     for name in table.frame.columns:
         if table.frame[name].nunique() == 1:
             out.append(f"{str(name)!r} holds one value only, so it gives no feature.")
+        if counts_up(table.frame[name]):
+            out.append(f"{str(name)!r} counts up from row to row, as identifiers do.")
     for name in table.codes:
         out.append(f"{name!r} holds codes with leading zeros, which are kept as text.")
     return out

@@ -14,15 +14,14 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Fewer rows than this do not tell an identifier from a short list of different values.
-FEW_ROWS = 20
+#: Fewer rows than this do not tell an identifier from a short list of different values, and fewer
+#: than this do not tell the numbers of rows from a measurement.
+FEW_ROWS, FEW_COUNTED = 20, 50
 #: Names that columns of identifiers have, alone or as their last word.
 _NAMES = re.compile(
     r"(?:^|[\W_])(?:id|ids|idx|index|key|uuid|guid|nr|no|row|rowid|rownames|rownumber|unnamed: \d+)$"
     r"|[a-z](?:ID|Id|Nr|No)$|^column \d+$",
 )
-#: Whole numbers that count up within this range are rather years.
-_YEARS = (1500, 2200)
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,8 @@ def identifiers(
 ) -> list[Problem]:
     """Columns that name the rows: a tree on them says nothing about other rows.
 
-    Such a column has another value in every row. It holds texts, or whole numbers that count up
-    from row to row, or whole numbers under a name such as `customer_id`.
+    Such a column has another value in every row. It holds texts, or whole numbers that count the
+    rows from 0 or 1, or whole numbers under a name such as `customer_id`.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ def _names_rows(name: str, column: pd.Series) -> str:
 
     if types.is_integer_dtype(column) and not types.is_bool_dtype(column):
         values = column.to_numpy()
-        if (values[1:] == values[:-1] + 1).all() and not _are_years(name, values):
+        if counts_up(column) and values[0] in (0, 1) and len(values) >= FEW_COUNTED:
             return f"it counts the rows from {values[0]}"
         if _NAMES.search(name) and len(np.unique(values)) == len(values):
             return "it has this name and another whole number in every row"
@@ -118,8 +117,12 @@ def _names_rows(name: str, column: pd.Series) -> str:
     return ""
 
 
-def _are_years(name: str, values: np.ndarray) -> bool:
-    return not _NAMES.search(name) and _YEARS[0] <= values[0] and values[-1] <= _YEARS[1]
+def counts_up(column: pd.Series) -> bool:
+    """Whether a column holds whole numbers, each one more than that of the row before."""
+    if column.dtype.kind not in "iu" or len(column) < FEW_ROWS:
+        return False
+    values = column.to_numpy()
+    return bool(values[1] == values[0] + 1 and (values[1:] == values[:-1] + 1).all())
 
 
 def _quoted(text: str) -> str:
