@@ -15,6 +15,7 @@ from .data.antecedents import Antecedents as Antecedents
 from .data.antecedents import Literal as Literal
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
+from .data.examples import example as example
 from .data.grouped import load_grouped as load_grouped
 from .data.load import load as load
 from .data.numeric import load_numeric as load_numeric
