@@ -51,11 +51,11 @@ def estimate(
             typer.echo(f"{r['formulation']}: {r['reason']}")
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command("export-model", epilog=EXIT_CODES)
 @explained
 @takes_problem
 @takes_limits("time_limit", "max_nonzeros")
-def export(
+def export_problem(
     options: ProblemOptions,
     *,
     formulation: Annotated[

@@ -87,22 +87,22 @@ def other_splits(
         The branches that they are about, in the same order.
     """
     search = _Search(problem, tree, watch, max_bytes, most)
-    out: list[Others | None] = []
-    queue = deque([(tree.root, search.sets.all_rows, np.ones(search.view.n_rows, dtype=bool), 0)])
-    branches: list[Branch] = []
+    places: list[tuple[Branch, np.ndarray, np.ndarray, int]] = []
+    queue: deque[Any] = deque()
+    queue.append((tree.root, search.sets.all_rows, np.ones(search.view.n_rows, dtype=bool), 0))
     while queue:
         node, bits, here, level = queue.popleft()
         if isinstance(node, Leaf):
             continue
-        branches.append(node)
-        found = None
-        if not search.stopped:
-            found = search.at(node, bits, here, level)
-        out.append(found)
+        places.append((node, bits, here, level))
         for child, side in ((node.left, False), (node.right, True)):
             below = here & (search.answer(node.test) == side)
             queue.append((child, search.bits(bits, node.test, side), below, level + 1))
-    return out, branches
+    out: list[Others | None] = [None] * len(places)
+    for k in reversed(range(len(places))):  # the lowest branches take the least time
+        if not search.stopped:
+            out[k] = search.at(*places[k])
+    return out, [place[0] for place in places]
 
 
 class _Search:
@@ -171,7 +171,7 @@ class _Search:
         ]
         if two.leaf < NONE:
             splits.append(OtherSplit((), self._value(two.leaf - own), False))
-        splits.sort(key=lambda one: one.value / self.view.scale)
+        splits.sort(key=lambda one: (one.value / self.view.scale, not one.current))
         return Others(tuple(splits), None if reached >= ceiling else self._value(reached - own))
 
     def _within(
