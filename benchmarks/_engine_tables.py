@@ -1,4 +1,4 @@
-"""The tables that `engines.py` prints and `report.py` puts into docs/benchmarks.md."""
+"""The tables that `engines.py` prints and `report.py` puts into docs/benchmarks/index.md."""
 
 from __future__ import annotations
 

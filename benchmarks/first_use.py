@@ -5,7 +5,7 @@
 Every line is a command that runs in a process of its own with an empty folder for compiled code,
 and once more with the folder that the first run has filled. Times are wall and processor seconds of
 the whole process, from the start of Python to its end. `--docs` writes the table into
-`docs/engines.md`, between its two marks. On a machine with other work wall times say little.
+`docs/reference/engines.md`, between its two marks. On a machine with other work wall times say little.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COMMANDS = {
     "dantzig-wolfe": "prune breast-cancer --trees 3 --lambda 0.001 --method dantzig-wolfe",
     "budget-rf, min-cut": "prune breast-cancer --trees 2 --model budget-rf",
 }
-DOCS = Path(__file__).parents[1] / "docs" / "engines.md"
+DOCS = Path(__file__).parents[1] / "docs" / "reference" / "engines.md"
 MARKS = "<!-- first use -->", "<!-- end of first use -->"
 
 
@@ -79,7 +79,7 @@ def table(only: set[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="names of lines, comma-separated")
-    parser.add_argument("--docs", action="store_true", help="write docs/engines.md")
+    parser.add_argument("--docs", action="store_true", help="write docs/reference/engines.md")
     args = parser.parse_args()
     made = table(set(filter(None, args.only.split(","))))
     if args.docs:

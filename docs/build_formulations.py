@@ -1,5 +1,5 @@
-"""Writes docs/formulations.md from the registry: what each formulation says about itself, and the
-models it builds.
+"""Writes docs/reference/formulations.md from the registry: what each formulation says about
+itself, and the models it builds.
 
 Run it from the project's folder: `python docs/build_formulations.py`. A test compares the page with
 what this prints.
@@ -68,7 +68,7 @@ LIST_CASES = {
     "side constraints": "parity",
     "a black box": "before_a_black_box",
 }
-PAGE = Path(__file__).parent / "formulations.md"
+PAGE = Path(__file__).parent / "reference" / "formulations.md"
 
 INTRODUCTION = """\
 # Formulations
@@ -78,7 +78,7 @@ carries its own description, and the conformance suite builds, solves and checks
 
 ## Trees
 
-All formulations of this section take the same instance, the view `CostMatrix` (see [nouns.md](nouns.md)): candidate tests with value 0 or 1 per row, integer
+All formulations of this section take the same instance, the view `CostMatrix` (see [nouns.md](../project/nouns.md)): candidate tests with value 0 or 1 per row, integer
 costs per row and action, penalties, side rows. Trees are numbered like a heap: node 1 is the root, node v has the children 2v (test false) and
 2v + 1 (test true). All objectives are minimised and in integer units.
 
@@ -95,7 +95,7 @@ proven closer than that. Where the set of decisions is listed, all formulations 
 LISTS = """\
 ## Rule lists
 
-Formulations of rule lists take the view `CostMatrix`, too; its candidate tests are antecedents ([rule_lists.md](rule_lists.md)). Complementary antecedents
+Formulations of rule lists take the view `CostMatrix`, too; its candidate tests are antecedents ([rule_lists.md](../guide/rule_lists.md)). Complementary antecedents
 are not interchangeable in a list, so `drop_tests` keeps them. The minimum leaf size is `min_samples_rule`, of rules and not of the default rule.
 """
 PRUNINGS = """\

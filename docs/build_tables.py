@@ -1,5 +1,6 @@
-"""Writes the tables of the docs that follow from what plug-ins declare: solvers in docs/solvers.md,
-methods and tasks in docs/methods.md, columns and measures in docs/studies.md.
+"""Writes the tables of the docs that follow from what plug-ins declare: solvers in
+docs/reference/solvers.md, methods and tasks in docs/reference/methods.md, columns and measures in
+docs/guide/studies.md.
 
 Run it from the project's folder: `python docs/build_tables.py`. A test compares the pages with what
 this prints.
@@ -128,7 +129,7 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 if __name__ == "__main__":
-    for path in sorted(FOLDER.glob("*.md")):
+    for path in sorted(FOLDER.rglob("*.md")):
         before = path.read_text(encoding="utf-8")
         if PLACE.search(before):
             path.write_text(page(before), encoding="utf-8")

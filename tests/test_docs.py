@@ -16,7 +16,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 
 
@@ -42,7 +42,7 @@ def click_commands():
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     """Every relative link names a file that exists (and a heading, where it names one)."""
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -114,13 +114,13 @@ def test_commands_in_the_documents_exist(page):
 
 
 def test_the_command_page_is_complete():
-    """Every command has a place in docs/cli.md, every option of a problem is listed, and the exit
+    """Every command has a place in docs/guide/cli.md, every option of a problem is listed, and the exit
     codes are those of `--help`.
     """
     from milp_trees.cli.app import EXIT_CODES
     from milp_trees.cli.options import ProblemOptions
 
-    page = text("docs/cli.md")
+    page = text("docs/guide/cli.md")
     for command in click_commands():
         assert f"`{command}" in page, command
     for name in ProblemOptions.__dataclass_fields__:
@@ -130,13 +130,13 @@ def test_the_command_page_is_complete():
 
 
 def test_all_json_fields_are_described():
-    """docs/cli.md names every field of a result's JSON."""
+    """docs/guide/cli.md names every field of a result's JSON."""
     import milp_trees as mt
 
     result = mt.solve(
         mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
     )
-    described = set(re.findall(r"`([a-z_]+)`", text("docs/cli.md").split("## JSON")[1]))
+    described = set(re.findall(r"`([a-z_]+)`", text("docs/guide/cli.md").split("## JSON")[1]))
     assert set(result.to_json()) - {"schema"} <= described
 
 
@@ -145,30 +145,34 @@ def test_the_tables_of_plug_ins_are_up_to_date():
     spec = importlib.util.spec_from_file_location("build_tables", ROOT / "docs" / "build_tables.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for name in ("docs/solvers.md", "docs/methods.md", "docs/studies.md"):
+    for name in ("docs/reference/solvers.md", "docs/reference/methods.md", "docs/guide/studies.md"):
         assert module.PLACE.search(text(name))
         assert module.page(text(name)) == text(name), "run: python docs/build_tables.py"
 
 
 def test_the_page_of_formulations_is_up_to_date():
-    """docs/formulations.md is what `python docs/build_formulations.py` writes."""
+    """docs/reference/formulations.md is what `python docs/build_formulations.py` writes."""
     spec = importlib.util.spec_from_file_location(
         "build_formulations", ROOT / "docs" / "build_formulations.py"
     )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.page() == text("docs/formulations.md"), "run: python docs/build_formulations.py"
+    assert module.page() == text("docs/reference/formulations.md"), (
+        "run: python docs/build_formulations.py"
+    )
 
 
 def test_every_convention_of_penalties_is_described():
-    """docs/conventions.md has a row per convention that the code converts, and says what the
+    """docs/guide/conventions.md has a row per convention that the code converts, and says what the
     conversion needs.
     """
     from milp_trees.tasks.conventions import CONVENTIONS
 
     rows = dict(
         re.findall(
-            r"^\| `([a-z-]+)` \|.*\| ([a-z, ]*)\|$", text("docs/conventions.md"), flags=re.MULTILINE
+            r"^\| `([a-z-]+)` \|.*\| ([a-z, ]*)\|$",
+            text("docs/guide/conventions.md"),
+            flags=re.MULTILINE,
         )
     )
     assert {name: needs.strip() for name, needs in rows.items()} == {
@@ -180,10 +184,10 @@ def test_every_convention_of_penalties_is_described():
     "page",
     [
         "README.md",
-        "docs/conventions.md",
-        "docs/unimodularity.md",
+        "docs/guide/conventions.md",
+        "docs/reference/unimodularity.md",
         *(
-            pytest.param(f"docs/{name}.md", marks=pytest.mark.slow)
+            pytest.param(f"docs/guide/{name}.md", marks=pytest.mark.slow)
             for name in (
                 "budget_forest",
                 "cost_sensitive",

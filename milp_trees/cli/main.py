@@ -9,6 +9,7 @@ from milp_trees.cli import solve  # noqa: F401
 
 # isort: split
 from milp_trees.cli import (  # noqa: F401
+    example,
     export,
     front,
     gap,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def study(
     spec: Annotated[
         Path | None,
-        typer.Argument(help="TOML file with problems and methods; docs/studies.md describes it."),
+        typer.Argument(help="TOML file of problems and methods; see docs/guide/studies.md."),
     ] = None,
     *,
     watch: Annotated[

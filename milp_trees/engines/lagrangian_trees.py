@@ -40,7 +40,7 @@ class LagrangianTrees(Method):
 
     References
     ----------
-    docs/constrained.md
+    docs/guide/constrained.md
     """
 
     name = "lagrangian"

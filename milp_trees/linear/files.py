@@ -1,6 +1,6 @@
 """A model as an MPS or LP file that all solvers read in the same way.
 
-The readers were compared on files that they might misunderstand (`docs/solvers.md` has the table).
+The readers were compared on files that they might misunderstand (`docs/reference/solvers.md` has the table).
 Parts that they read differently are never written: the constant of the objective, rows with two
 sides, rows without sides, fractional bounds of integer columns, models without rows.
 """

@@ -128,7 +128,7 @@ class Solver(ABC):
     #: Rank among the solvers for formulations without a named solver: the smallest rank is used.
     #: None: the solver is used only when it is named.
     default_rank: ClassVar[int | None] = None
-    #: What a user should know before choosing it; printed in docs/solvers.md.
+    #: What a user should know before choosing it; printed in docs/reference/solvers.md.
     notes: ClassVar[str] = ""
     #: How to get it; added to the reason when it is not installed.
     install: ClassVar[str] = ""

@@ -26,7 +26,7 @@ def read_plan(spec: str | Path | Mapping[str, Any]) -> Plan:
     Parameters
     ----------
     spec : path or mapping
-        A TOML file, or what one says as a mapping; docs/studies.md describes the layout. Paths in
+        A TOML file, or what one says as a mapping; docs/guide/studies.md describes the layout. Paths in
         it are relative to the folder of the file, or to the working directory.
 
     Returns

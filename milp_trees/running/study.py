@@ -61,7 +61,7 @@ def study(
     Parameters
     ----------
     spec : path, mapping or Plan
-        A TOML file, as docs/studies.md describes it, the same as a mapping, or the plan of one.
+        A TOML file, as docs/guide/studies.md describes it, the same as a mapping, or the plan of one.
     store : path, optional
         SQLite file for the rows; the folder `STORE.runs` beside it holds the files of the workers.
         Without it rows are kept in memory. The same call continues a study that was stopped, and a

@@ -2,7 +2,7 @@
 
 A method names the view it needs; `task.view(kind, dataset, space)` returns it, or raises `NoView`
 with the reason. The table of views, and of the published systems that use them, is in
-`docs/nouns.md`.
+`docs/project/nouns.md`.
 """
 
 from __future__ import annotations

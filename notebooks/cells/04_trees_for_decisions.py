@@ -202,7 +202,7 @@ print("exact ≤ program ≤ greedy:", loss["dp"] <= loss["spot@highs"] * (1 + 1
         "markdown",
         """
 The studies behind the paper's figures, over many data sets, are in `benchmarks/spo_shortest_path.py`, `spo_two_roads.py` and `spo_news.py`;
-[docs/spo_studies.md](../docs/spo_studies.md) has their results.
+[docs/guide/spo_studies.md](../docs/guide/spo_studies.md) has their results.
 """,
     ),
 ]

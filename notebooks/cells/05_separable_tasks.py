@@ -199,8 +199,8 @@ print(f"errors: {own.value.number:g} and {built_in.value.number:g}; with dear fa
     (
         "markdown",
         """
-What belongs to which page: [policies](../docs/policies.md), [objectives](../docs/objectives.md), and the tables that the paper has, measured again, in
-[benchmarks](../docs/benchmarks.md).
+What belongs to which page: [policies](../docs/guide/policies.md), [objectives](../docs/guide/objectives.md), and the tables that the paper has, measured again, in
+[benchmarks](../docs/benchmarks/index.md).
 """,
     ),
 ]

@@ -152,7 +152,7 @@ for name, rules, method in [("free", (), None), ("at most 5 points apart", (mt.t
 
 Is a short list as accurate as a forest on rows that it has not seen? That depends on the data, and is to be measured: here on the breast cancer data, five folds. A list of
 two rules is better than CART with as many leaves or a few more, but the forest and the linear model make fewer errors. (On COMPAS the answer is another one:
-[rule_lists.md](../docs/rule_lists.md#study).)
+[rule_lists.md](../docs/guide/rule_lists.md#study).)
 """,
     ),
     (
@@ -179,7 +179,7 @@ print(f"\\n{fitted.rule_list_}\\n{fitted.status_}")
     (
         "markdown",
         """
-How the engines work, what each bound is worth, and the measurements on COMPAS are in [rule_lists.md](../docs/rule_lists.md).
+How the engines work, what each bound is worth, and the measurements on COMPAS are in [rule_lists.md](../docs/guide/rule_lists.md).
 """,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Every import goes down: the floor plan is the picture in docs/nouns.md, from the top floor to the
+"""Every import goes down: the floor plan is the picture in docs/project/nouns.md, from the top floor to the
 ground.
 """
 
@@ -10,7 +10,9 @@ from pathlib import Path
 import networkx as nx
 
 ROOT = Path(__file__).parents[2]
-PICTURE = re.search(r"```text\n(.*?)```", (ROOT / "docs/nouns.md").read_text("utf-8"), re.S)[1]
+PICTURE = re.search(
+    r"```text\n(.*?)```", (ROOT / "docs/project/nouns.md").read_text("utf-8"), re.S
+)[1]
 FLOOR = {
     room: -i
     for i, line in enumerate(PICTURE.splitlines())

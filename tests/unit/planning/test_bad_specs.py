@@ -156,7 +156,7 @@ def test_a_plug_in_file_that_cannot_be_imported_is_refused(tmp_path):
 
 
 def test_the_spec_of_the_docs_has_the_layout_that_is_read():
-    text = (Path(__file__).parents[3] / "docs/studies.md").read_text("utf-8")
+    text = (Path(__file__).parents[3] / "docs/guide/studies.md").read_text("utf-8")
     shown = Source(re.search(r"```toml\n(.*?)```", text, re.S)[1], "docs").checked()
     assert (len(shown.problems), len(shown.methods), len(shown.exclude)) == (1, 2, 1)
 
