@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -287,6 +288,12 @@ class RuleList:
 
         rules, default, names = read_rules(text, dataset, actions, antecedents)
         return cls(tuple(Rule(*rule) for rule in rules), default, names)
+
+    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
+        """The list in another format; see `Result.export`."""
+        from milp_trees.models.exporting import export
+
+        return export(self, to, path, options)
 
     # -- pictures ----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -257,6 +258,12 @@ class Tree:
             return Branch(test, walk(node["false"]), walk(node["true"]))
 
         return cls(walk(data["root"]), actions)
+
+    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
+        """The tree in another format; see `Result.export`."""
+        from milp_trees.models.exporting import export
+
+        return export(self, to, path, options)
 
     def to_text(self) -> str:
         """The tree as indented text with original names."""

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
@@ -232,6 +233,57 @@ class Result:
             trees=None,
             curve=None if self.curve is None else self.curve.without_rows(),
         )
+
+    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
+        """The model in another language or format, which predicts the same.
+
+        Parameters
+        ----------
+        to : str
+            Name of the format, such as `"c"` or `"sql"`, with options if there are any
+            (`"sql:table=people"`).
+        path : path, optional
+            File to write; it is replaced if it exists.
+        **options
+            Options of the format, such as `table="people"`.
+
+        Returns
+        -------
+        str, bytes or Path
+            The text, or the bytes of a binary format; with `path` the file.
+
+        Raises
+        ------
+        UnknownName
+            There is no such format, or it has no such option.
+        Unsupported
+            The format cannot express the model; the sentence says why.
+        DataError
+            The result holds no model, or the file cannot be written.
+        """
+        from milp_trees.models.exporting import export
+
+        return export(self, to, path, options)
+
+    def save_html(self, path: str | Path, **options: Any) -> Path:
+        """Write an interactive page that shows the model, its rows and its certificate.
+
+        The page is one file that loads nothing from the network.
+
+        Parameters
+        ----------
+        path : path
+            File to write; it is replaced if it exists.
+        **options
+            Options of the format `html`.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        self.export("html", path, **options)
+        return Path(path)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints and `milp-trees verify` reads.
