@@ -13,7 +13,6 @@ from .by_name import registry as registry
 from .data.antecedents import Antecedent as Antecedent
 from .data.antecedents import Antecedents as Antecedents
 from .data.antecedents import Literal as Literal
-from .data.binarize import Binarizer as Binarizer
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
 from .data.examples import example as example
@@ -25,6 +24,7 @@ from .data.write_rules import write_rules as write_rules
 from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
+from .estimators.binarizer import Binarizer as Binarizer
 from .estimators.budget_forest import BudgetForestClassifier as BudgetForestClassifier
 from .estimators.cost_sensitive import CostSensitiveTreeClassifier as CostSensitiveTreeClassifier
 from .estimators.fair_tree import FairTreeClassifier as FairTreeClassifier

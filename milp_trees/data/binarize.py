@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from milp_trees.data.checks import check_finite
 from milp_trees.data.dataset import BinaryFeature, Dataset
@@ -47,8 +47,10 @@ LOSSES = {
 }
 
 
-class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
-    """Turns columns into binary features; it works like the transformers of scikit-learn.
+# Importing scikit-learn takes a second, so that its base classes are in the subclass
+# `milp_trees.estimators.binarizer.Binarizer` (the public one), and a table is read without them.
+class Binarizer:
+    """Turns columns into binary features; `mt.Binarizer` is a transformer of scikit-learn.
 
     A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one feature if it has
     two values), and a numeric column gets thresholds `column <= t`, each halfway between two
@@ -361,7 +363,8 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
         `from_json` makes a binarizer with the same features from it.
         """
-        parameters = {name: value for name, value in self.get_params().items() if name != "kind"}
+        names = [name for name in signature(type(self)).parameters if name != "kind"]
+        parameters = {name: getattr(self, name) for name in names}
         return {
             "kind": self.kind,
             "parameters": parameters,

@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from milp_trees.data.binarize import Binarizer
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.estimators._listening import Listening
+from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
 from milp_trees.methods.callback import listener
 from milp_trees.models.tree import RawRows

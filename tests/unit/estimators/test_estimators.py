@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.data.binarize import Binarizer
 from milp_trees.studies.solving import answer
 
 IRIS = load_iris(as_frame=True)
@@ -163,7 +162,7 @@ def test_text_columns_of_a_frame_are_one_hot_encoded():
 def test_clone_pickle_and_grid_search():
     """The usual tools work, also with a penalty and a binarizer object."""
     model = mt.OptimalTreeClassifier(
-        binarizer=Binarizer(kind="quantiles", n_bins=4), ccp_alpha=0.01
+        binarizer=mt.Binarizer(kind="quantiles", n_bins=4), ccp_alpha=0.01
     )
     grid = {
         "optimaltreeclassifier__max_depth": [0, 1, 2],
