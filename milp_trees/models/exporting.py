@@ -43,6 +43,39 @@ class Export(ABC):
         """
 
 
+class Exportable:
+    """What has the method `export`: trees, rule lists, and results."""
+
+    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
+        """The model in another language or format, which predicts the same.
+
+        Parameters
+        ----------
+        to : str
+            Name of the format, such as `"c"` or `"sql"`, with options if there are any
+            (`"sql:table=people"`).
+        path : path, optional
+            File to write; it is replaced if it exists.
+        **options
+            Options of the format, such as `table="people"`.
+
+        Returns
+        -------
+        str, bytes or Path
+            The text, or the bytes of a binary format; with `path` the file.
+
+        Raises
+        ------
+        UnknownName
+            There is no such format, or it has no such option.
+        Unsupported
+            The format cannot express the model; the sentence says why.
+        DataError
+            A result holds no model, or the file cannot be written.
+        """
+        return export(self, to, path, options)
+
+
 def make_format(label: str, options: dict[str, Any] | None = None) -> Export:
     """The format of a label such as `sql` or `sql:table=people`, with further options.
 

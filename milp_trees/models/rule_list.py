@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
+from milp_trees.models.exporting import Exportable
 from milp_trees.models.list_routes import ListRoutes
 from milp_trees.models.tree import RawRows, Rows, _dtype, _plain
 
@@ -44,7 +44,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class RuleList:
+class RuleList(Exportable):
     """A list of rules with a default rule for the rows that no rule captures.
 
     Parameters
@@ -288,12 +288,6 @@ class RuleList:
 
         rules, default, names = read_rules(text, dataset, actions, antecedents)
         return cls(tuple(Rule(*rule) for rule in rules), default, names)
-
-    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
-        """The list in another format; see `Result.export`."""
-        from milp_trees.models.exporting import export
-
-        return export(self, to, path, options)
 
     # -- pictures ----------------------------------------------------------------------------------
 

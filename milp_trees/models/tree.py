@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.dates import is_threshold
 from milp_trees.errors import DataError
+from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 
@@ -86,7 +86,7 @@ class Routes:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Exportable):
     """A decision tree.
 
     Parameters
@@ -261,12 +261,6 @@ class Tree:
             return Branch(test, walk(node["false"]), walk(node["true"]))
 
         return cls(walk(data["root"]), actions)
-
-    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
-        """The tree in another format; see `Result.export`."""
-        from milp_trees.models.exporting import export
-
-        return export(self, to, path, options)
 
     def to_text(self) -> str:
         """The tree as indented text with original names."""

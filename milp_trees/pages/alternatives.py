@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import MilpTreesError
 from milp_trees.limits import Deadline
 from milp_trees.questions import NearBest
+from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -50,7 +51,7 @@ def alternatives(
 
     found, _ = other_splits(problem, tree, Deadline.after(seconds), MOST_BYTES, most)
     now = problem.value(tree).exact
-    scale = problem.scale.scale
+    scale = problem.view(CostMatrix).scale
     return [None if one is None else _shown(one, now, scale, most) for one in found], ""
 
 
@@ -94,7 +95,8 @@ def _shown(others: Any, now: Fraction | None, scale: Fraction, most: int) -> dic
         )
     cut = len(others.splits) > most
     reached = shown[-1].value if cut else others.up_to
-    return {"splits": splits, "up_to": None if reached is None else number(reached), "cut": cut}
+    up_to = None if reached is None else number(reached)
+    return {"splits": splits, "up_to": up_to, "shortened": cut}
 
 
 def number(value: Fraction) -> float | int:

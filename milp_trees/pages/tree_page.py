@@ -81,7 +81,8 @@ def tree_page(
     problem = result.problem
     rows = None if problem is None or problem.dataset.left_out else problem.dataset
     nodes = tree_nodes(model, rows)
-    others, why = [], "Other splits are computed where the rows of the data are at hand."
+    others: list[Any] = []
+    why = "Other splits are computed where the rows of the data are at hand."
     if problem is not None and rows is not None and hasattr(model, "root"):
         others, why = alternatives(problem, model, seconds, most)
     data = {

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
+from milp_trees.models.exporting import Exportable
 from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
@@ -82,7 +83,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Exportable):
     """The answer of one method to one problem.
 
     Parameters
@@ -233,37 +234,6 @@ class Result:
             trees=None,
             curve=None if self.curve is None else self.curve.without_rows(),
         )
-
-    def export(self, to: str, path: str | Path | None = None, **options: Any) -> str | bytes | Path:
-        """The model in another language or format, which predicts the same.
-
-        Parameters
-        ----------
-        to : str
-            Name of the format, such as `"c"` or `"sql"`, with options if there are any
-            (`"sql:table=people"`).
-        path : path, optional
-            File to write; it is replaced if it exists.
-        **options
-            Options of the format, such as `table="people"`.
-
-        Returns
-        -------
-        str, bytes or Path
-            The text, or the bytes of a binary format; with `path` the file.
-
-        Raises
-        ------
-        UnknownName
-            There is no such format, or it has no such option.
-        Unsupported
-            The format cannot express the model; the sentence says why.
-        DataError
-            The result holds no model, or the file cannot be written.
-        """
-        from milp_trees.models.exporting import export
-
-        return export(self, to, path, options)
 
     def save_html(self, path: str | Path, **options: Any) -> Path:
         """Write an interactive page that shows the model, its rows and its certificate.

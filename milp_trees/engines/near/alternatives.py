@@ -121,7 +121,7 @@ class _Search:
     # -- tests -------------------------------------------------------------------------------------
 
     def kept(self, test: BinaryFeature) -> tuple[int, bool] | bool:
-        """The test that presolve kept for a test, and whether it is the complement; or a constant."""
+        """The test that stands for a test, and whether it is the complement; or a constant."""
         return (self.view.index[test], False) if test in self.view.index else self.view.alias[test]
 
     def answer(self, test: BinaryFeature) -> np.ndarray:

@@ -39,7 +39,7 @@ T.details = (() => {
           el("ul", {}, tests.slice(1).map((name) => el("li", {}, name)), equal >= tests.length ? el("li", {}, "\u2026") : null)) : null),
       el("td", { class: "number" }, number(value)), el("td", { class: "number" }, better(worse)));
     const rest = found.up_to === null ? "These are all ways to divide the rows of this node."
-      : found.cut ? `All others give at least as bad a value as ${number(found.up_to)}.` : `All others give a worse value than ${number(found.up_to)}.`;
+      : found.shortened ? `All others give at least as bad a value as ${number(found.up_to)}.` : `All others give a worse value than ${number(found.up_to)}.`;
     return [head, el("p", { class: "soft" }, state.data.what_others),
       el("div", { class: "wide" }, el("table", { class: "others" },
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "split"), el("th", { scope: "col", class: "number" }, unit), el("th", { scope: "col", class: "number" }, "than now"))),
