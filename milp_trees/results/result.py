@@ -176,7 +176,7 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """|value − bound| / |value|; 0 if they are equal, None if one is unknown."""
+        """`|value − bound| / |value|`; 0 if they are equal, None if one is unknown."""
         return relative_gap(self.objective, self.bound)
 
     @property
