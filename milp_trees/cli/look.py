@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, writable, write
+from milp_trees.cli.app import Json, Out, app, writable, write
 from milp_trees.cli.failing import explained
-from milp_trees.cli.options import DATA
+from milp_trees.cli.help import DATA, DATA_COMMANDS
 from milp_trees.cli.readers import split
 from milp_trees.cli.reading import takes_reading
 from milp_trees.cli.space_options import option
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=DATA_COMMANDS)
 @explained
 @takes_reading
 def look(

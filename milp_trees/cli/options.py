@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli import reading
+from milp_trees.cli.help import DATA, TASK
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
@@ -31,8 +32,6 @@ OF_TASKS = {
     "file": "--costs",
     "constraints": "side constraints (--constraint, --capacity)",
 }
-
-DATA, TASK = "Data", "Task"
 
 
 @dataclass

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, writable
+from milp_trees.cli.app import Json, Out, app, check_picture, writable
 from milp_trees.cli.failing import WRONG_INPUT, explained, fail
+from milp_trees.cli.help import ANSWER, DATA
 from milp_trees.cli.limits import takes_limits
-from milp_trees.cli.options import DATA, describe
+from milp_trees.cli.options import describe
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
 from milp_trees.cli.readers import split
 from milp_trees.cli.reading import takes_reading
@@ -34,7 +35,7 @@ def _option(text: str, panel: str, *names: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
 @takes_reading
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads")

@@ -7,11 +7,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from milp_trees.cli.help import READING
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import split
 from milp_trees.data.reading import Reading
-
-PANEL = "Reading"
 
 
 def options() -> dict[str, tuple[Any, Any]]:
@@ -22,7 +21,7 @@ def options() -> dict[str, tuple[Any, Any]]:
         kind, value = (str, "") if isinstance(default, tuple) else (kinds[name], default)
         flag = f"--{name.replace('_', '-')}"
         out[name] = (
-            Annotated[kind, typer.Option(flag, help=text, rich_help_panel=PANEL)],
+            Annotated[kind, typer.Option(flag, help=text, rich_help_panel=READING)],
             value,
         )
     return out

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
+from milp_trees.cli.help import STORED
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.readers import pairs
 from milp_trees.cli.reading import takes_reading
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with --out or --json.")]
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STORED)
 @explained
 @takes_limits("time_limit")
 def verify(
@@ -92,7 +93,7 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
     return ONLY_RECOMPUTED if weak else OK
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STORED)
 @explained
 @takes_reading
 def predict(

@@ -12,6 +12,7 @@ import numpy as np
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.dates import is_threshold
 from milp_trees.errors import DataError
+from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 
@@ -85,7 +86,7 @@ class Routes:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Exportable):
     """A decision tree.
 
     Parameters
