@@ -6,6 +6,7 @@ it. What it cannot read is told, and never left out quietly.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,9 @@ UNKNOWN = frozenset(
         "",
     ]
 )
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+#: A number whose point stands before no group of three digits.
+_POINT = re.compile(r"[-+]?(\d*\.\d{1,2}|\d*\.\d{4,}|0\.\d+|\d{4,}\.\d+)([eE][-+]?\d+)?")
 #: Largest share of other texts in a column that was meant to hold numbers or dates.
 SPOILT = 0.1
 #: Such a column has more different numbers or dates than this; otherwise it is text.
@@ -138,11 +142,23 @@ class Told:
 
 def decimal_of(sample: pd.DataFrame) -> str | None:
     """The decimal mark that the columns of a table, all texts, have; None if they do not tell."""
-    seen = set()
+    seen: set[str] = set()
     for _, column in sample.items():
-        cells = _clean(column.dropna().unique())
+        texts = column.dropna().unique().tolist()
+        if not any("," in text for text in texts):  # a point, if anything; without a slow look
+            seen |= _plain_point(texts)
+            continue
+        cells = _clean(texts)
         seen |= numbers.marks(cells[~_unknown(cells)])
     return seen.pop() if len(seen) == 1 else None
+
+
+def _plain_point(texts: list[str]) -> set[str]:
+    """The decimal point, if all texts are numbers and one has no meaning without it."""
+    known = [text for text in texts if text.strip().lower() not in UNKNOWN]
+    if not any(_POINT.fullmatch(text.strip()) for text in known):
+        return set()
+    return {"."} if all(_NUMBER.fullmatch(text.strip()) for text in known) else set()
 
 
 def told(

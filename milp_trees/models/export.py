@@ -50,7 +50,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     Raises
     ------
     DataError
-        A label is not an action, or no threshold divides the rows of a node in single precision as
+        The tree compares dates, a label is not an action, or no threshold divides the rows of a node in single precision as
         the tree does.
 
     Examples
@@ -68,6 +68,10 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import Tree as SklearnTree
 
+    if dated := [t for t in tree.splits if t.kind == "<=" and isinstance(t.value, str)]:
+        raise DataError(
+            f"The test '{dated[0].name}' compares dates, which trees of scikit-learn cannot hold; make a number of {dated[0].column!r}, such as days, before the fit, or draw the tree with tree_svg."
+        )
     names = _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree.splits, X)
     tree.routes(rows)  # raises DataError for rows that lack features of the tree

@@ -207,6 +207,10 @@ def test_thresholds_of_dates_are_dates(tmp_path):
         cells = np.array(days if feature.column == "day" else times, dtype="datetime64[us]")
         assert (holds == (cells <= np.datetime64(feature.value))).all()
     assert data.loss == ""
+    tree = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp").predictor
+    assert mt.Tree.from_json(json.loads(json.dumps(tree.to_json()))) == tree
+    with pytest.raises(mt.DataError, match="compares dates"):
+        tree.to_sklearn(data)
 
 
 def test_a_result_reads_other_files_as_its_own(tmp_path):
