@@ -13,6 +13,7 @@ import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
 from milp_trees.data.read import read_table
+from milp_trees.models.export import to_sklearn
 from milp_trees.results.reload import reload
 from milp_trees.studies.predict import predict_file
 
@@ -210,7 +211,7 @@ def test_thresholds_of_dates_are_dates(tmp_path):
     tree = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp").predictor
     assert mt.Tree.from_json(json.loads(json.dumps(tree.to_json()))) == tree
     with pytest.raises(mt.DataError, match="compares dates"):
-        tree.to_sklearn(data)
+        to_sklearn(tree, data)
 
 
 def test_a_result_reads_other_files_as_its_own(tmp_path):
