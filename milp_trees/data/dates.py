@@ -37,6 +37,8 @@ _SPELLED = {
     "%p": "AM/PM",
     "%z": "zone",
 }
+#: A date whose year has two digits; which of its numbers is the year cannot be known.
+_SHORT_YEAR = r"(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|[12]\d|3[01])\1\d\d"
 #: Number of texts whose forms are tried on all of them.
 _FIRST = 20
 #: Units of time in which thresholds are written, the coarsest first, and the letters of each text.
@@ -78,7 +80,14 @@ def guess(cells: Any, rows: np.ndarray, order: str | None) -> Guess | None:
     good = {p: int(rows[~np.isnat(v)].sum()) for p, v in read.items()}
     best = max(good, key=lambda p: good[p], default="")
     if not best or not good[best]:
-        return None
+        short = cells.str.fullmatch(_SHORT_YEAR).to_numpy(dtype=bool)
+        if rows[short].sum() < 0.9 * rows.sum() or len(cells) <= _FIRST // 2:
+            return None
+        return Guess(
+            "",
+            f"seems to hold dates with two digits for the year, such as {cells[short].iloc[0]!r}",
+            "write years with four digits, keep the column as text with --text",
+        )
     other = _other_order(best)
     if good[best] != good.get(other) or np.array_equal(read[best], read[other], equal_nan=True):
         return Guess(best)

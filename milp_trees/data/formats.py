@@ -238,7 +238,7 @@ def _spoilt(
     row = int(texts.isin(set(wrong.astype(str))).to_numpy().argmax())
     return (
         f"holds {format} but for {int(rows[bad].sum())} of {int(rows.sum())} entries, such as {texts.iloc[row]!r} in row {row}",
-        "correct them or drop those rows",
+        "correct them, drop those rows, keep the column as text with --text",
     )
 
 

@@ -34,6 +34,7 @@ _PADDED = re.compile(rb'(?:^|[,;|\s"])[+-]?0\d+(?=[,;|\s"]|$)', re.MULTILINE)
 #: What may stand before its zero, by byte; and bytes that are searched at once.
 _BEFORE = np.isin(np.arange(256), list(b',;|\n\t "+-'))
 _CHUNK = 1 << 20
+_STATED = re.compile(rb'"?sep=([,;|\t])"?\n')
 _SOMETHING = re.compile(rb"\S")
 #: Rows from which the decimal mark is found, and bytes in which the first line is looked for.
 _SAMPLE, _HEAD = 1000, 1 << 16
@@ -97,7 +98,9 @@ class Lines:
         reading = reading or Reading()
         data, encoding = as_utf8(raw, file, reading.encoding)
         begin = len(data) - len(data.lstrip(b"\n"))
-        if not data[begin:].split(b"\n", 1)[0].strip():
+        if stated := _STATED.match(data, begin):  # a line by which spreadsheets know the separator
+            reading, begin = reading.found(sep=stated[1].decode("ascii")), stated.end()
+        if _SOMETHING.search(data, begin) is None:
             raise DataError(f"{file} is empty.")
         head, first, whole = _first_record(data, begin, file)
         sep = reading.sep or guess(head, whole)

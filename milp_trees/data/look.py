@@ -261,6 +261,10 @@ def _guesses(table: Table, given: Columns) -> list[str]:
     for name in table.frame.columns:
         if table.frame[name].nunique() == 1:
             out.append(f"{str(name)!r} holds one value only, so it gives no feature.")
+        if table.frame[name].dtype.kind in "OTU":
+            texts = table.frame[name].dropna().astype(str).drop_duplicates()
+            if texts.str.strip().str.casefold().duplicated().any():
+                out.append(f"{str(name)!r} holds texts that differ in spaces or capitals only.")
         if counts_up(table.frame[name]):
             out.append(f"{str(name)!r} counts up from row to row, as identifiers do.")
     for name in table.codes:

@@ -77,6 +77,8 @@ _POINT = r"(?:\d+|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:['’]\d{3})+|[1-9]\d{0
 _COMMA = _POINT.replace(r"\.", "#").replace(",\\d{3}", r"\.\d{3}").replace("#", ",")
 #: Digits in groups of thousands after a plus sign are rather a phone number.
 _GROUPED = r"[,.'’ ]\d{3}"
+#: More digits than a double holds, before a decimal mark: the name of something.
+_LONG = r"^(?:\d['’ ]?){16}|^\d{1,3}(?:[.,]\d{3}){5}"
 
 
 class Parts(NamedTuple):
@@ -108,6 +110,7 @@ def parts(cells: Any) -> Parts:
     signs = found["sign"] + found["inner"]
     bad = (digits == "") | (signs.str.len() > 1) | ((found["open"] == "") != (found["close"] == ""))
     bad |= (found["before"] != "") & (found["after"] != "")
+    bad |= digits.str.contains(_LONG)
     bad |= (found["open"] != "") & (signs != "")
     bad |= (signs == "+") & digits.str.contains(_GROUPED)
     negative = signs.isin(["-", "−"]) | (found["open"] != "")

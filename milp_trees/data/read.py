@@ -231,6 +231,9 @@ def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise DataError(f"{file} is not a Parquet file: {str(error).splitlines()[0]}") from None
     frame.columns = [str(c) for c in frame.columns]
+    for name in [c for c in frame.columns if frame[c].dtype.kind == "O"]:
+        if pd.api.types.infer_dtype(frame[name], skipna=True) == "date":
+            frame[name] = pd.to_datetime(frame[name])
     return frame
 
 

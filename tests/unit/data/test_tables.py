@@ -95,6 +95,43 @@ def test_whole_numbers_that_could_be_times_are_numbers(cells, kind, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("1,5;2,5;0\n2,5;3,5;1\n", [[1.5, 2.5], [2.5, 3.5], [0, 1]]),
+        ("sep=;\na;y\n1;no\n", [[1], ["no"]]),
+        ("a;b;y;\n1;2;no\n3;4;yes\n", [[1, 3], [2, 4], ["no", "yes"]]),
+        ("a;b;y\n1;2;no;\n3;4;yes;\n", [[1, 3], [2, 4], ["no", "yes"]]),
+        ("\n\na\ty\n\n1\tno\n\n", [[1], ["no"]]),
+        ("first name\tlast\nJo Ann\tLee\n", [["Jo Ann"], ["Lee"]]),
+        ("tags;y\na,b;no\nc,d;yes\n", [["a,b", "c,d"], ["no", "yes"]]),
+        ("tags,y\na;b,no\nc;d,yes\n", [["a;b", "c;d"], ["no", "yes"]]),
+        ('a,y\n"1,234",no\n"12,345,678",yes\n', [[1234, 12345678], ["no", "yes"]]),
+        ("a;y\n−1,5;no\n(2,5);yes\n", [[-1.5, -2.5], ["no", "yes"]]),
+        ("z,y\n01234,no\n80331,yes\n", [["01234", "80331"], ["no", "yes"]]),
+        ("id;y\n4000 1234 5678 9012;no\n4000 1234 5678 9013;yes\n", None),
+        ('a,y\n"12,34,567",no\n"1,00,000",yes\n', [["12,34,567", "1,00,000"], ["no", "yes"]]),
+    ],
+)
+def test_tables_of_many_makes_are_read(text, held, tmp_path):
+    """None of `held` stands for the cells as they are written."""
+    found = read_table(write(tmp_path, text), alone=True)
+    cells = [line.split(";") for line in text.splitlines()[1:]]
+    assert [c.tolist() for _, c in found.frame.items()] == (
+        [list(c) for c in zip(*cells, strict=True)] if held is None else held
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig", "cp1252"])
+def test_encodings_are_found_or_asked_about(encoding, tmp_path):
+    text = "größe;y\n1,5;Köln\n2,5;Bonn\n"
+    assert read_table(write(tmp_path, text, encoding=encoding)).features == ["größe"]
+    russian = write(tmp_path, "имя;y\nда;1\n", "r.csv", encoding="cp1251")
+    with pytest.raises(mt.DataError, match="name its encoding with --encoding"):
+        read_table(russian)
+    assert mt.look(russian, encoding="cp1251").columns.loc[0, "column"] == "имя"
+
+
+@pytest.mark.parametrize(
     ("options", "first"),
     [({"dates": "day-first"}, "2021-04-03"), ({"dates": "month-first"}, "2021-03-04")],
 )
