@@ -14,6 +14,8 @@ from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
 from milp_trees.data.read import read_table
 from milp_trees.models.export import to_sklearn
+from milp_trees.planning.reading import read_plan
+from milp_trees.planning.recipes import build_problem
 from milp_trees.results.reload import reload
 from milp_trees.studies.predict import predict_file
 
@@ -346,6 +348,26 @@ def test_options_of_reading_are_checked_and_read_from_specs(tmp_path):
     assert (plain.X == stated.X).all()
     text = mt.load(path, text="a")
     assert next(f.name for f in text.features if f.column == "a") == "a == 1,5"
+
+
+def test_a_spec_states_how_tables_are_read(tmp_path):
+    """By the same keys; a value that is not allowed is an error with its place."""
+    path = write(
+        tmp_path, table(("a", ["1,5", "2,5"] * 20), ("name", [f"n{i}" for i in range(40)]))
+    )
+    data = {"file": str(path), "sep": ";", "ignore_bad_columns": True, "text": ["a"]}
+    spec = {
+        "problems": [{"name": "p", "data": data, "space": {"max_depth": 1}}],
+        "methods": [{"labels": "dp"}],
+    }
+    plan = read_plan(spec)
+    assert len(plan.runs) == 1
+    built, _ = build_problem("trees", plan.problems[0].recipe, tmp_path)
+    assert [f.name for f in built.dataset.features] == ["a == 2,5"]
+    assert list(built.dataset.source["left_out"]) == ["name"]
+    data["sep"] = "??"
+    with pytest.raises(mt.DataError, match=r"problems\[0\].*sep is one character"):
+        read_plan(spec)
 
 
 def test_look_shows_everything_at_once(tmp_path):
