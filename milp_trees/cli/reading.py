@@ -51,7 +51,7 @@ def described(source: Mapping[str, Any]) -> list[str]:
     reading = Reading.from_json({"formats": formats})
     lines = []
     if how:
-        told = [f"{name.replace('_', '-')} {_shown(how[name])}" for name in how]
+        told = [f"{name.replace('_', '-')} {_shown(how[name])}".rstrip() for name in how]
         found = f" ({', '.join(guessed)} guessed)" if guessed else ""
         lines.append(f"read as   {', '.join(told)}{found}")
     lines += [f"          {name}: {form}" for name, form in reading.formats.items()]
@@ -63,8 +63,4 @@ def described(source: Mapping[str, Any]) -> list[str]:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return (
-        {"\t": "tab", True: ""}.get(value, str(value))
-        if isinstance(value, (str, bool))
-        else str(value)
-    )
+    return "" if value is True else {"\t": "tab"}.get(value, str(value))

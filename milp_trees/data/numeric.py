@@ -6,6 +6,7 @@ Ensembles need it, because they have thresholds of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from milp_trees.data.load import (
     meanings,
     read_named,
 )
+from milp_trees.data.problems import Problem
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import kind_of
 from milp_trees.data.usable import regroup, usable
@@ -156,6 +158,14 @@ def load_numeric_columns(
     )
     meaning, features = meanings(table, given)
     frame = table.frame
+    dated = [
+        Problem(
+            c, "holds dates, which ensembles cannot split on", "make a number of it, such as days"
+        )
+        for c in features
+        if frame[c].dtype.kind == "M"
+    ]
+    table = replace(table, problems=(*table.problems, *dated))
     most = given.reading.max_categories or MOST_LEVELS
     features, many, left_out = usable(table, given, features, meaning, most)
     fields = {

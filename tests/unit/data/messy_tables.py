@@ -124,3 +124,17 @@ def messy(seed):
         if r.random() < 0.02:
             out.write("\n")
     return out.getvalue().encode(encoding), truth
+
+
+def write(folder, text, name="table.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def table(*columns, sep=";"):
+    """Lines of a table with a target of two classes; a column is its name and its cells."""
+    n = len(columns[0][1])
+    rows = [[name for name, _ in columns] + ["y"]]
+    rows += [[str(cells[i]) for _, cells in columns] + ["no" if i % 3 else "yes"] for i in range(n)]
+    return "\n".join(sep.join(row) for row in rows) + "\n"

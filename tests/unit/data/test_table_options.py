@@ -1,0 +1,133 @@
+"""What a result, a SPEC and `predict` keep of how a table was read, and columns of many categories."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_tables import table, write
+
+import milp_trees as mt
+from milp_trees.data.load import load_split
+from milp_trees.data.problems import TableProblems
+from milp_trees.planning.reading import read_plan
+from milp_trees.planning.recipes import build_problem
+from milp_trees.results.reload import reload
+from milp_trees.studies.predict import predict_file
+
+
+def test_a_result_reads_other_files_as_its_own(tmp_path):
+    """Decimal commas, dates, percent and money of a new file are read as those of the training rows;
+    another form of a column is refused, and another separator is found.
+    """
+    days = [f"{d:02d}.{m:02d}.2021" for m in (1, 5, 9) for d in range(1, 25, 2)]
+    late = ["yes" if day[3:5] == "09" else "no" for day in days]
+    rate = [f"{i % 10},5 %" for i in range(len(days))]
+    lines = ["day;rate;late", *(";".join(row) for row in zip(days, rate, late, strict=True))]
+    path = write(tmp_path, "\n".join(lines) + "\n", encoding="cp1252")
+    data = mt.load(path, binarizer="quantiles:3")
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    stored = json.loads(json.dumps(result.to_json()))
+    assert result.predictor.to_text().startswith("day <= 2021-")
+    assert mt.verify(stored).verdict.value == "derived"
+    (tmp_path / "r.json").write_text(json.dumps(stored))
+    new = write(tmp_path, "rate\tday\n1,5 %\t01.02.2021\n2,5 %\t03.10.2021\n", "new.csv")
+    assert predict_file(tmp_path / "r.json", new)[0] == ["no", "yes"]
+    other = write(tmp_path, "rate,day\n1,2021-02-01\n2,2021-10-03\n", "iso.csv")
+    with pytest.raises(
+        mt.DataError, match=r"'day' holds dates written DD\.MM\.YYYY but for 2 of 2"
+    ):
+        predict_file(tmp_path / "r.json", other)
+
+
+@pytest.mark.parametrize("how", ["target", "hash"])
+def test_many_categories_are_refused_or_grouped(how, tmp_path):
+    """A stored result reads and predicts by the same groups; `verify` computes them again."""
+    n = 600
+    rows = [
+        ("shop " + str(i * 37 % 150), i % 11, "yes" if i * 37 % 150 < 50 else "no")
+        for i in range(n)
+    ]
+    text = "shop,x,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    path = write(tmp_path, text)
+    with pytest.raises(TableProblems, match=r"150 different texts .*--categories target"):
+        mt.load(path)
+    train, test = load_split(path, categories=how, max_categories=20, test_size=0.25)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    stored = json.loads(json.dumps(result.to_json()))
+    assert mt.verify(stored).verdict.value == "derived"
+    again, others = reload(stored["problem"]["data"])
+    assert (again.sha256, others.sha256) == (train.sha256, test.sha256)
+    assert "may give a better tree" in train.loss
+    (tmp_path / "r.json").write_text(json.dumps(stored))
+    new = write(tmp_path, "x,shop\n1,shop 3\n1,never seen\n", "new.csv")
+    labels = predict_file(tmp_path / "r.json", new)[0]
+    if how == "target":
+        assert result.predictor.splits[0].column == "share of yes by shop"
+        assert labels[0] == "yes"
+        shares = stored["problem"]["data"]["categories"]["shop"]["shares"]
+        shares["shop 3"] = [0.001]
+        with pytest.raises(mt.errors.VerificationError, match=r"shares\.shop 3"):
+            mt.verify(stored)
+    else:
+        held = {f.column for f in train.features}
+        assert held == {"hash of shop", "x"}
+        assert sum(f.column == "hash of shop" for f in train.features) <= 20
+
+
+def test_the_label_of_a_row_has_no_part_in_its_share(tmp_path):
+    """Changing one label changes shares of rows of other folds only; a value that occurs once gets
+    the share of all rows.
+    """
+    from milp_trees.data.categories import shares
+
+    draw = np.random.default_rng(1)
+    texts = pd.Series([f"c{k}" for k in draw.integers(0, 30, 200)])
+    texts[17] = "once"
+    y, train = draw.integers(0, 2, 200), np.arange(200)
+    _, before = shares(texts, y, train)
+    for row in (3, 17, 90):
+        changed = y.copy()
+        changed[row] = 1 - changed[row]
+        _, after = shares(texts, changed, train)
+        assert (before[row] == after[row]).all()
+    assert abs(before[17, 0] - y.mean()) < 0.05
+
+
+def test_options_of_reading_are_checked_and_read_from_specs(tmp_path):
+    path = write(tmp_path, table(("a", ["1,5", "2,5", "3,5"] * 4), ("b", [1, 2, 3] * 4)))
+    for options, sentence in (
+        ({"sep": "ab"}, "sep is one character"),
+        ({"decimal": "x"}, "decimal is one of"),
+        ({"encoding": "nonsense"}, "no encoding 'nonsense'"),
+        ({"categories": "some"}, "categories is one of"),
+        ({"max_categories": 0}, "max_categories must be"),
+        ({"ignore_bad_columns": 1}, "must be True or False"),
+    ):
+        with pytest.raises(mt.DataError, match=sentence):
+            mt.load(path, **options)
+    plain = mt.load(path)
+    stated = mt.load(path, sep="semicolon", decimal=",", encoding="latin-1")
+    assert (plain.X == stated.X).all()
+    text = mt.load(path, text="a")
+    assert next(f.name for f in text.features if f.column == "a") == "a == 1,5"
+
+
+def test_a_spec_states_how_tables_are_read(tmp_path):
+    """By the same keys; a value that is not allowed is an error with its place."""
+    path = write(
+        tmp_path, table(("a", ["1,5", "2,5"] * 20), ("name", [f"n{i}" for i in range(40)]))
+    )
+    data = {"file": str(path), "sep": ";", "ignore_bad_columns": True, "text": ["a"]}
+    spec = {
+        "problems": [{"name": "p", "data": data, "space": {"max_depth": 1}}],
+        "methods": [{"labels": "dp"}],
+    }
+    plan = read_plan(spec)
+    assert len(plan.runs) == 1
+    built, _ = build_problem("trees", plan.problems[0].recipe, tmp_path)
+    assert [f.name for f in built.dataset.features] == ["a == 2,5"]
+    assert list(built.dataset.source["left_out"]) == ["name"]
+    data["sep"] = "??"
+    with pytest.raises(mt.DataError, match=r"problems\[0\].*sep is one character"):
+        read_plan(spec)
