@@ -67,7 +67,7 @@ _POINT = re.compile(r"[-+]?(\d*\.\d{1,2}|\d*\.\d{4,}|0\.\d+|\d{4,}\.\d+)([eE][-+
 SPOILT = 0.1
 #: Such a column has more different numbers or dates than this; otherwise it is text.
 MANY = 10
-#: Different texts that are looked at before all of them are.
+#: Cells that are looked at before all of them are.
 _SAMPLE = 500
 
 
@@ -191,6 +191,8 @@ def told(
     """
     import pandas as pd
 
+    if known is None and not _has_digits(column):
+        return Told()
     codes, texts = pd.factorize(column)
     cells = _clean(texts)
     missing = _unknown(cells)
@@ -199,9 +201,6 @@ def told(
         return Told()
     format, guess = known, None
     if known is None:
-        few = held if len(held) <= _SAMPLE else held.iloc[:: len(held) // _SAMPLE]
-        if few.str.contains(r"\d").mean() < 1 - SPOILT:
-            return Told()
         date = dates.guess(held, rows, order)
         guess = numbers.guess(held, rows, stated, usual, sure) if date is None else None
         if date is not None:
@@ -228,6 +227,14 @@ def told(
     every[:-1][~missing] = values
     out = every[codes]  # -1, for a missing cell, is the last one
     return Told(out, format, tuple(sorted({str(w) for w in cells[missing]})))
+
+
+def _has_digits(column: pd.Series) -> bool:
+    """Whether nearly all cells of a sample that are not missing hold a digit."""
+    held = column.dropna()
+    few = _clean(held.iloc[:: max(1, len(held) // _SAMPLE)])
+    few = few[~_unknown(few)]
+    return bool(len(few) and few.str.contains(r"\d").mean() >= 1 - SPOILT)
 
 
 def _spoilt(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,12 +57,15 @@ class TableProblems(DataError):
     """
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.name, self.problems = name, tuple(problems)
         lines = [str(problem) for problem in problems]
         if len(lines) > 1:
             head = f"{len({p.column for p in problems})} columns of {name} cannot be used as they are (--ignore-bad-columns leaves them out)."
             lines = [head, *(f"  {line}" for line in lines)]
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableProblems, (self.name, self.problems)
 
 
 def identifiers(

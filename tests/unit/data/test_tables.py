@@ -3,6 +3,7 @@ only looks like a number or a date stays as it is.
 """
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -172,6 +173,7 @@ def test_all_problems_come_in_one_report(tmp_path):
         assert words in told[column]
         assert f"--drop {column}." in told[column]
     assert len(str(raised.value).splitlines()) == 1 + len(told)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     data = mt.load(path, ignore_bad_columns=True)
     assert set(data.source["left_out"]) == set(told)
     assert {f.column for f in data.features} == {"x"}
