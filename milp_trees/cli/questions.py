@@ -65,7 +65,7 @@ def by_size(
     check_picture(plot)
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
-        live.bar.update(live.task, method=method or "")
+        live.begin(method or "")
         most = leaves or (8 if options.max_length is None else options.max_length + 1)
         found = path_of_sizes(problem, most, method, limits, live.point)
     if not as_json:
