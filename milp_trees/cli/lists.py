@@ -55,11 +55,11 @@ def estimate(
             typer.echo(f"{r['formulation']}: {r['reason']}")
 
 
-@app.command(rich_help_panel=STUDIES)
+@app.command("export-model", rich_help_panel=STUDIES)
 @explained
 @takes_problem
 @takes_limits("time_limit", "max_nonzeros")
-def export(
+def export_problem(
     options: ProblemOptions,
     *,
     formulation: Annotated[

@@ -18,6 +18,7 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import describe
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
 from milp_trees.cli.readers import split
+from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 from milp_trees.limits import Limits
@@ -36,6 +37,7 @@ def _option(text: str, panel: str, *names: str) -> Any:
 
 @app.command(rich_help_panel=ANSWER)
 @explained
+@takes_reading
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads")
 def prune(
     data: Annotated[
@@ -160,6 +162,7 @@ def prune(
     store: Annotated[
         Path | None, typer.Option("--store", help="SQLite file for the rows of --methods.")
     ] = None,
+    reading: dict[str, Any],
     limits: Limits,
     out: Out = None,
     as_json: Json = False,
@@ -189,6 +192,7 @@ def prune(
         "weights": weights,
         "features": split(features),
         "drop": split(drop),
+        **reading,
     }
     costs = _costs(feature_costs, group, group_once, node_cost, leaf_cost, denominator)
     grown = pruning_problem(data, growing, lam=0 if lam is None else lam, costs=costs, **columns)

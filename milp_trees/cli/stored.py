@@ -14,6 +14,7 @@ from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
 from milp_trees.cli.help import STORED
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.readers import pairs
+from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
 from milp_trees.limits import Limits
 
@@ -94,6 +95,7 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
 
 @app.command(rich_help_panel=STORED)
 @explained
+@takes_reading
 def predict(
     result: Stored,
     new: Annotated[
@@ -106,12 +108,14 @@ def predict(
         Path | None,
         typer.Option("--out", help="CSV file for the predictions; by default standard output."),
     ] = None,
+    *,
+    reading: dict[str, Any],
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a table with the tree or rule list of a stored result."""
     from milp_trees.studies.predict import predict_file
 
-    labels, note = predict_file(result, new)
+    labels, note = predict_file(result, new, **reading)
     if as_json:
         write({"predictions": labels}, None, True)
     text = as_csv("prediction", labels)
