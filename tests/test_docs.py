@@ -119,12 +119,14 @@ def test_the_command_page_is_complete():
     """
     from milp_trees.cli.app import EXIT_CODES
     from milp_trees.cli.options import ProblemOptions
+    from milp_trees.data.reading import Reading
 
     page = text("docs/guide/cli.md")
     for command in click_commands():
         assert f"`{command}" in page, command
-    for name in ProblemOptions.__dataclass_fields__:
-        assert name == "data" or f"`--{name.replace('_', '-')}`" in page, name
+    names = {*ProblemOptions.__dataclass_fields__, *Reading.options()} - {"data", "reading"}
+    for name in names:
+        assert f"`--{name.replace('_', '-')}`" in page, name
     for code, meaning in re.findall(r"^  (\d+) +(.*)$", EXIT_CODES, flags=re.MULTILINE):
         assert f"| {code} | {meaning} |" in page
 

@@ -6,7 +6,7 @@ import functools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,7 +62,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
         except (SolverFailure, SolverUnavailable) as error:
             fail(str(error), SOLVER_FAILED)
         except MilpTreesError as error:
-            fail(with_flags(str(error), given), WRONG_INPUT)
+            fail(str(error), WRONG_INPUT)
         except BrokenPipeError:
             sys.stderr.close()
             raise typer.Exit(OK) from None
@@ -116,30 +116,6 @@ def check_numbers(options: dict[str, Any]) -> None:
             raise DataError(f"{flag} must be a finite number; got {number}.")
         if isinstance(number, (int, float)) and abs(number) >= 2**63:
             raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
-
-
-#: Options that have other names than the parameters of the calls.
-_RENAMED = {"max_depth": "depth", "max_leaf_nodes": "max_leaves"}
-
-
-def with_flags(sentence: str, options: Collection[str]) -> str:
-    """A sentence of the library that begins with a parameter, with the option in its place.
-
-    Parameters
-    ----------
-    sentence : str
-    options : collection of str
-        The parameters of the command.
-
-    Returns
-    -------
-    str
-    """
-    word, _, rest = sentence.partition(" ")
-    option = _RENAMED.get(word, word)
-    if option not in options or not rest.startswith("must "):
-        return sentence
-    return f"--{option.replace('_', '-')} {rest}"
 
 
 def fail(sentence: str, code: int) -> None:

@@ -46,7 +46,6 @@ def info(as_json: Json = False) -> None:
 
 def gathered() -> dict[str, Any]:
     """What the command tells, as plain data."""
-    import milp_trees
     from milp_trees.by_name import registry
     from milp_trees.compiling.store import folder
     from milp_trees.mip.solver import availability_of
@@ -62,7 +61,7 @@ def gathered() -> dict[str, Any]:
     sizes = [path.stat().st_size for path in cache.rglob("*") if path.is_file()]
     return {
         "versions": about["versions"],
-        "folder": str(Path(milp_trees.__file__).parent),
+        "folder": str(Path(__file__).parents[1]),
         "python": about["python"],
         "os": about["os"],
         "cpu": about["cpu"],

@@ -6,7 +6,6 @@ import pytest
 from cli_cases import PLANTED, run
 
 from milp_trees.cli import help as headings
-from milp_trees.cli.failing import with_flags
 from milp_trees.cli.main import app
 from milp_trees.cli.progress import longest
 from milp_trees.results.tables import plain_table, reasons, summary
@@ -65,11 +64,9 @@ def test_wrong_usage_is_answered_with_what_to_do(words, said):
     assert said in " ".join(run(*words, code=2).stderr.split())
 
 
-def test_errors_name_options_instead_of_parameters():
-    assert with_flags("max_depth must be 1; got 0.", {"depth"}) == "--depth must be 1; got 0."
-    assert with_flags("max_depth must be 1; got 0.", {"rows"}) == "max_depth must be 1; got 0."
-    assert with_flags("depth is deep.", {"depth"}) == "depth is deep."
-    assert "--slack 1" in run("near-best", "iris", code=1).stderr
+def test_near_best_asks_for_a_slack_by_its_options():
+    for given in ([], ["--slack", "1", "--relative", "0.1"]):
+        assert "for example --slack 1" in run("near-best", "iris", *given, code=1).stderr
 
 
 def test_solve_says_what_a_user_wants_and_counts_only_when_asked():

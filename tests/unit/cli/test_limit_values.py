@@ -170,10 +170,10 @@ def test_problems_that_are_none_are_refused(problems):
 @pytest.mark.parametrize(
     "options, sentence",
     [
-        (["--time-limit", "nan"], "--time-limit must be a number of seconds"),
-        (["--time-limit", "inf"], "--time-limit must be a number of seconds"),
-        (["--time-limit", "-1"], "--time-limit must be a number of seconds"),
-        (["--time-limit", "0"], "--time-limit must be positive"),
+        (["--time-limit", "nan"], "time_limit must be a number of seconds"),
+        (["--time-limit", "inf"], "time_limit must be a number of seconds"),
+        (["--time-limit", "-1"], "time_limit must be a number of seconds"),
+        (["--time-limit", "0"], "time_limit must be positive"),
         (["--memory-limit", "0"], "memory_mb must be a positive number"),
         (["--threads", "0"], "threads must be a whole number of at least 1"),
         (["--max-nonzeros", "-5"], "max_nonzeros must be a whole number"),
