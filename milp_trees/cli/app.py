@@ -175,7 +175,12 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
             ) from None
 
 
-def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | None = None) -> None:
+def show(
+    rows: list[dict[str, Any]],
+    best: Result | None,
+    reference: Result | None = None,
+    verbose: bool = False,
+) -> None:
     """Print tables (of a single result its summary) and the best tree.
 
     Parameters
@@ -186,23 +191,25 @@ def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | No
         The result whose tree is drawn.
     reference : Result or None
         The result with which the rows were compared.
+    verbose : bool, default=False
+        Whether the summary of a single result has counters.
     """
-    from rich.console import Console
-
     from milp_trees.results.tables import reasons, rich_tables, summary
 
     typer.echo()
     if len(rows) == 1:
-        for name, text in summary(rows[0]):
+        for name, text in summary(rows[0], verbose):
             typer.echo(f"{name:<9} {text}")
     else:
+        from rich.console import Console
+
         console = Console()
         name = "reference" if reference is None else reference.method
         for table in rich_tables(rows, console.width, name):
             console.print(table)
             typer.echo()
         if reference is not None:
-            typer.echo(f"reference    {reference!r}")
+            typer.echo(f"reference    {reference.line}")
         for line in reasons(rows):
             typer.echo(line)
         for row in rows:
@@ -264,7 +271,13 @@ def finish_study(study: Study) -> None:
         raise typer.Exit(NOT_VERIFIED)
     if study.interrupted:
         typer.echo(
-            "Interrupted; finished rows are kept. The same command with --store resumes.", err=True
+            "Interrupted; these are the rows that were finished, and "
+            + (
+                f"{study.store.path} keeps them: the same command resumes."
+                if study.store.path
+                else "none is kept: with --store FILE the same command would resume."
+            ),
+            err=True,
         )
         raise typer.Exit(INTERRUPTED)
     failed = [row for row in study.rows if row["status"] == "error"]

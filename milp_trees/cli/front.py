@@ -76,7 +76,7 @@ def front(
     problem = replace(problem, question=question)
     method = method or default_method(problem)
     with Live() as live:
-        live.bar.update(live.task, method=method)
+        live.begin(method)
         result = answer(
             problem,
             method,

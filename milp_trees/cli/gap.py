@@ -51,7 +51,7 @@ def gap(
     given = read_model(model, problem)
     problem = options.free_of_depth(problem, method)
     with Live() as live:
-        live.bar.update(live.task, method=method or "")
+        live.begin(method or "")
         found = gap_of(given, problem, method=method, limits=limits, progress=live.point)
     if not as_json:
         typer.echo(f"\n{found.to_text()}")

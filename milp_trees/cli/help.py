@@ -27,8 +27,20 @@ COMMANDS = (ANSWER, DATA_COMMANDS, STORED, STUDIES, LISTED, "Other commands")
 FIRST = ("solve", "compare", "look", "verify", "study")
 
 
+#: What numbers are called in a sentence, by the names of pydantic's errors.
+NUMBERS = {"int_parsing": "a whole number", "float_parsing": "a number"}
+
+
 class Command(TyperCommand):
     """A command whose options stand under headings in its help text."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # typer has its own copy of click, whose classes are private
+            if getattr(error, "exit_code", None) == 2:
+                _explain(error)
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
@@ -43,6 +55,23 @@ class Command(TyperCommand):
         _write(formatter, options, OPTIONS)
 
 
+def _explain(error: Any) -> None:
+    """Add what was given and what to do to the sentence of an error of usage."""
+    param: Any = getattr(error, "param", None)
+    cause, message = error.__cause__, str(error.message)
+    if type(error).__name__ == "MissingParameter" and getattr(param, "help", None):
+        error.message = f"It is needed: {param.help}"
+    elif hasattr(cause, "errors"):
+        first = cause.errors()[0]
+        limits, what = first.get("ctx", {}), NUMBERS.get(first["type"])
+        what = f"at least {limits['ge']}" if "ge" in limits else what
+        what = f"at most {limits['le']}" if "le" in limits else what
+        must = message.rstrip(".") if what is None else f"It must be {what}"
+        error.message = f"{must}; got {first.get('input')!r}."
+    elif "unexpected extra argument" in message:
+        error.message = f"{message.rstrip('.')}; a value with spaces stands in quotes, and options begin with two dashes."
+
+
 def _heading(param: Any) -> str:
     if param.name == "help":
         return OUTPUT
@@ -51,6 +80,16 @@ def _heading(param: Any) -> str:
 
 class Group(TyperGroup):
     """The list of commands, under headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if type(error).__name__ == "NoSuchOption":
+                option = getattr(error, "option_name", "")
+                text = f"No such option: {option}. Options follow the command: milp-trees solve iris --depth 2."
+                error.message = text  # type: ignore[attr-defined]
+            raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         names = sorted(self.list_commands(ctx))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,8 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.limits import Limits
 
+#: Cells of a column of numbers.
+NUMBER = re.compile(r"[-+]?\d[\d .,e+-]*|–")
 #: The formulations of the demonstration: one for each idea.
 DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
 
@@ -111,8 +114,10 @@ def formulations(as_json: Json = False) -> None:
     if as_json:
         write(rows, None, True)
     else:
+        # The reference has a line of its own, so that a link stays whole.
         print_table(
-            ["name", "title", "reference"], [[r["name"], r["title"], r["reference"]] for r in rows]
+            ["name", "title and reference"],
+            [[r["name"], f"{r['title']}\n{r['reference']}"] for r in rows],
         )
 
 
@@ -277,12 +282,16 @@ def demo(
 
 
 def print_table(heads: list[str], rows: list[list[Any]]) -> None:
+    """Print a table that fits the terminal; the names in the first column stay whole."""
     from rich.console import Console
     from rich.table import Table
 
     table: Table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in heads:
-        table.add_column(head, overflow="fold")
+    for at, head in enumerate(heads):
+        cells = [str(row[at]) for row in rows]
+        numbers = any(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
+        justify: Any = "right" if at and numbers else "left"
+        table.add_column(head, overflow="fold", no_wrap=at == 0, justify=justify)
     for row in rows:
         table.add_row(*map(str, row))
     Console().print(table)

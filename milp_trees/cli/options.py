@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli import reading
-from milp_trees.cli.help import DATA, TASK
+from milp_trees.cli.help import DATA, OUTPUT, TASK
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
@@ -97,6 +97,10 @@ class ProblemOptions(SpaceOptions):
         None
     )
     split_seed: Annotated[int, option("Seed of that split.", DATA)] = 0
+    quiet: Annotated[
+        bool,
+        option("Neither describe the data nor show progress.", OUTPUT, "--quiet", "-q"),
+    ] = False
     task: Annotated[
         str,
         option(
@@ -172,7 +176,9 @@ class ProblemOptions(SpaceOptions):
         task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
-        typer.echo("\n".join([describe(train, test), *self.described(space, train)]), err=quiet)
+        if not self.quiet:
+            text = [describe(train, test), *self.described(space, train)]
+            typer.echo("\n".join(text), err=quiet)
         return problem, test
 
     def _load(self, **options: Any) -> tuple[Dataset, Dataset | None]:

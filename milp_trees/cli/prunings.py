@@ -242,7 +242,7 @@ def at_one_price(
     from milp_trees.studies.solving import answer
 
     with Live() as live:
-        live.bar.update(live.task, method=method or "")
+        live.begin(method or "")
         result = answer(
             grown.problem,
             method,

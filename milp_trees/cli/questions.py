@@ -14,6 +14,7 @@ from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.errors import DataError
 from milp_trees.limits import Limit, Limits
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def by_size(
     check_picture(plot)
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
-        live.bar.update(live.task, method=method or "")
+        live.begin(method or "")
         most = leaves or (8 if options.max_length is None else options.max_length + 1)
         found = path_of_sizes(problem, most, method, limits, live.point)
     if not as_json:
@@ -166,6 +167,10 @@ def near_best(
 
     writable(plot, out)
     check_picture(plot)
+    if (slack is None) == (relative is None):
+        raise DataError(
+            "Give one of --slack (in the task's unit) and --relative (a share of the best value), for example --slack 1."
+        )
     question = NearBest(slack, relative, trivial, equal_tests, most=1)
     problem, _ = options.problem(quiet=as_json)
     result = answer(replace(problem, question=question), None, limits)

@@ -94,6 +94,7 @@ def rule_list(
         "test_data": test_data,
         "out": out,
         "as_json": as_json,
+        "quiet": options.quiet,
     }
     if methods is None:
         solve_one(problem, method, limits, **shared)

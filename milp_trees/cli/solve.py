@@ -22,9 +22,10 @@ from milp_trees.cli.app import (
     write,
 )
 from milp_trees.cli.failing import explained
-from milp_trees.cli.help import ANSWER
+from milp_trees.cli.help import ANSWER, METHOD, OUTPUT
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.progress import longest, of_one_run, of_several_runs
 from milp_trees.cli.readers import solver_options, whole_numbers
 from milp_trees.limits import Limits
 
@@ -45,16 +46,23 @@ def solve(
         typer.Option(
             "--method",
             help="A method of `milp-trees methods` or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the first that takes the problem.",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--start", help="Method that makes a model to begin with, auto or none."),
+        typer.Option(
+            "--start",
+            help="Method that makes a model to begin with, auto or none.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     reference: Annotated[
         str,
         typer.Option(
-            "--reference", help="Method that judges the answer (its time is not counted), or none."
+            "--reference",
+            help="Method that judges the answer (its time is not counted), or none.",
+            rich_help_panel=METHOD,
         ),
     ] = "auto",
     then: Annotated[
@@ -62,10 +70,17 @@ def solve(
         typer.Option(
             "--then",
             help="A further goal among the optima: a task, or fewest-leaves; repeatable. The last one's answer is shown.",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     limits: Limits,
     option: SolverOption = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Also print bounds, times and counters.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -85,6 +100,8 @@ def solve(
         test_data=test_data,
         out=out,
         as_json=as_json,
+        quiet=options.quiet,
+        verbose=verbose,
     )
 
 
@@ -99,15 +116,16 @@ def solve_one(
     test_data: Dataset | None,
     out: Path | None,
     as_json: bool,
+    quiet: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Solve a problem with one method, print the answer, and stop with its exit code."""
     from milp_trees.studies.attempt import default_method
-    from milp_trees.studies.live import Live
     from milp_trees.studies.solving import answer
 
     method = method or default_method(problem)
-    with Live() as live:
-        live.bar.update(live.task, method=method)
+    with of_one_run(quiet) as live:
+        live.begin(method)
         result = answer(
             problem,
             method,
@@ -119,7 +137,7 @@ def solve_one(
             progress=live.point,
         )
     if not as_json:
-        show([result.to_json()], result)
+        show([result.to_json()], result, verbose=verbose)
     write(result.to_json(), out, as_json)
     finish(result)
 
@@ -168,31 +186,49 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            "--methods", help="Methods by name, comma-separated; instead of formulations × solvers."
+            "--methods",
+            help="Methods by name, comma-separated; instead of formulations × solvers.",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     formulations: Annotated[
-        str, typer.Option("--formulations", help="all, or names, comma-separated.")
+        str,
+        typer.Option(
+            "--formulations", help="all, or names, comma-separated.", rich_help_panel=METHOD
+        ),
     ] = "all",
     solvers: Annotated[
         str,
         typer.Option(
             "--solvers",
             help="all (that are found), names, comma-separated, or auto: the one that comes with the package.",
+            rich_help_panel=METHOD,
         ),
     ] = "auto",
     start: Annotated[
         str,
-        typer.Option("--start", help="Method that makes a model to begin with, auto or none."),
+        typer.Option(
+            "--start",
+            help="Method that makes a model to begin with, auto or none.",
+            rich_help_panel=METHOD,
+        ),
     ] = "auto",
     reference: Annotated[
-        str, typer.Option("--reference", help="Method that judges the answers, or none.")
+        str,
+        typer.Option(
+            "--reference", help="Method that judges the answers, or none.", rich_help_panel=METHOD
+        ),
     ] = "auto",
-    seeds: Annotated[str, typer.Option("--seeds", help="Seeds of solvers, comma-separated.")] = "0",
+    seeds: Annotated[
+        str,
+        typer.Option("--seeds", help="Seeds of solvers, comma-separated.", rich_help_panel=METHOD),
+    ] = "0",
     store: Annotated[
         Path | None,
         typer.Option(
-            "--store", help="SQLite file for the rows; a killed comparison resumes from it."
+            "--store",
+            help="SQLite file for the rows; a killed comparison resumes from it.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     plot: Annotated[
@@ -200,6 +236,7 @@ def compare(
         typer.Option(
             "--plot",
             help="Picture of incumbents, bounds and the performance profile (.png, .svg, .pdf).",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     limits: Limits,
@@ -226,6 +263,7 @@ def compare(
         test_data=test_data,
         out=out,
         as_json=as_json,
+        quiet=options.quiet,
     )
 
 
@@ -243,14 +281,22 @@ def compare_several(
     test_data: Dataset | None,
     out: Path | None,
     as_json: bool,
+    quiet: bool = False,
 ) -> None:
     """Compare methods on a problem, print the rows, and stop with the exit code of them all."""
     from milp_trees.studies import StoreError
     from milp_trees.studies.compare import compare_problems
-    from milp_trees.studies.live import Live
 
+    runs = len(names) * len(whole_numbers(seeds))
+    helpers = [
+        word
+        for word, given in (("the start", none_or(start)), ("the reference", none_or(reference)))
+        if given
+    ]
+    if not quiet:
+        typer.echo(longest(runs, helpers, limits.time), err=as_json)
     broken: StoreError | None = None
-    with Live() as live:
+    with of_several_runs(quiet) as live:
         try:
             study = compare_problems(
                 [problem],

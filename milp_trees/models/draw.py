@@ -13,8 +13,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -131,6 +131,8 @@ def tree_svg(tree: Drawable, counts: Any = None, title: str | None = None) -> st
     -------
     str
     """
+    from xml.sax.saxutils import quoteattr  # which imports the network, and text needs none
+
     root = _boxes(tree.root, tree, _notes(tree, counts))
     left, right = _place(root)
     boxes = list(root.walk())
@@ -303,11 +305,11 @@ def _merge(a: Sequence[float], b: Sequence[float], choose: Any) -> list[float]:
 
 def _draw(box: _Box) -> str:
     text = "".join(
-        f'<text x="{box.x:.1f}" y="{box.top + _PAD / 2 + _LINE * (i + 0.78):.1f}" text-anchor="middle" fill="#1a1a1a">{escape(line)}</text>'
+        f'<text x="{box.x:.1f}" y="{box.top + _PAD / 2 + _LINE * (i + 0.78):.1f}" text-anchor="middle" fill="#1a1a1a">{escape(line, quote=False)}</text>'
         for i, line in enumerate(box.lines)
     )
     return (
-        f"<g><title>{escape(box.tooltip)}</title>"
+        f"<g><title>{escape(box.tooltip, quote=False)}</title>"
         f'<rect x="{box.x - box.width / 2:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{9 if box.rounded else 2}" '
         f'fill="{box.colour}" stroke="#555555"/>{text}</g>'
     )

@@ -305,7 +305,12 @@ class Result(Exportable):
         return f"<div>{picture}{row_html(row, self.problem.dataset.loss)}</div>"
 
     def __repr__(self) -> str:
+        scope = "; thresholds were left out" if self.loss else ""
+        return f"<{self.line}{scope}>"
+
+    @property
+    def line(self) -> str:
+        """Method, status, value, bound and seconds in one line."""
         limit = f" ({self.limit.value} limit)" if self.limit else ""
         bound = "" if self.bound is None else f", bound {self.bound:.10g}"
-        scope = "; thresholds were left out" if self.loss else ""
-        return f"<{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s{scope}>"
+        return f"{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,14 @@ ANSWER_COLUMNS = (
     "bound",
     "gap",
     "gap to best",
+    "proved by",
     "seconds",
-    "start accepted",
     "agrees",
 )
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
-SEARCH_COLUMNS = ("root bound", "root gap", "nodes")
+SEARCH_COLUMNS = ("root bound", "root gap", "nodes", "start accepted")
+#: How a prover begins whose bound holds before any search.
+FROM_DATA = "the data"
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -46,6 +49,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "objective": _short(row["objective"]),
         "bound": _short(row["bound"]),
         "gap": _percent(row["gap"], row["objective"], row["bound"]),
+        "proved by": _prover(row),
         "gap to best": _percent(row.get("gap_to_best"), None, None),
         "root bound": "–" if row["root_bound"] is None else f"{row['root_bound']:.4g}",
         "root gap": _percent(row["root_gap"], row["objective"], row["root_bound"]),
@@ -79,14 +83,14 @@ def rich_tables(
     list of rich.table.Table
     """
     rows = list(rows)
-    answer = _answer(rows)
-    if width >= 170:
-        parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + answer]
+    answer, search = _answer(rows), _search(rows)
+    if width < 90:  # objective and bound tell the gap
+        answer = tuple(name for name in answer if name != "gap")
+    if width >= 180:
+        parts: list[tuple[str, ...]] = [MODEL_COLUMNS + search + answer]
     else:
         parts = (
-            [MODEL_COLUMNS, SEARCH_COLUMNS + answer]
-            if width >= 115
-            else [MODEL_COLUMNS, SEARCH_COLUMNS, answer]
+            [MODEL_COLUMNS, search + answer] if width >= 125 else [MODEL_COLUMNS, search, answer]
         )
     return [_rich_table(rows, (*_who(rows), *columns), reference) for columns in parts]
 
@@ -94,10 +98,24 @@ def rich_tables(
 def _answer(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """Columns about the answer; where a row has no bound of its own, gaps are to the best one."""
     told = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
-    without = {"gap" if told else "gap to best"}
-    if len(rows) > 1 and not any(row["start"] for row in rows):
-        without.add("start accepted")
-    return tuple(name for name in ANSWER_COLUMNS if name not in without)
+    without = "gap" if told else "gap to best"
+    return tuple(name for name in ANSWER_COLUMNS if name != without)
+
+
+def _search(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Columns about the search; without starts there is nothing to say of them."""
+    none = len(rows) > 1 and not any(row["start"] for row in rows)
+    return SEARCH_COLUMNS[:-1] if none else SEARCH_COLUMNS
+
+
+def _prover(row: Mapping[str, Any]) -> str:
+    """Who proved the bound; `data*` if the data give it before any search."""
+    who = row["proved_by"]
+    if not who:
+        return "–"
+    if who.startswith(FROM_DATA):
+        return "data*"
+    return "itself" if who == row["method"] else re.sub(r" \d+(\.\d+)+", "", who)
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -115,15 +133,17 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
-        heading = (
-            f"agrees\nwith {reference}"
-            if name == "agrees"
-            else name.replace(" ", "\n")
-            if " " in name
-            else name
+        heading = name.replace(" ", "\n").replace("-", "-\n")
+        heading = f"agrees\nwith {reference}" if name == "agrees" else heading
+        words = name in ("method", "problem", "status", "start accepted", "proved by", "agrees")
+        # A narrow terminal breaks names of methods and of who proved a bound, and cuts nothing.
+        breaks = name in ("method", "problem", "proved by")
+        table.add_column(
+            heading,
+            justify="left" if words else "right",
+            no_wrap=not breaks,
+            overflow="fold" if breaks else "ellipsis",
         )
-        words = name in ("method", "problem", "status", "start accepted", "agrees")
-        table.add_column(heading, justify="left" if words else "right", no_wrap=name != "status")
     for row in rows:
         shown = cells(row)
         style = {"optimal": "green", "error": "red", "unsupported": "dim"}.get(row["status"], "")
@@ -134,39 +154,39 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
     return table
 
 
-def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """One result as pairs of a name and a text."""
+def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, str]]:
+    """One result as pairs of a name and a text; `verbose` adds bounds, times and counters."""
     shown, times, sizes = cells(row), row["times"], row["sizes"]
     claimed = f", claimed by {row['proved_by']}" if row["proved_by"] else ""
+    more = verbose or row["status"] != "optimal"
+    seconds = [f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items()]
     facts = [
-        ("method", row["method"]),
-        ("status", shown["status"]),
-        ("value", f"{shown['objective']} {row['unit']}" if row["objective"] is not None else ""),
+        ("value", _value(row)),
+        ("status", _status(row)),
         (
             "bound",
-            f"{shown['bound']}{claimed}, gap {shown['gap']}" if row["bound"] is not None else "",
+            f"{shown['bound']}{claimed}, gap {shown['gap']}"
+            if more and row["bound"] is not None
+            else "",
         ),
         (
             "root",
             f"bound {shown['root bound']}, gap {shown['root gap']}"
-            if row["root_bound"] is not None
+            if verbose and row["root_bound"] is not None
             else "",
         ),
-        ("nodes", "" if row["nodes"] is None else shown["nodes"]),
+        ("nodes", shown["nodes"] if verbose and row["nodes"] is not None else ""),
+        ("seconds", ", ".join([shown["seconds"], *(seconds if verbose else [])])),
         (
-            "seconds",
-            ", ".join(
-                [
-                    shown["seconds"],
-                    *(f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items()),
-                ]
-            ),
+            "sizes",
+            ", ".join(f"{_whole(n)} {name.replace('_', ' ')}" for name, n in sizes.items())
+            if verbose
+            else "",
         ),
-        ("sizes", ", ".join(f"{_whole(n)} {name.replace('_', ' ')}" for name, n in sizes.items())),
         (
             "start",
             f"from {row['start']['method']}, accepted: {shown['start accepted']}"
-            if row["start"].get("method")
+            if verbose and row["start"].get("method")
             else "",
         ),
         ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
@@ -176,6 +196,32 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _value(row: Mapping[str, Any]) -> str:
+    """The value with its unit; errors also as a share of the rows."""
+    if row["objective"] is None:
+        return ""
+    text, rows = f"{_short(row['objective'])} {row['unit']}", row["problem"]["data"].get("rows")
+    if row["unit"] != "errors" or not rows:
+        return text
+    return f"{text} in {_whole(rows)} rows ({100 * row['objective'] / rows:.1f} %)"
+
+
+def _status(row: Mapping[str, Any]) -> str:
+    """What is known of the answer, in words."""
+    space = row["problem"].get("space", {}).get("name", "")
+    noun = {"trees": "tree", "rule-lists": "rule list"}.get(space, "model")
+    who = row["proved_by"] or row["method"]
+    stopped = f", stopped by {row['limit']}" if row["limit"] == "interrupted" else ""
+    if row["limit"] and not stopped:
+        stopped = f", stopped by its {row['limit']} limit"
+    return {
+        "optimal": f"optimal: {who} proved that no {noun} is better",
+        "feasible": f"not proven to be the best{stopped}: {row['method']} found this {noun}",
+        "infeasible": f"infeasible: {who} proved that no {noun} keeps all limits and constraints",
+        "no solution": f"{row['method']} found no {noun}{stopped}",
+    }.get(row["status"], row["status"])
 
 
 def _scope(loss: str | None) -> str:
@@ -220,7 +266,12 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     Remarks are what the features may lose, whether splits may use the protected group, why a run is unsupported or failed, or why it had no
     start.
     """
+    rows = list(rows)
     out: dict[str, None] = {}
+    if any(_prover(row) == "data*" for row in rows):
+        out[
+            "data*: the data give this bound before any search; the method proved no better one"
+        ] = None
     for row in rows:
         loss = row["problem"]["data"].get("loss")
         if loss:
@@ -299,7 +350,7 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     """A comparison as an HTML table."""
     rows = list(rows)
-    columns = (*_who(rows), *MODEL_COLUMNS, *SEARCH_COLUMNS, *_answer(rows))
+    columns = (*_who(rows), *MODEL_COLUMNS, *_search(rows), *_answer(rows))
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"

@@ -77,9 +77,7 @@ def method_names(
     if methods is not None:
         names = _names(methods, "methods")
         if not names:
-            raise UnknownName(
-                "No method was named; write for example methods=['dp', 'flow-oct@highs']."
-            )
+            raise UnknownName("No method was named; name some, for example dp and flow-oct@highs.")
     else:
         chosen = (
             _fitting(problems) if formulations == "all" else _names(formulations, "formulations")

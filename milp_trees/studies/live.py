@@ -51,7 +51,7 @@ class Live:
             self.bar.update(self.task, completed=moment.number, total=moment.total)
             if not self.console.is_terminal:
                 self.console.print(
-                    f"[{moment.number}/{moment.total}] {moment.result!r}",
+                    f"[{moment.number}/{moment.total}] {moment.result.line}",
                     markup=False,
                     highlight=False,
                     soft_wrap=True,
@@ -65,6 +65,10 @@ class Live:
             total=moment.total,
             completed=moment.number - 1,
         )
+
+    def begin(self, method: str) -> None:
+        """Name the method of a single run."""
+        self.bar.update(self.task, method=method)
 
     def point(self, point: TracePoint) -> None:
         """News of a single run."""
