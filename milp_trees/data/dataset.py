@@ -200,11 +200,12 @@ class Dataset(Counted):
 
     @property
     def loss(self) -> str:
-        """What the thresholds may lose, in the binarizer's words; empty if they lose nothing.
+        """What the thresholds and groups of categories may lose; empty if they lose nothing.
 
         The comparison is with all thresholds of the columns that the features came from.
         """
-        return str(self.source.get("loss", ""))
+        parts = (self.source.get("loss", ""), self.source.get("regrouped", ""))
+        return "; ".join(str(part) for part in parts if part)
 
     @cached_property
     def row_weights(self) -> np.ndarray:

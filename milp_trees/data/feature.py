@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.checks import check_finite, missing_in
+from milp_trees.data.dates import is_threshold, measured, positions
 from milp_trees.errors import DataError
 
 #: Kinds of questions, and the answers that a question may give where the value is missing.
@@ -29,7 +30,8 @@ class BinaryFeature:
         `"is"` stands for a column that is 0/1 already; the answer is yes where it is 1. `"missing"`
         asks whether the value is missing.
     value : float, str, bool or None
-        Threshold or category; None for the kinds `"is"` and `"missing"`.
+        Threshold (an ISO text such as `2021-03-05` for a column of dates) or category; None for
+        the kinds `"is"` and `"missing"`.
     missing : {None, "yes", "no"}
         Answer where the value is missing. None: the column had no missing value when the features
         were chosen, so that a missing value is an error. Always None for the kind `"missing"`.
@@ -129,10 +131,11 @@ class BinaryFeature:
         """Answers for values of which none is missing."""
         if self.kind == "==":
             return np.asarray(array.astype(str) == str(self.value))
-        numbers = array.astype(float)
         if self.kind == "<=":
+            numbers = measured(array, [self.value])
             check_finite(self.column, numbers)
-            return np.asarray(numbers <= self.value)
+            return np.asarray(numbers <= positions([self.value])[0])
+        numbers = array.astype(float)
         strange = (numbers != 0) & (numbers != 1)
         if strange.any():
             row = int(strange.argmax())
@@ -143,7 +146,7 @@ class BinaryFeature:
 
     def answer(self, value: Any) -> bool:
         """Answer for one value; None stands for a missing value."""
-        return bool(self.evaluate(np.array([value], dtype=object))[0])
+        return bool(self.evaluate(np.array([value]), np.array([value is None]))[0])
 
     def to_json(self) -> dict[str, Any]:
         """Column, kind and value, and the answer for missing values if there is one."""
@@ -160,7 +163,7 @@ class BinaryFeature:
             The dict is no such description.
         """
         test = cls(**data)
-        number = type(test.value) in (int, float)
+        number = type(test.value) in (int, float) or is_threshold(test.value)
         if test.kind not in KINDS_OF_TESTS or (test.kind == "<=" and not number):
             raise ValueError(
                 f"there is no test of the kind {test.kind!r} with the value {test.value!r}"

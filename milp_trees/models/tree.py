@@ -11,6 +11,7 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
+from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 
@@ -84,7 +85,7 @@ class Routes:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Exportable):
     """A decision tree.
 
     Parameters
@@ -335,7 +336,7 @@ def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
         raise
     except (TypeError, ValueError):
         raise DataError(
-            f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text."
+            f"The test {test.name!r} needs {'dates' if isinstance(test.value, str) else 'numbers'} in the column {test.column!r}; it holds something else."
         ) from None
 
 
