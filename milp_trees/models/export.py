@@ -98,6 +98,15 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     return model
 
 
+def _refuse_missing(tree: Tree) -> None:
+    """Raise DataError if a test of the tree answers for missing values."""
+    for test in tree.splits:
+        if test.missing or test.kind == "missing":
+            raise DataError(
+                f"The test {test.name!r} answers for missing values, which trees of scikit-learn made here cannot do; use tree.predict, or another export such as python or sql."
+            )
+
+
 def _features(tree: Tree, X: Any) -> list[str]:
     """Names of scikit-learn's features: all numeric columns, then the categories of the tree."""
     if isinstance(X, Dataset):
