@@ -68,6 +68,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import Tree as SklearnTree
 
+    _refuse_missing(tree)
     names = _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree.splits, X)
     tree.routes(rows)  # raises DataError for rows that lack features of the tree

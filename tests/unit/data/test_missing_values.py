@@ -25,7 +25,7 @@ def table(seed):
         name: [None if r.random() < s else values[r.integers(len(values))] for _ in range(n)]
         for (name, values), s in zip(kinds.items(), share, strict=True)
     }
-    return rows, r.integers(0, 2, n).tolist()
+    return rows, [0, 1, *r.integers(0, 2, n - 2).tolist()]
 
 
 def divisions(rows):
@@ -59,7 +59,7 @@ def fewest_errors(rows, labels, depth):
     return best(frozenset(range(len(labels))), depth)
 
 
-def tested(rows, labels):
+def binarized(rows, labels):
     return mt.Binarizer(kind="midpoints").dataset(pd.DataFrame(rows), labels)
 
 
@@ -69,7 +69,7 @@ def test_engines_agree_with_all_trees(method):
     for seed in range(60):
         rows, labels = table(seed)
         depth = 1 + seed % 2
-        problem = mt.Problem(tested(rows, labels), mt.Accuracy(), mt.Trees(depth))
+        problem = mt.Problem(binarized(rows, labels), mt.Accuracy(), mt.Trees(depth))
         found = mt.solve(problem, method)
         wrong = fewest_errors(rows, labels, depth)
         assert round(found.objective) == wrong, (seed, found.predictor)
@@ -82,7 +82,7 @@ def test_no_two_features_of_a_column_divide_the_rows_alike():
     """Neither equal nor complementary, except in columns of three categories or of one value."""
     for seed in range(100):
         rows, labels = table(seed)
-        data = tested(rows, labels)
+        data = binarized(rows, labels)
         for a, b in combinations(range(data.n_features), 2):
             x, y = data.features[a], data.features[b]
             if x.column == y.column != "colour":
