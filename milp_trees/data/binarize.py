@@ -23,6 +23,7 @@ from milp_trees.data.rules import (
     ranked_features,
     reduced,
     thresholds_at,
+    with_missing,
 )
 from milp_trees.data.table_columns import (
     as_frame,
@@ -145,9 +146,13 @@ class Binarizer:
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
         check_parameters(self, OF_BINARIZERS)
         frame = as_frame(X)
-        check_complete(frame)
+        if self.kind == "tree-guess":
+            check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
-        self.rules_: dict[str, Rule] = {str(c): self._rule(str(c), frame[c]) for c in frame.columns}
+        present = {str(c): frame[c].dropna() for c in frame.columns}
+        self.rules_: dict[str, Rule] = {
+            c: self._rule(c, values) if len(values) else [] for c, values in present.items()
+        }
         complete = self.rules_
         if self.kind in ("tree-guess", "buckets"):
             if y is None:
@@ -159,21 +164,24 @@ class Binarizer:
                 if self.kind == "tree-guess"
                 else self._buckets(frame, np.asarray(y))
             )
-        self.loss_ = self._loss(frame, complete)
+        self.loss_ = self._loss(present, complete)
+        self.rules_ = {
+            c: rule if len(present[c]) == len(frame) else with_missing(rule, present[c])
+            for c, rule in self.rules_.items()
+        }
         return self
 
-    def _loss(self, frame: pd.DataFrame, complete: Mapping[str, Rule]) -> str:
+    def _loss(self, present: Mapping[str, pd.Series], complete: Mapping[str, Rule]) -> str:
         """The sentences of `LOSSES` if a column has fewer features than it could have."""
-        names = {str(c): c for c in frame.columns}
         thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
-        distinct = {c: as_numbers(frame[names[c]]).nunique() for c in thresholds}
+        distinct = {c: as_numbers(present[c]).nunique() for c in thresholds}
         fewer = any(
             len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c]
             for c, rule in self.rules_.items()
             if rule != "0/1"
         )
         kinds = ["quantiles" if self.kind == "auto" else self.kind] if fewer else []
-        if any(counts_as_equal(frame[names[c]]) for c in thresholds):
+        if any(counts_as_equal(present[c]) for c in thresholds):
             kinds.append("precision")
         return "; ".join(LOSSES[kind] for kind in kinds)
 
@@ -184,10 +192,12 @@ class Binarizer:
         out: dict[str, Rule] = {}
         for c, rule in self.rules_.items():
             if isinstance(rule, list):
-                values, group = np.unique(as_numbers(frame[names[c]]), return_inverse=True)
+                known = frame[names[c]].notna().to_numpy()
+                values, group = np.unique(as_numbers(frame[names[c]][known]), return_inverse=True)
+                here = codes[known]
                 low, high = np.full(len(values), len(codes)), np.full(len(values), -1)
-                np.minimum.at(low, group, codes)
-                np.maximum.at(high, group, codes)
+                np.minimum.at(low, group, here)
+                np.maximum.at(high, group, here)
                 pure = (low[:-1] == high[:-1]) & (low[1:] == high[1:]) & (low[:-1] == low[1:])
                 rule = [t for t, drop in zip(rule, pure.tolist(), strict=True) if not drop]
             out[c] = rule
@@ -309,7 +319,10 @@ class Binarizer:
             raise DataError(
                 f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {_some(frame.columns)}."
             )
-        check_complete(frame[[c for c in frame.columns if str(c) in needed]])
+        answered = {t.column for t in tests if t.missing or t.kind == "missing"}
+        check_complete(
+            frame[[c for c in frame.columns if str(c) in needed - answered]], fitted=True
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features."""

@@ -1,7 +1,8 @@
 """Rules of a binarizer: how each column becomes binary features, and the features' values.
 
 A rule is "0/1" for a column that is taken as it is, a list of thresholds (numbers, or ISO texts for a
-column of dates), or {"categories": [...]}.
+column of dates), {"categories": [...]}, or {"tests": [[kind, value, missing], ...]} for a column
+that had missing values.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.checks import check_finite
+from milp_trees.data.checks import check_finite, missing_in
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.dates import measured, positions
 from milp_trees.data.ranked import RankedTests, gaps
@@ -46,13 +47,33 @@ def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
             tests += [
                 BinaryFeature(column, "<=", t if isinstance(t, str) else float(t)) for t in rule
             ]
+        elif "tests" in rule:
+            tests += [BinaryFeature(column, *given) for given in rule["tests"]]
         else:
             tests += [BinaryFeature(column, "==", c) for c in rule["categories"]]
     return tuple(tests)
 
 
+def with_missing(rule: Rule, present: pd.Series) -> Rule:
+    """The rule of a column that has missing values, from the rule of its values that are present.
+
+    Every feature exists with both answers for missing values, and whether the value is missing is
+    a feature too. Features that divide the rows in the same way, such as `ill` and `ill is not
+    missing` in a column that is never 0, appear once.
+    """
+    if not len(present):
+        return []  # missing on every row, which tells nothing
+    tests = features_of({"": rule})
+    if rule == "0/1" and present.nunique() < 2:
+        tests = ()
+    variants = [[t.kind, t.value, answer] for t in tests for answer in ("no", "yes")]
+    return {"tests": [*variants, ["missing", None, None]]}
+
+
 def reduced(rule: Rule, kept: list[BinaryFeature]) -> Rule:
     """A rule that makes only some of its features."""
+    if isinstance(rule, dict) and "tests" in rule:
+        return {"tests": [[t.kind, t.value, t.missing] for t in kept]}
     values = [t.value for t in kept]
     return (
         (rule if kept else [])
@@ -109,6 +130,12 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
                 column += [len(codes) - 1] * len(rule)
                 cut += np.searchsorted(cuts, at, side="left").tolist()
                 gap.append(gaps(numbers, at))
+            elif any(t.kind == "<=" for t in tests):
+                low, high, cuts_of, gaps_of = _ranks_with_missing(name, tests, values)
+                codes += [low, high]
+                column += [len(codes) - (2 if t.missing == "no" else 1) for t in tests]
+                cut += cuts_of
+                gap.append(gaps_of)
             else:
                 for t in tests:
                     codes.append(1 - t.evaluate(values).astype(np.int32))
@@ -130,3 +157,37 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
         np.array(cut, dtype=np.int64),
         np.vstack(gap),
     )
+
+
+def _ranks_with_missing(
+    name: str, tests: tuple[BinaryFeature, ...], values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[int], np.ndarray]:
+    """Codes of a column with missing values, once with them last and once with them first.
+
+    Thresholds that answer no where the value is missing are cuts of the first order; those that
+    answer yes, and the question whether the value is missing, are cuts of the second.
+
+    Returns
+    -------
+    last, first : int array of shape (n,)
+    cuts : list of int
+        The cut of every test in its order.
+    gap : float array of shape (F, 2)
+        See `RankedTests`.
+    """
+    absent = missing_in(values)
+    asked = [t for t in tests if t.kind == "<="]
+    at, numbers = (
+        positions([t.value for t in asked]),
+        measured(values[~absent], [t.value for t in asked]),
+    )
+    check_finite(name, numbers)
+    distinct = np.unique(at)
+    ranks = np.searchsorted(distinct, numbers, side="left")
+    last, first = np.full(len(values), len(distinct)), np.zeros(len(values), dtype=np.int64)
+    last[~absent], first[~absent] = ranks, ranks + 1
+    place = dict(zip(asked, np.searchsorted(distinct, at).tolist(), strict=True))
+    cuts = [place[t] + (t.missing == "yes") if t in place else 0 for t in tests]
+    gap = np.full((len(tests), 2), np.nan)
+    gap[[t in place for t in tests]] = gaps(numbers, at)
+    return last, first, cuts, gap

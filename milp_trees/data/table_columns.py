@@ -34,14 +34,26 @@ def as_frame(X: Any) -> pd.DataFrame:
     return pd.DataFrame(array, columns=[str(j) for j in range(array.shape[1])]).infer_objects()
 
 
-def check_complete(frame: pd.DataFrame) -> None:
-    """Raise DataError at the first missing value; the message says what to do."""
+def check_complete(frame: pd.DataFrame, fitted: bool = False) -> None:
+    """Raise DataError at the first missing value; the message says what to do.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    fitted : bool, default=False
+        Whether a binarizer was fitted on other rows, on which these columns were complete.
+    """
     missing = frame.isna().to_numpy()
     if missing.any():
         row, col = np.argwhere(missing)[0].tolist()
         several = int(missing.sum())
+        where = f"The column {str(frame.columns[col])!r} has a missing value in row {row}"
+        if fitted:
+            raise DataError(
+                f"{where}, and it had none when the features were chosen; fill it in, drop the row, or fit again on rows with missing values."
+            )
         raise DataError(
-            f"The column {str(frame.columns[col])!r} has a missing value in row {row} ({several} in the table); drop those rows, fill them in "
+            f"{where} ({several} in the table); drop those rows, fill them in "
             "(e.g. sklearn.impute.SimpleImputer), or give 'unknown' as a category of its own."
         )
 

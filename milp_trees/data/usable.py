@@ -103,16 +103,9 @@ def problems(
 
 def _of_column(name: str, column: pd.Series, most: int | None, how: str) -> list[Problem]:
     """The problem of one column, if it has one."""
-    missing = column.isna()
-    if missing.any():
-        row, several = int(missing.to_numpy().argmax()), int(missing.sum())
-        return [
-            Problem(
-                name,
-                f"has a missing value in row {row} ({several} in the column)",
-                "drop those rows, fill them in (e.g. sklearn.impute.SimpleImputer), give 'unknown' as a category of its own",
-            )
-        ]
+    column = column.dropna()  # the binary features answer for missing values
+    if column.empty:
+        return []
     try:
         kind = kind_of(name, column)
     except DataError as error:
@@ -123,7 +116,7 @@ def _of_column(name: str, column: pd.Series, most: int | None, how: str) -> list
     if kind == "numbers":
         numbers = column.to_numpy(dtype=float)
         if not np.isfinite(numbers).all():
-            row = int(np.isfinite(numbers).argmin())
+            row = int(column.index[np.isfinite(numbers).argmin()])
             return [Problem(name, f"is infinite in row {row}", "replace the value, drop the row")]
     if kind != "text" or most is None or how != "refuse":
         return []

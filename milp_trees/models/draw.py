@@ -260,11 +260,15 @@ def _test_lines(node: Branch) -> tuple[str, ...]:
     """
     test = node.test
     column = _clean(test.column)
+    if test.kind == "missing":
+        return (_shorten(f"{column} is missing"),)
+    missing = " or missing" if test.missing == "yes" else ""
     if test.kind == "is":
-        return (_shorten(column),)
+        return (_shorten(column + missing),)
     value = (
         f"{test.value:.6g}" if isinstance(test.value, float) else _clean(test.value)
     )  # the tooltip has all digits
+    value += missing
     line = f"{column} {test.kind} {value}"
     return (
         (line,) if len(line) <= MAX_CHARS else (_shorten(column), _shorten(f"{test.kind} {value}"))

@@ -72,6 +72,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
         raise DataError(
             f"The test '{dated[0].name}' compares dates, which trees of scikit-learn cannot hold; make a number of {dated[0].column!r}, such as days, before the fit, or draw the tree with tree_svg."
         )
+    _refuse_missing(tree)
     names = _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree.splits, X)
     tree.routes(rows)  # raises DataError for rows that lack features of the tree
@@ -100,6 +101,15 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     if not isinstance(X, Dataset):
         _check_same(tree, model, names, X)
     return model
+
+
+def _refuse_missing(tree: Tree) -> None:
+    """Raise DataError if a test of the tree answers for missing values."""
+    for test in tree.splits:
+        if test.missing or test.kind == "missing":
+            raise DataError(
+                f"The test {test.name!r} answers for missing values, which trees of scikit-learn made here cannot do; use tree.predict, or another export such as python or sql."
+            )
 
 
 def _features(tree: Tree, X: Any) -> list[str]:

@@ -332,7 +332,8 @@ def _same_tests(a: Dataset, b: Dataset) -> bool:
 
     A threshold may lie anywhere between the same two values.
     """
-    if [(t.column, t.kind) for t in a.features] != [(t.column, t.kind) for t in b.features]:
+    asked = [[(t.column, t.kind, t.missing) for t in data.features] for data in (a, b)]
+    if asked[0] != asked[1]:
         return False
     if a.ranked is not None and b.ranked is not None:
         return bool(

@@ -116,11 +116,14 @@ def group_sums(group: np.ndarray, n_groups: int) -> Callable[[np.ndarray], np.nd
 def by_column(tests: Sequence[BinaryFeature]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Features grouped by original column: (name, indices by increasing threshold).
 
-    Each feature that is no threshold is a group of its own.
+    Each feature that is no threshold is a group of its own. The thresholds of a column with
+    missing values are two groups: those that answer yes where the value is missing, and those that
+    answer no.
     """
     groups: dict[Any, list[int]] = {}
     for f, test in enumerate(tests):
-        groups.setdefault(test.column if test.kind == "<=" else (test.column, f), []).append(f)
+        threshold = test.column if test.missing is None else (test.column, test.missing)
+        groups.setdefault(threshold if test.kind == "<=" else (test.column, f), []).append(f)
     return tuple(
         (
             key if isinstance(key, str) else tests[fs[0]].name,

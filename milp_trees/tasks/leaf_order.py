@@ -131,6 +131,10 @@ class Monotone(TreeConstraint):
             raise DataError(
                 f"The constraint monotone needs a column with thresholds or a 0/1 column; {self.column!r} is {'a column of categories' if kinds else 'not a column of the data'}."
             )
+        if any(t.missing or t.kind == "missing" for t in dataset.features):
+            raise DataError(
+                "The constraint monotone compares values that are there, and columns of these data have missing values; drop those rows or fill them in."
+            )
         liked = len(actions) - 1 if self.favourable is None else position(self.favourable, actions)
         return LeafOrder(self.name, self.column, self.direction == "increasing", liked)
 

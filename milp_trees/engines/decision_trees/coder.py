@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.binarize import LOSSES
-from milp_trees.data.checks import check_finite
+from milp_trees.data.checks import check_finite, missing_in
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.rules import thresholds_at
 from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.decision_trees.columns import Columns
+from milp_trees.errors import DataError
 
 
 class _Thresholds(Sequence[BinaryFeature]):
@@ -58,6 +59,7 @@ class Coder:
         self.loss = ""
         fewer = merged = False
         for j, (name, values) in enumerate(table.items()):
+            _check_complete(name, values)
             if values.dtype.kind not in "biuf":
                 found = sorted(set(values.astype(str).tolist()))
                 self.rules += [
@@ -81,6 +83,7 @@ class Coder:
         n = len(next(iter(table.values())))
         out = np.empty((len(self.rules), n), dtype=np.int32)
         for c, (_, name, kind, value) in enumerate(self.rules):
+            _check_complete(name, table[name])
             if kind == "<=":
                 numbers = np.asarray(table[name], dtype=float)
                 check_finite(name, numbers)
@@ -141,6 +144,14 @@ def dataset_of(
         tuple(keep),
         **fields,
     )
+
+
+def _check_complete(name: str, values: np.ndarray) -> None:
+    """Raise DataError if a value of a column is missing: codes have no place for it."""
+    if (absent := missing_in(values)).any():
+        raise DataError(
+            f"The column {name!r} has a missing value in row {int(absent.argmax())}; drop those rows or fill them in (e.g. sklearn.impute.SimpleImputer)."
+        )
 
 
 def _thresholds_of(distinct: np.ndarray, kind: str, quantiles: int) -> np.ndarray:

@@ -196,7 +196,7 @@ def test_arrays_get_columns_named_by_position():
     ("make", "sentence"),
     [
         (
-            lambda: mt.Binarizer().fit(pd.DataFrame({"a": [1, None]})),
+            lambda: mt.Binarizer(kind="tree-guess").fit(pd.DataFrame({"a": [1, None]}), [0, 1]),
             "'a' has a missing value in row 1",
         ),
         (lambda: mt.Binarizer().fit(pd.DataFrame({"a": [1, np.inf, 2]})), "infinite"),
