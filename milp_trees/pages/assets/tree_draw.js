@@ -3,7 +3,7 @@
 T.draw = (() => {
   const { el } = page;
   const { state } = T;
-  const WIDTH = 176, HEIGHT = 54, CHARS = 25, MANY = 32;
+  const WIDTH = 190, HEIGHT = 54, CHARS = 24, MANY = 32;
   const listeners = [];
   const folded = new Set();
   let svg, inside, zoom, down = true, last = null;
@@ -178,7 +178,7 @@ T.draw = (() => {
   function tree(body) {
     const { nodes } = state.data;
     const leaves = nodes.filter((node) => node.no === undefined).length;
-    down = leaves <= 8 && innerWidth > 700;
+    down = 0.75 * leaves * (WIDTH + 22) <= body.clientWidth;
     const button = (text, does, title) => el("button", { type: "button", title, onclick: does }, text);
     const by = (factor) => () => svg.transition().duration(0).call(zoom.scaleBy, factor);
     body.append(el("div", { class: "tools" },

@@ -160,7 +160,9 @@ def test_estimate_lists_every_formulation_of_trees(table):
 
 def test_export_writes_model_and_solution(tmp_path):
     for name in ("m.mps.gz", "m.lp"):
-        data = as_json("export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name)
+        data = as_json(
+            "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name
+        )
         about = json.loads(Path(data["description"]).read_text())
         assert (
             about["objective"]["offset"],
@@ -187,16 +189,26 @@ def test_export_writes_model_and_solution(tmp_path):
     assert (
         "rows are found while it is solved"
         in run(
-            "export-model", PLANTED, "--formulation", "benders-oct", "--out", tmp_path / "b.mps", code=1
+            "export-model",
+            PLANTED,
+            "--formulation",
+            "benders-oct",
+            "--out",
+            tmp_path / "b.mps",
+            code=1,
         ).stderr
     )
-    assert "ends in .mps" in run("export-model", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
+    assert (
+        "ends in .mps" in run("export-model", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
+    )
 
 
 def test_exported_solution_is_the_optimum_of_the_exported_model(tmp_path):
     import highspy
 
-    data = as_json("export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz")
+    data = as_json(
+        "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz"
+    )
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     h.readModel(data["model"])
