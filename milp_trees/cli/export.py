@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
+from milp_trees.cli.app import Json, app, writable, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import STORED
 from milp_trees.cli.stored import Stored
 from milp_trees.errors import DataError, MilpTreesError
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STORED)
 @explained
 def export(
     result: Stored,

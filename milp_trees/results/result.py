@@ -178,7 +178,7 @@ class Result(Exportable):
 
     @property
     def gap(self) -> float | None:
-        """|value − bound| / |value|; 0 if they are equal, None if one is unknown."""
+        """`|value − bound| / |value|`; 0 if they are equal, None if one is unknown."""
         return relative_gap(self.objective, self.bound)
 
     @property

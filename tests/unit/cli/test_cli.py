@@ -103,7 +103,7 @@ def test_predict_takes_one_column_and_quotes_labels_with_commas(tmp_path):
     )
     (tmp_path / "text.csv").write_text("a\n2\ntwo\n")
     assert (
-        "needs numbers in the column 'a'"
+        "the column 'a' holds numbers but for 1 of 2 entries, such as 'two' in row 1"
         in run("predict", tmp_path / "r.json", tmp_path / "text.csv", code=1).stderr
     )
     (tmp_path / "gap.csv").write_text("a,b\n2,1\n,1\n")
