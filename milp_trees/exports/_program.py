@@ -154,6 +154,20 @@ def number(value: Any) -> str:
     return repr(float(value))
 
 
+def timestamp(text: str, between: str) -> str:
+    """An ISO date text with its time of day, to the second at least.
+
+    Parameters
+    ----------
+    text : str
+        For example `2021-03-05` or `2021-03-05T12:30`.
+    between : str
+        What stands between the date and the time.
+    """
+    day, _, time = text.replace(" ", "T").partition("T")
+    return f"{day}{between}{time or '00:00'}{':00' * (time.count(':') < 2)}"
+
+
 def encodable(texts: Any, form: str, forbidden: Any = ()) -> None:
     """Raise Unsupported if a text has characters that a format cannot hold.
 

@@ -15,6 +15,7 @@ from milp_trees.exports._program import (
     number,
     on_missing,
     texts_of,
+    timestamp,
 )
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
@@ -141,7 +142,11 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         operator, value = ("equal" if holds else "notEqual"), str(feature.value)
     elif feature.kind == "<=":
         operator = "lessOrEqual" if holds else "greaterThan"
-        value = feature.value if isinstance(feature.value, str) else number(feature.value)
+        value = (
+            timestamp(feature.value, "T")
+            if isinstance(feature.value, str)
+            else number(feature.value)
+        )
     else:  # only 0 and 1 are valid
         operator, value = ("greaterThan" if holds else "lessOrEqual"), "0.5"
     compared = {"field": feature.column, "operator": operator, "value": value}
