@@ -99,6 +99,10 @@ def test_a_node_shows_rows_and_other_splits_and_colours_change(pages, result):
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")  # on paper the whole drawing is shown
+    assert page.locator("svg > g").get_attribute("transform") is None
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("svg > g").get_attribute("transform")
     with page.expect_download() as caught:
         page.locator("#save").click()
     assert '"schema"' in caught.value.path().read_text("utf-8")
