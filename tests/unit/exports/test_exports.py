@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from running import NONE, RUNNERS
 import milp_trees as mt
 from milp_trees.errors import DataError, UnknownName, Unsupported
 from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.registering.labels import declared
 
 F = mt.BinaryFeature
 STUMP = mt.Tree(Branch(F("age", "<=", 37.5), Leaf(0), Leaf(1)), ("old", "young"))
@@ -225,3 +227,16 @@ def test_shap_and_dtreeviz_explain_the_same_predictions():
     drawn = dtreeviz.model(theirs, frame, expected, names, "class", ["a", "b", "c"])
     walked = [int(drawn.shadow_tree.predict(row)) for row in frame[:200].to_numpy()]
     assert walked == expected[:200].tolist()
+
+
+def test_every_format_is_in_the_guide():
+    page = (Path(__file__).parents[3] / "docs/guide/exports.md").read_text("utf-8")
+    formats = {
+        n: c
+        for n, c in mt.registry.classes("exports").items()
+        if c.__module__.startswith("milp_trees.")
+    }
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(formats)
+    for name, form in formats.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+        assert all(f"`{option}" in row for option in declared(form)), name
