@@ -45,8 +45,9 @@ class Literal:
     @property
     def order(self) -> tuple[Any, ...]:
         """Key that orders literals by column, then by question and value."""
-        value = self.feature.value
-        return (self.feature.column, self.feature.kind, type(value).__name__, value, self.value)
+        asked, value = self.feature, self.feature.value
+        question = (asked.kind, type(value).__name__, value, asked.missing or "")
+        return (asked.column, *question, self.value)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,10 @@ class Antecedent:
             raise ValueError("whether a literal holds is true or false")
         return cls(
             tuple(
-                Literal(BinaryFeature(x["column"], x["kind"], x["value"]), x["holds"])
+                Literal(
+                    BinaryFeature.from_json({k: v for k, v in x.items() if k != "holds"}),
+                    x["holds"],
+                )
                 for x in data["literals"]
             )
         )

@@ -17,6 +17,27 @@ def check_finite(column: str, numbers: np.ndarray) -> None:
         raise DataError(f"The column {column!r} {what} in row {row}; replace it or drop the row.")
 
 
+def missing_in(values: Any) -> np.ndarray:
+    """Which values of a column are missing: NaN, None, NaT, `pandas.NA` and masked entries.
+
+    Returns
+    -------
+    bool array of shape (n,)
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values) | missing_in(values.data)
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        return np.asarray(np.isnan(array))
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array))
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, dtype=bool)
+    import pandas as pd
+
+    return np.asarray(pd.isna(array))
+
+
 def frozen_copy(array: np.ndarray) -> np.ndarray:
     """A copy that cannot be changed."""
     array = np.array(array, copy=True)
@@ -80,7 +101,7 @@ def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
         raise DataError(
             f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}."
         )
-    missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
+    missing = missing_in(values)
     if missing.any():
         raise DataError(
             f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first."

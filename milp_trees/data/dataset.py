@@ -12,14 +12,13 @@ import numpy as np
 
 from milp_trees.data.checks import (
     binary_matrix,
-    check_finite,
     checked_counts,
     checked_floats,
     checked_labels,
     frozen_copy,
 )
 from milp_trees.data.counted import Counted
-from milp_trees.data.dates import measured, positions
+from milp_trees.data.feature import BinaryFeature as BinaryFeature
 from milp_trees.errors import DataError
 
 #: Field of a Dataset → the option that names its column, on the command line and (without dashes)
@@ -34,91 +33,6 @@ ROLES = {
     "propensities": "--propensity",
     "values": "--values",
 }
-
-
-@dataclass(frozen=True)
-class BinaryFeature:
-    """A yes/no question about one column of a table.
-
-    It is `column <= value`, `column == value`, or a column that holds 0 and 1 already.
-
-    Parameters
-    ----------
-    column : str
-        Name of the original column.
-    kind : {"<=", "==", "is"}
-        `"is"` stands for a column that is 0/1 already; the answer is yes where it is 1.
-    value : float, str, bool or None
-        Threshold (an ISO text such as `2021-03-05` for a column of dates) or category; None for
-        kind `"is"`.
-    """
-
-    __test__ = False  # pytest must not collect this class as tests
-
-    column: str
-    kind: str = "is"
-    value: Any = None
-
-    @property
-    def name(self) -> str:
-        """The question as text: `age <= 37.5`, `color == red`, or the bare name of the column."""
-        if self.kind == "is":
-            return self.column
-        value = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
-        if isinstance(self.value, float) and float(value) != self.value:
-            value = repr(self.value)
-        return f"{self.column} {self.kind} {value}"
-
-    @property
-    def negation(self) -> str:
-        """The question with the answer no as text: `age > 37.5`, `color != red`, `not smoker`."""
-        if self.kind == "is":
-            return f"not {self.column}"
-        return (
-            self.name.replace("<=", ">", 1)
-            if self.kind == "<="
-            else self.name.replace("==", "!=", 1)
-        )
-
-    @property
-    def features(self) -> tuple[BinaryFeature, ...]:
-        """The binary features that are asked for: this one."""
-        return (self,)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the table that are asked for: one."""
-        return (self.column,)
-
-    def evaluate(self, values: Any) -> np.ndarray:
-        """Answers for an array of column values, shape (n,); a boolean array of shape (n,).
-
-        Raises
-        ------
-        DataError
-            A value that is compared is missing or infinite, or a value of a 0/1 column is neither 0
-            nor 1.
-        TypeError, ValueError
-            Values that are compared with a threshold are not numbers.
-        """
-        array = np.asarray(values)
-        if self.kind == "==":
-            return np.asarray(array.astype(str) == str(self.value))
-        if self.kind == "<=":
-            numbers = measured(array, [self.value])
-            check_finite(self.column, numbers)
-            return np.asarray(numbers <= positions([self.value])[0])
-        numbers = array.astype(float)
-        strange = (numbers != 0) & (numbers != 1)
-        if strange.any():
-            row = int(strange.argmax())
-            raise DataError(
-                f"The column {self.column!r} holds {numbers[row]:g} in row {row}; it is asked as a yes/no question and must hold 0 or 1."
-            )
-        return np.asarray(numbers == 1)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"column": self.column, "kind": self.kind, "value": self.value}
 
 
 @dataclass(frozen=True, eq=False)

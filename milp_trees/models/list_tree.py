@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
 from milp_trees.models.nodes import Branch, Leaf, Node
@@ -70,14 +72,24 @@ def tree_of(rules: Any) -> Tree:
 
 
 def _follows(test: BinaryFeature, known: dict[BinaryFeature, bool]) -> bool | None:
-    """The answer of a test that follows from known answers, or None."""
+    """The answer of a test that follows from one known answer, or None."""
     if test in known:
         return known[test]
     for other, answer in known.items():
-        if (other.column, other.kind) != (test.column, test.kind):
+        if other.column != test.column:
             continue
-        if test.kind == "<=" and answer == (other.value < test.value):
-            return answer
-        if test.kind == "==" and answer:
-            return False
+        left = {test.answer(v) for v in _representatives(test, other) if other.answer(v) == answer}
+        if len(left) == 1:
+            return left.pop()
     return None
+
+
+def _representatives(a: BinaryFeature, b: BinaryFeature) -> list[Any]:
+    """Values of a column that give each pair of answers that two of its tests can give."""
+    values = [t.value for t in (a, b) if t.value is not None]
+    kinds = {a.kind, b.kind} - {"missing"}
+    if "<=" in kinds and isinstance(values[0], str):
+        values = [np.datetime64(t, "us") for t in values]
+    beyond: list[Any] = [max(values) + 1] if "<=" in kinds else ["".join(map(str, values)) + "?"]
+    present = [0, 1] if kinds == {"is"} else values + beyond
+    return [*present, *([None] if all(t.kind == "missing" or t.missing for t in (a, b)) else [])]

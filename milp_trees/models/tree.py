@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.data.dates import is_threshold
 from milp_trees.errors import DataError
 from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
@@ -249,15 +248,7 @@ class Tree(Exportable):
                         f"a leaf has the action {action!r}, and the tree names {len(actions)}"
                     )
                 return Leaf(action)
-            test = BinaryFeature(**node["test"])
-            if test.kind not in ("<=", "==", "is") or (
-                test.kind == "<="
-                and type(test.value) not in (int, float)
-                and not is_threshold(test.value)
-            ):
-                raise ValueError(
-                    f"there is no test of the kind {test.kind!r} with the value {test.value!r}"
-                )
+            test = BinaryFeature.from_json(node["test"])
             return Branch(test, walk(node["false"]), walk(node["true"]))
 
         return cls(walk(data["root"]), actions)
@@ -338,16 +329,7 @@ class RawRows:
 
 
 def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
-    """The answers of a test on a column, which must be complete and of the kind of the test."""
-    missing = (
-        np.isnan(values)
-        if values.dtype.kind == "f"
-        else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
-    )
-    if missing.any():
-        raise DataError(
-            f"The column {test.column!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row."
-        )
+    """The answers of a test on a column, which must be of the kind of the test."""
     try:
         return test.evaluate(values)
     except DataError:

@@ -1,0 +1,173 @@
+"""`BinaryFeature`: a yes/no question about one column, with the answer where the value is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.checks import check_finite, missing_in
+from milp_trees.data.dates import is_threshold, measured, positions
+from milp_trees.errors import DataError
+
+#: Kinds of questions, and the answers that a question may give where the value is missing.
+KINDS_OF_TESTS, ANSWERS = ("<=", "==", "is", "missing"), (None, "yes", "no")
+
+
+@dataclass(frozen=True)
+class BinaryFeature:
+    """A yes/no question about one column of a table.
+
+    It is `column <= value`, `column == value`, a column that holds 0 and 1 already, or whether the
+    value is missing.
+
+    Parameters
+    ----------
+    column : str
+        Name of the original column.
+    kind : {"<=", "==", "is", "missing"}
+        `"is"` stands for a column that is 0/1 already; the answer is yes where it is 1. `"missing"`
+        asks whether the value is missing.
+    value : float, str, bool or None
+        Threshold (an ISO text such as `2021-03-05` for a column of dates) or category; None for
+        the kinds `"is"` and `"missing"`.
+    missing : {None, "yes", "no"}
+        Answer where the value is missing. None: the column had no missing value when the features
+        were chosen, so that a missing value is an error. Always None for the kind `"missing"`.
+
+    Examples
+    --------
+    >>> BinaryFeature("age", "<=", 37.5, "yes").name
+    'age <= 37.5 or missing'
+    >>> BinaryFeature("age", "<=", 37.5, "no").negation
+    'age > 37.5 or missing'
+    >>> BinaryFeature("age", "<=", 37.5, "no").evaluate([20, 50, None])
+    array([ True, False, False])
+    """
+
+    __test__ = False  # pytest must not collect this class as tests
+
+    column: str
+    kind: str = "is"
+    value: Any = None
+    missing: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The question as text.
+
+        For example `age <= 37.5`, `age <= 37.5 or missing`, `color == red`, `age is missing`, or
+        the bare name of a 0/1 column.
+        """
+        if self.kind == "missing":
+            return f"{self.column} is missing"
+        return self._asked(self.kind) + (" or missing" if self.missing == "yes" else "")
+
+    @property
+    def negation(self) -> str:
+        """The question with the answer no as text: `age > 37.5`, `color != red`, `not smoker`.
+
+        Where a missing value is answered by no, it belongs to the negation: `age > 37.5 or
+        missing`.
+        """
+        if self.kind == "missing":
+            return f"{self.column} is not missing"
+        opposite = {"is": "not", "<=": ">", "==": "!="}[self.kind]
+        return self._asked(opposite) + (" or missing" if self.missing == "no" else "")
+
+    def _asked(self, sign: str) -> str:
+        """The question about a value that is there, with the given sign."""
+        if self.kind == "is":
+            return self.column if sign == "is" else f"{sign} {self.column}"
+        value = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+        if isinstance(self.value, float) and float(value) != self.value:
+            value = repr(self.value)
+        return f"{self.column} {sign} {value}"
+
+    @property
+    def features(self) -> tuple[BinaryFeature, ...]:
+        """The binary features that are asked for: this one."""
+        return (self,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that are asked for: one."""
+        return (self.column,)
+
+    def evaluate(self, values: Any, absent: np.ndarray | None = None) -> np.ndarray:
+        """Answers for an array of column values, shape (n,); a boolean array of shape (n,).
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Missing are NaN, None, NaT, `pandas.NA` and masked entries.
+        absent : bool array of shape (n,), optional
+            Which values are missing, if the caller knows it already.
+
+        Raises
+        ------
+        DataError
+            A value is missing and the feature has no answer for it, a number that is compared is
+            infinite, or a value of a 0/1 column is neither 0 nor 1.
+        TypeError, ValueError
+            Values that are compared with a threshold are not numbers.
+        """
+        absent = missing_in(values) if absent is None else absent
+        if self.kind == "missing":
+            return absent
+        array = np.asarray(values)
+        if not absent.any():
+            return self._answers(array)
+        if self.missing is None:
+            raise DataError(
+                f"The column {self.column!r} has a missing value in row {int(absent.argmax())}, and it had none when the features were chosen; fill it in, drop the row, or fit again on rows with missing values."
+            )
+        out = np.full(len(absent), self.missing == "yes")
+        out[~absent] = self._answers(array[~absent])
+        return out
+
+    def _answers(self, array: np.ndarray) -> np.ndarray:
+        """Answers for values of which none is missing."""
+        if self.kind == "==":
+            return np.asarray(array.astype(str) == str(self.value))
+        if self.kind == "<=":
+            numbers = measured(array, [self.value])
+            check_finite(self.column, numbers)
+            return np.asarray(numbers <= positions([self.value])[0])
+        numbers = array.astype(float)
+        strange = (numbers != 0) & (numbers != 1)
+        if strange.any():
+            row = int(strange.argmax())
+            raise DataError(
+                f"The column {self.column!r} holds {numbers[row]:g} in row {row}; it is asked as a yes/no question and must hold 0 or 1."
+            )
+        return np.asarray(numbers == 1)
+
+    def answer(self, value: Any) -> bool:
+        """Answer for one value; None stands for a missing value."""
+        return bool(self.evaluate(np.array([value]), np.array([value is None]))[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """Column, kind and value, and the answer for missing values if there is one."""
+        known = {"column": self.column, "kind": self.kind, "value": self.value}
+        return known if self.missing is None else {**known, "missing": self.missing}
+
+    @classmethod
+    def from_json(cls, data: Any) -> BinaryFeature:
+        """The feature that `to_json` described.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            The dict is no such description.
+        """
+        test = cls(**data)
+        number = type(test.value) in (int, float) or is_threshold(test.value)
+        if test.kind not in KINDS_OF_TESTS or (test.kind == "<=" and not number):
+            raise ValueError(
+                f"there is no test of the kind {test.kind!r} with the value {test.value!r}"
+            )
+        if test.missing not in ANSWERS or (test.kind == "missing" and test.missing):
+            raise ValueError(f"no test answers {test.missing!r} where the value is missing")
+        return test
