@@ -143,12 +143,6 @@ def chain(node: Node) -> tuple[list[Branch], Leaf]:
     return branches, node
 
 
-def on_missing(feature: Any) -> str | None:
-    """The answer of a question on a missing value: "yes", "no", or None if it has none."""
-    answer: str | None = getattr(feature, "missing", None)
-    return answer
-
-
 def number(value: Any) -> str:
     """A finite number as the shortest text that gives the same double, with a point."""
     return repr(float(value))
@@ -231,7 +225,7 @@ def _column(name: str, features: list[Any]) -> Column:
         raise Unsupported(
             f"The column {name!r} is asked as {' and as '.join(sorted(holds))}; other languages give a column one type, so rename one of both."
         )
-    answers = all(f.kind == "missing" or on_missing(f) is not None for f in features)
+    answers = all(f.kind == "missing" or f.missing is not None for f in features)
     return Column(str(name), holds.pop(), answers)
 
 

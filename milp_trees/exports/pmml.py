@@ -13,7 +13,6 @@ from milp_trees.exports._program import (
     encodable,
     fresh,
     number,
-    on_missing,
     texts_of,
     timestamp,
 )
@@ -134,7 +133,7 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         said = {"operator": "isMissing" if holds else "isNotMissing"}
         ET.SubElement(parent, "SimplePredicate", {"field": feature.column, **said})
         return
-    if on_missing(feature) is not None and (on_missing(feature) == "yes") == holds:
+    if feature.missing is not None and (feature.missing == "yes") == holds:
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
         missing = {"field": feature.column, "operator": "isMissing"}
         ET.SubElement(parent, "SimplePredicate", missing)

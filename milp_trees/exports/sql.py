@@ -11,7 +11,6 @@ from milp_trees.exports._program import (
     encodable,
     fresh,
     number,
-    on_missing,
     texts_of,
     timestamp,
 )
@@ -141,6 +140,6 @@ def _literal(one: Any, dated: str) -> str:
         said = f"{x} {'=' if holds else '<>'} {right}"
     return (
         f"({said} OR {x} IS NULL)"
-        if (on_missing(feature) == "yes") == holds and on_missing(feature)
+        if (feature.missing == "yes") == holds and feature.missing
         else said
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from export_cases import AGE, COLOUR, LABELS, MISSING, SMOKER, THRESHOLDS, ask, rows, rules, tree
+from export_cases import AGE, COLOUR, LABELS, SMOKER, THRESHOLDS, rows, rules, tree
 from running import NONE, RUNNERS
 
 import milp_trees as mt
@@ -143,9 +143,8 @@ def test_what_a_format_cannot_express_is_refused(model, form, words):
         model.export(form)
 
 
-@pytest.mark.skipif(not MISSING, reason="questions have no answers on missing values")
 def test_an_empty_text_beside_missing_ones_is_refused_where_they_are_the_same():
-    model = mt.Tree(Branch(ask("x", "==", "", "no"), Leaf(0), Leaf(1)), ("a", "b"))
+    model = mt.Tree(Branch(F("x", "==", "", "no"), Leaf(0), Leaf(1)), ("a", "b"))
     with pytest.raises(Unsupported, match="empty text"):
         model.export("onnx")
 

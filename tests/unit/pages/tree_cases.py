@@ -7,26 +7,21 @@ from page_cases import EVIL
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
 
-MISSING = "missing" in mt.BinaryFeature.__dataclass_fields__
 THRESHOLDS = (37.5, 0.1, 0.30000000000000004, -1e-300)
 TEXTS = (EVIL, "it's", 'a"b,c;d', "naïve 色 😀", "x\ty", "")
 COLUMNS = ("age", f"rate, {EVIL}", f'colour "{EVIL}"', "smoker; yes")
 
 
-def ask(column, kind, value=None, missing=None):
-    return mt.BinaryFeature(column, kind, value, *([missing] if missing else []))
-
-
 def feature(rng):
     k = int(rng.integers(4))
-    answer = str(rng.choice(["yes", "no"])) if MISSING and k in (1, 3) else None
+    answer = str(rng.choice(["yes", "no"])) if k in (1, 3) else None
     if answer and rng.random() < 0.3:
-        return ask(COLUMNS[k], "missing")
+        return mt.BinaryFeature(COLUMNS[k], "missing")
     if k < 2:
-        return ask(COLUMNS[k], "<=", float(rng.choice(THRESHOLDS)), answer)
+        return mt.BinaryFeature(COLUMNS[k], "<=", float(rng.choice(THRESHOLDS)), answer)
     if k == 3:
-        return ask(COLUMNS[k], "is", None, answer)
-    return ask(COLUMNS[k], "==", TEXTS[rng.integers(len(TEXTS) - 1)], answer)
+        return mt.BinaryFeature(COLUMNS[k], "is", None, answer)
+    return mt.BinaryFeature(COLUMNS[k], "==", TEXTS[rng.integers(len(TEXTS) - 1)], answer)
 
 
 def tree(depth, labels, seed=0):
@@ -61,7 +56,7 @@ def rows(n, seed=0):
             COLUMNS[3]: rng.integers(0, 2, n).astype(float),
         }
     )
-    for column in (COLUMNS[1], COLUMNS[3]) if MISSING else ():
+    for column in (COLUMNS[1], COLUMNS[3]):
         frame[column] = frame[column].where(rng.random(n) > 0.2)
     return frame
 
