@@ -90,6 +90,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
             "cli.md",
             "conventions.md",
             "correctness.md",
+            "exports.md",
             "fairness.md",
             "near_best.md",
             "pruning.md",
@@ -188,6 +189,7 @@ def test_every_convention_of_penalties_is_described():
             for name in (
                 "budget_forest",
                 "cost_sensitive",
+                "exports",
                 "fairness",
                 "near_best",
                 "policies",

@@ -143,15 +143,23 @@ def chain(node: Node) -> tuple[list[Branch], Leaf]:
     return branches, node
 
 
-def on_missing(feature: Any) -> str | None:
-    """The answer of a question on a missing value: "yes", "no", or None if it has none."""
-    answer: str | None = getattr(feature, "missing", None)
-    return answer
-
-
 def number(value: Any) -> str:
     """A finite number as the shortest text that gives the same double, with a point."""
     return repr(float(value))
+
+
+def timestamp(text: str, between: str) -> str:
+    """An ISO date text with its time of day, to the second at least.
+
+    Parameters
+    ----------
+    text : str
+        For example `2021-03-05` or `2021-03-05T12:30`.
+    between : str
+        What stands between the date and the time.
+    """
+    day, _, time = text.replace(" ", "T").partition("T")
+    return f"{day}{between}{time or '00:00'}{':00' * (time.count(':') < 2)}"
 
 
 def encodable(texts: Any, form: str, forbidden: Any = ()) -> None:
@@ -217,7 +225,7 @@ def _column(name: str, features: list[Any]) -> Column:
         raise Unsupported(
             f"The column {name!r} is asked as {' and as '.join(sorted(holds))}; other languages give a column one type, so rename one of both."
         )
-    answers = all(f.kind == "missing" or on_missing(f) is not None for f in features)
+    answers = all(f.kind == "missing" or f.missing is not None for f in features)
     return Column(str(name), holds.pop(), answers)
 
 

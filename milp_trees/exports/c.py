@@ -6,7 +6,7 @@ import re
 from typing import Any, ClassVar, NamedTuple
 
 from milp_trees.errors import DataError
-from milp_trees.exports._program import Program, chain, encodable, number, on_missing, texts_of
+from milp_trees.exports._program import Program, chain, encodable, number, texts_of
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
 from milp_trees.registering import register
@@ -143,7 +143,7 @@ def _condition(literal: Any, member: Member) -> str:
     Comparisons with NAN are false, so a comparison is negated where a missing value means yes.
     """
     feature, holds = literal.feature, literal.value
-    x, yes = member.path, on_missing(feature) == "yes"
+    x, yes = member.path, feature.missing == "yes"
     if feature.kind == "missing":
         return (
             f"{x} {'==' if holds else '!='} NULL"
@@ -153,7 +153,7 @@ def _condition(literal: Any, member: Member) -> str:
     if feature.kind == "==":
         same = "==" if holds else "!="
         said = f"strcmp({x}, {text(str(feature.value))}) {same} 0"
-        if on_missing(feature) is None:
+        if feature.missing is None:
             return said
         return f"({x} == NULL || {said})" if yes == holds else f"({x} != NULL && {said})"
     bound = number(feature.value) if feature.kind == "<=" else "0.0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from milp_trees.exports._program import Program, on_missing
+from milp_trees.exports._program import Program
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
 from milp_trees.registering import register
@@ -50,7 +50,7 @@ def _literals(antecedent: Any) -> list[dict[str, Any]]:
             "column": x.feature.column,
             "kind": x.feature.kind,
             "value": x.feature.value,
-            "missing": on_missing(x.feature),
+            "missing": x.feature.missing,
             "holds": x.value,
         }
         for x in antecedent.literals

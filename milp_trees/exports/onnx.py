@@ -15,7 +15,6 @@ from milp_trees.exports._program import (
     chain,
     encodable,
     fresh,
-    on_missing,
     texts_of,
 )
 from milp_trees.models.exporting import Export
@@ -128,7 +127,7 @@ class _Graph:
             held = self.op("Equal", column.name, self.text(str(feature.value)))
         else:
             held = self.op("Equal", column.name, self.double(1))
-        if on_missing(feature) == "yes":
+        if feature.missing == "yes":
             held = self.op("Or", held, self.missing(column))
         return held if literal.value else self.op("Not", held)
 

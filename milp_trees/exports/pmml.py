@@ -13,8 +13,8 @@ from milp_trees.exports._program import (
     encodable,
     fresh,
     number,
-    on_missing,
     texts_of,
+    timestamp,
 )
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
@@ -133,7 +133,7 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         said = {"operator": "isMissing" if holds else "isNotMissing"}
         ET.SubElement(parent, "SimplePredicate", {"field": feature.column, **said})
         return
-    if on_missing(feature) is not None and (on_missing(feature) == "yes") == holds:
+    if feature.missing is not None and (feature.missing == "yes") == holds:
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
         missing = {"field": feature.column, "operator": "isMissing"}
         ET.SubElement(parent, "SimplePredicate", missing)
@@ -141,7 +141,11 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         operator, value = ("equal" if holds else "notEqual"), str(feature.value)
     elif feature.kind == "<=":
         operator = "lessOrEqual" if holds else "greaterThan"
-        value = feature.value if isinstance(feature.value, str) else number(feature.value)
+        value = (
+            timestamp(feature.value, "T")
+            if isinstance(feature.value, str)
+            else number(feature.value)
+        )
     else:  # only 0 and 1 are valid
         operator, value = ("greaterThan" if holds else "lessOrEqual"), "0.5"
     compared = {"field": feature.column, "operator": operator, "value": value}

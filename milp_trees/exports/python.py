@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from milp_trees.errors import DataError
-from milp_trees.exports._program import Program, chain, number, on_missing
+from milp_trees.exports._program import Program, chain, number
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
 from milp_trees.registering import register
@@ -136,9 +136,9 @@ def _condition(literal: Any, x: str) -> str:
     else:
         right = _literal(str(feature.value)) if feature.kind == "==" else "1"
         said = f"{x} {'==' if holds else '!='} {right}"
-    if on_missing(feature) is None:
+    if feature.missing is None:
         return said
-    if (on_missing(feature) == "yes") == holds:
+    if (feature.missing == "yes") == holds:
         return f"({x} is None or {said})"
     return f"({x} is not None and {said})"
 

@@ -11,8 +11,8 @@ from milp_trees.exports._program import (
     encodable,
     fresh,
     number,
-    on_missing,
     texts_of,
+    timestamp,
 )
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
@@ -41,22 +41,29 @@ class Sql(Export):
         Name of the table.
     column : str, default="prediction"
         Name of the new column.
+    dates : {"timestamp", "text"}
+        How columns of dates are stored: as timestamps, or (in SQLite) as texts such as
+        `2021-03-05` or `2021-03-05 12:30:00`.
     """
 
     name: ClassVar[str] = "sql"
     about: ClassVar[str] = "SQL query with CASE"
     suffix: ClassVar[str] = ".sql"
 
-    def __init__(self, table: str = "data", column: str = "prediction") -> None:
+    def __init__(
+        self, table: str = "data", column: str = "prediction", dates: str = "timestamp"
+    ) -> None:
         for option, given in (("table", table), ("column", column)):
             if not given:
                 raise DataError(f"The {option} of an SQL query needs a name; got ''.")
-        self.table, self.column = table, column
+        if dates not in ("timestamp", "text"):
+            raise DataError(f"The option dates of SQL is timestamp or text; got {dates!r}.")
+        self.table, self.column, self.dates = table, column, dates
 
     def write(self, model: Any) -> str:
         program = Program.of(model)
         encodable([*texts_of(program), self.table, self.column], self.name)
-        case = _case(program, program.turned, 1)
+        case = _case(program, program.turned, 1, "TIMESTAMP " * (self.dates == "timestamp"))
         wrong = " OR ".join(filter(None, map(_wrong, program.columns)))
         if wrong:
             case = f"CASE WHEN {wrong} THEN NULL\n ELSE {case} END"
@@ -98,23 +105,24 @@ def _wrong(column: Any) -> str:
     return " OR ".join(wrong)
 
 
-def _case(program: Program, node: Any, level: int) -> str:
+def _case(program: Program, node: Any, level: int, dated: str) -> str:
+    """A node as a `CASE`; `dated` stands before texts that are dates."""
     if isinstance(node, Leaf):
         return literal(program.actions[node.action], program.labels_are)
     indent = "\n" + " " * level
     branches, last = chain(node)
     whens = "".join(
-        f"{indent}WHEN {_condition(branch.test)} THEN {_case(program, branch.right, level + 1)}"
+        f"{indent}WHEN {_condition(branch.test, dated)} THEN {_case(program, branch.right, level + 1, dated)}"
         for branch in branches
     )
-    return f"CASE{whens}{indent}ELSE {_case(program, last, level + 1)} END"
+    return f"CASE{whens}{indent}ELSE {_case(program, last, level + 1, dated)} END"
 
 
-def _condition(test: Any) -> str:
-    return " AND ".join(map(_literal, test.literals))
+def _condition(test: Any, dated: str) -> str:
+    return " AND ".join(_literal(one, dated) for one in test.literals)
 
 
-def _literal(one: Any) -> str:
+def _literal(one: Any, dated: str) -> str:
     """A literal as a condition; a condition that is unknown counts as false."""
     feature, holds = one.feature, one.value
     x = _of(feature.column)
@@ -122,7 +130,7 @@ def _literal(one: Any) -> str:
         return f"{x} IS {'' if holds else 'NOT '}NULL"
     if feature.kind == "<=":
         right = (
-            f"TIMESTAMP {literal(feature.value, str)}"
+            dated + literal(timestamp(feature.value, " "), str)
             if isinstance(feature.value, str)
             else _double(feature.value)
         )
@@ -132,6 +140,6 @@ def _literal(one: Any) -> str:
         said = f"{x} {'=' if holds else '<>'} {right}"
     return (
         f"({said} OR {x} IS NULL)"
-        if (on_missing(feature) == "yes") == holds and on_missing(feature)
+        if (feature.missing == "yes") == holds and feature.missing
         else said
     )

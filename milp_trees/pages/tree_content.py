@@ -89,7 +89,7 @@ def literal(feature: Any, holds: bool) -> dict[str, Any]:
         "column": feature.column,
         "kind": feature.kind,
         "value": str(feature.value) if feature.kind == "==" else json_safe(feature.value),
-        "missing": getattr(feature, "missing", None),
+        "missing": feature.missing,
         "holds": holds,
         "name": feature.name,
         "negation": feature.negation,

@@ -133,7 +133,7 @@ def _headline(row: Mapping[str, Any], model: Any) -> list[str]:
     """What the model is, and what is known about how good it can be."""
     noun, facts = model.noun, dict(certificate(row))
     size = (
-        f"{model.length} rules and a default rule"
+        f"{model.length} {'rule' if model.length == 1 else 'rules'} and a default rule"
         if hasattr(model, "rules")
         else f"depth {model.depth} and {model.n_leaves} {'leaf' if model.n_leaves == 1 else 'leaves'}"
     )
@@ -155,11 +155,15 @@ def _certificate(row: Mapping[str, Any]) -> str:
         f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>'
         for name, text in certificate(row)
     )
+    command = (
+        "run <code>milp-trees verify result.json</code> (with <code>--data FILE</code> if the data have moved)"
+        if "path" in row["problem"]["data"]
+        else "call <code>mt.verify(json.load(open('result.json')), dataset)</code> with the dataset in Python"
+    )
     return (
         f'<table class="facts"><tbody>{lines}</tbody></table>'
-        '<p id="verify">To check it, save the result that this page holds and run <code>milp-trees verify result.json</code> '
-        "(with <code>--data FILE</code> if the data have moved): the value is recomputed from the model, and the bound is "
-        "derived again.</p>"
+        f'<p id="verify">To check it, save the result that this page holds and {command}: the value is recomputed '
+        "from the model, and the bound is derived again.</p>"
     )
 
 

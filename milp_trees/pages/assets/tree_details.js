@@ -64,13 +64,8 @@ T.details = (() => {
     const id = `value-${k}`;
     const missing = column.may_be_missing ? "empty: missing" : "";
     const told = (event) => { if (event.key === "Enter") go(); };
-    let input;
-    if (column.holds === "yes-no") {
-      input = el("select", { id }, el("option", { value: "" }, missing || "\u2013"), ["0", "1"].map((v) => el("option", { value: v }, v)));
-    } else {
-      const hint = column.holds === "date" ? "2021-03-05" : column.example;
-      input = el("input", { id, type: "text", autocomplete: "off", placeholder: [hint, missing].filter(Boolean).join("; "), list: column.choices.length ? `${id}-list` : null, onkeydown: told });
-    }
+    const hint = { "yes-no": "0 or 1", date: "e.g. 2021-03-05" }[column.holds] ?? column.example;
+    const input = el("input", { id, type: "text", autocomplete: "off", placeholder: [hint, missing].filter(Boolean).join("; "), list: column.choices.length ? `${id}-list` : null, onkeydown: told });
     fields.set(column.name, input);
     return el("div", { class: "field" }, el("label", { for: id }, column.name), input,
       column.choices.length ? el("datalist", { id: `${id}-list` }, column.choices.map((value) => el("option", { value }))) : null);
@@ -129,7 +124,7 @@ T.details = (() => {
     form();
     T.draw.select(0);
     const command = document.getElementById("verify");
-    if (command) command.append(" ", el("button", { type: "button", id: "save", onclick: () => page.save(JSON.stringify(state.data.result, null, 2), "result.json", "application/json") }, "Save result.json"));
+    command.append(" ", el("button", { type: "button", id: "save", onclick: () => page.save(JSON.stringify(state.data.result, null, 2), "result.json", "application/json") }, "Save result.json"));
     document.documentElement.classList.add("ready");
   }
   return { start: () => page.guarded(begin), show };

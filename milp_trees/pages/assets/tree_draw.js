@@ -3,10 +3,10 @@
 T.draw = (() => {
   const { el } = page;
   const { state } = T;
-  const WIDTH = 176, HEIGHT = 54, CHARS = 25, MANY = 32;
+  const WIDTH = 190, HEIGHT = 54, CHARS = 22, MANY = 32;
   const listeners = [];
   const folded = new Set();
-  let svg, inside, zoom, down = true, last = null;
+  let svg, inside, zoom, down = true, last = null, printing = false;
 
   const number = (x) => (typeof x !== "number" ? String(x) : Number.isInteger(x) ? String(x).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : String(Number(x.toPrecision(6)))).replace("-", "\u2212");
   const share = (part, all) => (all ? `${Number((100 * part / all).toFixed(1))}\u202f%` : "\u2013");
@@ -118,6 +118,7 @@ T.draw = (() => {
   }
   /** Show the whole drawing, but not smaller than can be read; then its root. */
   function fit() {
+    if (printing) return;
     const { x, y, width, height } = extent();
     const wide = svg.node().parentNode.clientWidth;
     const scale = Math.max(0.55, Math.min(1, wide / width));
@@ -178,7 +179,7 @@ T.draw = (() => {
   function tree(body) {
     const { nodes } = state.data;
     const leaves = nodes.filter((node) => node.no === undefined).length;
-    down = leaves <= 8 && innerWidth > 700;
+    down = 0.75 * leaves * (WIDTH + 22) <= body.clientWidth;
     const button = (text, does, title) => el("button", { type: "button", title, onclick: does }, text);
     const by = (factor) => () => svg.transition().duration(0).call(zoom.scaleBy, factor);
     body.append(el("div", { class: "tools" },
@@ -200,10 +201,11 @@ T.draw = (() => {
     addEventListener("resize", () => { if (frame.clientWidth !== Number(svg.attr("width"))) fit(); });
     addEventListener("beforeprint", () => {
       const { x, y, width, height } = extent();
+      printing = true;
       inside.attr("transform", null);
       svg.attr("viewBox", [x, y, width, height]).attr("width", width).attr("height", height);
     });
-    addEventListener("afterprint", () => { svg.attr("viewBox", null); fit(); });
+    addEventListener("afterprint", () => { printing = false; svg.attr("viewBox", null); fit(); });
   }
   /** Highlight the nodes of a path, which are unfolded. */
   function path(nodes) {

@@ -27,6 +27,7 @@ const T = (() => {
       if (Number.isNaN(time(given))) throw new Error(`${column.name} needs a date such as 2021-03-05`);
       return given;
     }
+    if (column.holds === "yes-no" && /^(true|false)$/i.test(given)) return Number(given.toLowerCase() === "true");
     const number = NUMBER.test(given) ? Number(given) : NaN;
     if (!Number.isFinite(number)) throw new Error(`${column.name} needs a number; got ${given}`);
     if (column.holds === "yes-no" && number !== 0 && number !== 1) throw new Error(`${column.name} must be 0 or 1`);
@@ -59,29 +60,36 @@ const T = (() => {
     return { steps, end: at, label: nodes[at].label };
   }
 
-  /** Cells of a line of CSV; quotes are doubled inside quotes. */
+  /** Cells of a line of CSV; quotes are doubled inside quotes. Null if a quote is not closed. */
   function cells(line, separator) {
     const out = [];
-    const part = new RegExp(`\\s*"((?:[^"]|"")*)"\\s*(?:${separator}|$)|([^${separator}]*)(?:${separator}|$)`, "y");
-    while (part.lastIndex <= line.length) {
-      const found = part.exec(line);
-      if (!found) throw new Error("the line cannot be read: a quote is not closed");
-      out.push(found[1] === undefined ? found[2].trim() : found[1].replaceAll('""', '"'));
-      if (part.lastIndex === line.length && !found[0].endsWith(separator === "\\t" ? "\t" : separator)) break;
+    const cell = new RegExp(`\\s*"((?:[^"]|"")*)"\\s*(${separator}|$)|([^"${separator}][^${separator}]*|)(${separator}|$)`, "y");
+    for (;;) {
+      const found = cell.exec(line);
+      if (!found) return null;
+      out.push(found[1] === undefined ? found[3].trim() : found[1].replaceAll('""', '"'));
+      if (!(found[2] || found[4])) return out;
     }
-    return out;
+  }
+  /** Names and cells of pasted lines for a separator; null if they do not fit the columns. */
+  function fitting(lines, separator) {
+    const rows = lines.map((line) => cells(line, separator));
+    if (rows.includes(null)) return null;
+    const { columns, order } = state.data;
+    const own = columns.map((c) => c.name);
+    if (rows.length > 1 && own.every((name) => rows[0].includes(name))) return [rows[0], rows[1]];
+    const names = [order, own].find((n) => n.length === rows[0].length);
+    return names ? [names, rows[0]] : null;
   }
   /** Texts by column of a pasted row: a line in the order of the table, or a line below its header. */
   function pasted(text) {
     const lines = text.split(/\r?\n/).filter((line) => line.trim());
     if (!lines.length) throw new Error("paste a line first");
-    const separator = [["\t", "\\t"], [";", ";"], [",", ","]].find(([c]) => lines[0].includes(c))?.[1] ?? ",";
-    const rows = lines.map((line) => cells(line, separator));
+    const found = [",", ";", "\t"].map((separator) => fitting(lines, separator)).find((one) => one);
     const { columns, order } = state.data;
-    const header = rows.length > 1 && columns.every((c) => rows[0].includes(c.name)) ? rows.shift() : null;
-    const names = header ?? [order, columns.map((c) => c.name)].find((n) => n.length === rows[0].length);
-    if (!names) throw new Error(`the line has ${rows[0].length} cells; expected are ${columns.length} (${columns.map((c) => c.name).join(", ")}) or ${order.length}, or a header above it`);
-    return new Map(names.map((name, j) => [name, rows[0][j] ?? ""]));
+    if (!found) throw new Error(`the line does not have ${[...new Set([columns.length, order.length])].join(" or ")} cells (${order.join(", ").slice(0, 300)}), nor a header above it`);
+    const [names, row] = found;
+    return new Map(names.map((name, j) => [name, row[j] ?? ""]));
   }
 
   return { state, read, walk, pasted, time };

@@ -10,8 +10,6 @@ AGE, RATE, COLOUR, SMOKER, WORD = (
     *("age", "rate \"'*/`;--\\\n</x>&{0}"),
     *("färbe 色 -- ]]> <script>", "row", "x'); DROP TABLE data;--"),
 )
-#: Whether questions have answers on missing values.
-MISSING = "missing" in mt.BinaryFeature.__dataclass_fields__
 #: Thresholds between which single precision cannot tell some values apart.
 THRESHOLDS = (37.5, 0.1, 0.30000000000000004, -1e-300, 123456789.123, 5e22, 16777217.0, 3.0)
 CATEGORIES = (
@@ -29,26 +27,22 @@ CATEGORIES = (
 LABELS = ('it\'s "so"', "naïve 色\\", "<b>&amp;\n*/'--")
 
 
-def ask(column, kind, value=None, missing=None):
-    return mt.BinaryFeature(column, kind, value, *([missing] if missing else []))
-
-
 def feature(rng, missing):
     """A random question; `missing` says whether columns may lack values."""
     column = rng.choice([AGE, RATE, COLOUR, SMOKER, WORD])
     answer = str(rng.choice(["yes", "no"])) if missing and column in (RATE, WORD, SMOKER) else None
     if answer and rng.random() < 0.3:
-        return ask(column, "missing")
+        return mt.BinaryFeature(column, "missing")
     if column in (AGE, RATE):
-        return ask(column, "<=", float(rng.choice(THRESHOLDS)), answer)
+        return mt.BinaryFeature(column, "<=", float(rng.choice(THRESHOLDS)), answer)
     if column == SMOKER:
-        return ask(column, "is", None, answer)
+        return mt.BinaryFeature(column, "is", None, answer)
     # "" stands for a missing text in ONNX
     known = [c for c in CATEGORIES if c or not answer]
-    return ask(column, "==", known[rng.integers(len(known))], answer)
+    return mt.BinaryFeature(column, "==", known[rng.integers(len(known))], answer)
 
 
-def tree(seed, depth=5, labels=LABELS, missing=MISSING):
+def tree(seed, depth=5, labels=LABELS, missing=True):
     rng = np.random.default_rng(seed)
 
     def node(left):
@@ -59,7 +53,7 @@ def tree(seed, depth=5, labels=LABELS, missing=MISSING):
     return mt.Tree(node(depth), labels)
 
 
-def rules(seed, length=12, labels=LABELS, missing=MISSING):
+def rules(seed, length=12, labels=LABELS, missing=True):
     rng = np.random.default_rng(seed)
 
     def antecedent():
@@ -72,7 +66,7 @@ def rules(seed, length=12, labels=LABELS, missing=MISSING):
     return mt.RuleList(found, 0, labels)
 
 
-def rows(n=10_000, seed=0, missing=MISSING):
+def rows(n=10_000, seed=0, missing=True):
     """Rows with values at thresholds, beside them, and rounded to single precision."""
     rng = np.random.default_rng(seed)
     at = np.array(THRESHOLDS)

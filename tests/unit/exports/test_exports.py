@@ -3,16 +3,18 @@
 import json
 import re
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from export_cases import AGE, COLOUR, LABELS, MISSING, SMOKER, THRESHOLDS, ask, rows, rules, tree
+from export_cases import AGE, COLOUR, LABELS, SMOKER, THRESHOLDS, rows, rules, tree
 from running import NONE, RUNNERS
 
 import milp_trees as mt
 from milp_trees.errors import DataError, UnknownName, Unsupported
 from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.registering.labels import declared
 
 F = mt.BinaryFeature
 STUMP = mt.Tree(Branch(F("age", "<=", 37.5), Leaf(0), Leaf(1)), ("old", "young"))
@@ -141,9 +143,8 @@ def test_what_a_format_cannot_express_is_refused(model, form, words):
         model.export(form)
 
 
-@pytest.mark.skipif(not MISSING, reason="questions have no answers on missing values")
 def test_an_empty_text_beside_missing_ones_is_refused_where_they_are_the_same():
-    model = mt.Tree(Branch(ask("x", "==", "", "no"), Leaf(0), Leaf(1)), ("a", "b"))
+    model = mt.Tree(Branch(F("x", "==", "", "no"), Leaf(0), Leaf(1)), ("a", "b"))
     with pytest.raises(Unsupported, match="empty text"):
         model.export("onnx")
 
@@ -179,5 +180,62 @@ def test_a_result_exports_its_model_and_says_if_it_has_none(tmp_path):
 def test_single_precision_would_have_been_wrong():
     """The rows hold values that a comparison in single precision sends another way."""
     values = rows(10_000)[AGE].to_numpy()
-    wrong = [(values <= t) != (values.astype(np.float32) <= np.float32(t)) for t in THRESHOLDS]
+    with np.errstate(over="ignore"):
+        wrong = [(values <= t) != (values.astype(np.float32) <= np.float32(t)) for t in THRESHOLDS]
     assert sum(w.any() for w in wrong) >= 4
+
+
+def test_dates_are_compared_as_times(tmp_path):
+    asked = [F("d", "<=", "2021-03-05"), F("d", "<=", "2021-03-05T12:30")]
+    model = mt.Tree(Branch(asked[0], Branch(asked[1], Leaf(0), Leaf(1)), Leaf(2)), ("a", "b", "c"))
+    texts = ["2021-03-05", "2021-03-04 23:59:59", "2021-03-05 00:00:01", "2021-03-05 12:30:00"]
+    times = pd.to_datetime(pd.Series([*texts, "2021-03-05 12:30:01", "0999-01-01"]), format="mixed")
+    frame = pd.DataFrame({"d": times})
+    expected = model.predict(frame).tolist()
+    assert expected == ["c", "c", "b", "b", "a", "c"]
+    for form in ("python", "duckdb"):
+        assert RUNNERS[form](model, frame, tmp_path) == expected
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (d TEXT)")
+    base.executemany("INSERT INTO data VALUES (?)", [(str(t),) for t in times])
+    assert [row[-1] for row in base.execute(model.export("sql:dates=text"))] == expected
+    assert 'value="2021-03-05T12:30:00"' in model.export("pmml")
+    for form in ("c", "onnx"):
+        with pytest.raises(Unsupported, match="has no dates"):
+            model.export(form)
+
+
+def test_shap_and_dtreeviz_explain_the_same_predictions():
+    shap = pytest.importorskip("shap")
+    dtreeviz = pytest.importorskip("dtreeviz")
+    from milp_trees.models.export import to_sklearn
+
+    names = [f"x{j}" for j in range(4)]
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(10_000, 4)).round(2), columns=names)
+    root = Branch(
+        F("x0", "<=", 0.105),
+        Branch(F("x1", "<=", -0.315), Leaf(0), Leaf(2)),
+        Branch(F("x2", "<=", 1.005), Leaf(1), Leaf(0)),
+    )
+    model = mt.Tree(root, (0, 1, 2))
+    expected = model.predict(frame)
+    theirs = to_sklearn(model, frame, expected)
+    explainer = shap.TreeExplainer(theirs)
+    total = explainer.shap_values(frame).sum(axis=1) + explainer.expected_value
+    assert (total.argmax(axis=1) == expected).all()
+    drawn = dtreeviz.model(theirs, frame, expected, names, "class", ["a", "b", "c"])
+    walked = [int(drawn.shadow_tree.predict(row)) for row in frame[:200].to_numpy()]
+    assert walked == expected[:200].tolist()
+
+
+def test_every_format_is_in_the_guide():
+    page = (Path(__file__).parents[3] / "docs/guide/exports.md").read_text("utf-8")
+    formats = {
+        n: c
+        for n, c in mt.registry.classes("exports").items()
+        if c.__module__.startswith("milp_trees.")
+    }
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(formats)
+    for name, form in formats.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+        assert all(f"`{option}" in row for option in declared(form)), name

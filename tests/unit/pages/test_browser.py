@@ -3,20 +3,17 @@
 import csv
 import io
 import re
-import shutil
 import xml.etree.ElementTree as ET
 
 import browser_rows
 import pytest
-from browser_tools import Opened, at, change, near, saved, show, until
+from browser_tools import at, change, near, saved, show, until
 
 from milp_trees import measures
 from milp_trees.measures.agreement import ROUNDING
 from milp_trees.measures.instances import lines as own_lines
 from milp_trees.measures.instances import times
 from milp_trees.pages.report import write_report
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 #: Sections that are made of runs, all of which must follow the filters.
 OF_RUNS = ["summary", "methods", "solved", "profile", "target", "integrals", "ratios", "pair"]
@@ -44,34 +41,7 @@ def files(study, tmp_path_factory):
     }
 
 
-@pytest.fixture(scope="module")
-def browser():
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-    if path is None:  # it may have been installed while other tests ran
-        pytest.skip("no Chromium on this machine")
-    with sync_api.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def opened(browser):
-    made = Opened(browser)
-    yield made
-    for context in made.contexts:
-        context.close()
-
-
-@pytest.fixture(autouse=True)
-def nothing_wrong(opened):
-    """After every test: no console message, no error, no request, and no text of a row ran."""
-    opened.wrong.clear()
-    yield
-    assert opened.wrong == []
-    for context in opened.contexts:
-        for page in context.pages:
-            assert page.evaluate("window.ran") is None
+pytestmark = pytest.mark.usefixtures("nothing_wrong")
 
 
 @pytest.fixture(scope="module")
