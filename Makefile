@@ -1,6 +1,6 @@
 # Short names; the commands themselves are in README.md.
 SHELL := /bin/bash
-.PHONY: demo test fast lint notebook docs site links ci
+.PHONY: demo test fast lint notebook docs gallery site links ci
 
 demo:
 	@source <(grep '^python3 -m venv .*milp-trees demo' README.md)
@@ -19,6 +19,10 @@ notebook:
 
 docs:
 	.venv/bin/python docs/build_tables.py
+
+# The stored pictures of docs/gallery, drawn anew by the files beside them.
+gallery:
+	.venv/bin/python docs/_site/gallery.py
 
 # The documentation site, from docs/ and the classes; open build/site/index.html.
 site:
