@@ -57,9 +57,21 @@ def reader() -> Callable[[Any, str, list[str]], None]:
 
     def rewrite(app: Any, docname: str, source: list[str]) -> None:
         page = Path(app.env.doc2path(docname)).resolve().relative_to(ROOT / "docs").as_posix()
-        source[0] = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
+        text = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
+        source[0] = text + (contents(text) if page.endswith("/index.md") else "")
 
     return rewrite
+
+
+def contents(text: str) -> str:
+    """The table of contents of a folder's first page that has none itself.
+
+    It holds the pages of the folder: those that the text links to in its order, then all others.
+    """
+    if "{toctree}" in text:
+        return ""
+    linked = dict.fromkeys(m[2][:-3] for m in LINK.finditer(text) if re.fullmatch(r"\w+\.md", m[2]))
+    return "\n".join(["", "", "```{toctree}", ":hidden:", ":glob:", "", *linked, "*", "```", ""])
 
 
 def rewritten(text: str, file: str, page: str, pages: dict[str, str]) -> str:
