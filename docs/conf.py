@@ -51,6 +51,8 @@ html_favicon = "_static/logo.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
+# Extracts of pages would be fetched, which browsers forbid to pages opened from disk.
+html_show_search_summary = False
 html_theme_options: dict[str, Any] = {
     "logo": {"text": f"milp-trees {version}", "alt_text": "A drawn tree"},
     "show_prev_next": False,
