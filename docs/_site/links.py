@@ -9,9 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from docutils import nodes
 
 from _site.files import ROOT, Pages
 from milp_trees.by_name import registry
@@ -56,22 +58,33 @@ def reader() -> Callable[[Any, str, list[str]], None]:
     originals = {page: file for file, page in copies().items()}
 
     def rewrite(app: Any, docname: str, source: list[str]) -> None:
-        page = Path(app.env.doc2path(docname)).resolve().relative_to(ROOT / "docs").as_posix()
+        path = Path(app.env.doc2path(docname)).resolve()
+        page = path.relative_to(ROOT / "docs").as_posix()
         text = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
-        source[0] = text + (contents(text) if page.endswith("/index.md") else "")
+        if page.endswith("/index.md"):
+            text += contents(text, (other.name for other in path.parent.glob("*.md")))
+        source[0] = text
 
     return rewrite
 
 
-def contents(text: str) -> str:
+def drop_mail(app: Any, doctree: nodes.document) -> None:
+    """Undo links to mail addresses: `flow-oct@highs` in a docstring is the name of a method."""
+    for link in list(doctree.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):
+            link.replace_self(nodes.Text(link.astext()))
+
+
+def contents(text: str, beside: Iterable[str]) -> str:
     """The table of contents of a folder's first page that has none itself.
 
-    It holds the pages of the folder: those that the text links to in its order, then all others.
+    It holds the pages beside it: those that the text links to in its order, then all others.
     """
     if "{toctree}" in text:
         return ""
-    linked = dict.fromkeys(m[2][:-3] for m in LINK.finditer(text) if re.fullmatch(r"\w+\.md", m[2]))
-    return "\n".join(["", "", "```{toctree}", ":hidden:", ":glob:", "", *linked, "*", "```", ""])
+    order = {found[2]: place for place, found in enumerate(LINK.finditer(text))}
+    names = sorted(set(beside) - {"index.md"}, key=lambda name: (order.get(name, len(order)), name))
+    return "\n".join(["", "", "```{toctree}", ":hidden:", "", *names, "```", ""]) if names else ""
 
 
 def rewritten(text: str, file: str, page: str, pages: dict[str, str]) -> str:
