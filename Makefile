@@ -26,7 +26,7 @@ gallery:
 
 # The documentation site, from docs/ and the classes; open build/site/index.html.
 site:
-	.venv/bin/sphinx-build -q -W --keep-going -n docs build/site
+	.venv/bin/sphinx-build -q -W --keep-going -n -d build/doctrees docs build/site
 	.venv/bin/python docs/_site/check.py build/site
 
 # Links to other sites, asked one by one over the network.

@@ -69,4 +69,4 @@ def setup(app: Sphinx) -> None:
     """Write the generated pages before any page is read, and let links lead to them."""
     generate.write()
     app.connect("source-read", links.reader())
-    app.connect("doctree-read", links.drop_mail)
+    app.connect("doctree-read", links.tidy)
