@@ -30,7 +30,10 @@ COMMANDS = {
     "depth-3": ("best tree of depth 3, 1000 rows", "solve people.csv --depth 3"),
     "depth-4": ("best tree of depth 4, 1000 rows", "solve people.csv --depth 4"),
     "penalty": ("no limit on depth, a price per leaf", "solve people.csv --leaf-penalty 0.01"),
-    "sizes": ("best tree of every size up to 8 leaves", "size-path people.csv --depth 4 --leaves 8"),
+    "sizes": (
+        "best tree of every size up to 8 leaves",
+        "size-path people.csv --depth 4 --leaves 8",
+    ),
     "near": ("all trees within 5 % of the best", "near-best people.csv --depth 3 --relative 0.05"),
     "rule-list": ("best rule list", "rule-list people.csv --negations --length-penalty 0.02"),
     "f1": ("best F1", "solve people.csv --depth 3 --task f1"),
@@ -92,7 +95,10 @@ def rows(only: set[str]) -> dict[str, str]:
 
 def put(path: Path, lines: list[str]) -> None:
     """Write the table between the marks of a page."""
-    head = ["| what | command | the first time, with compilation | afterwards |", "|---|---|---|---|"]
+    head = [
+        "| what | command | the first time, with compilation | afterwards |",
+        "|---|---|---|---|",
+    ]
     part = re.compile(re.escape(MARKS[0]) + ".*?" + re.escape(MARKS[1]), re.DOTALL)
     table = "\n".join([MARKS[0], *head, *lines, MARKS[1]])
     path.write_text(part.sub(lambda _: table, path.read_text("utf-8")), "utf-8")
