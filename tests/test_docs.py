@@ -203,13 +203,22 @@ def test_python_examples_run(page, tmp_path):
     assert run_in_a_process_of_its_own("\n".join(blocks(ROOT / page)), tmp_path) == ""
 
 
+#: Modules that most pages need; they import numba, pandas and Pyomo.
+PRELOADED = (
+    "milp_trees.plugins",
+    "milp_trees.testing",
+    "milp_trees.studies.study",
+    "milp_trees.estimators.trees",
+)
+
+
 def run_in_a_process_of_its_own(code, folder):
     """Run code in a new process, which has the large libraries already; return its error or "".
 
     A server process imports them once, and the processes of all pages are its copies.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["numba", "pandas", "pyomo.environ", "sklearn.tree", "typer"])
+    context.set_forkserver_preload(["typer", "sklearn.ensemble", *PRELOADED])
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(code, str(folder), there))
     process.start()

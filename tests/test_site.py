@@ -1,5 +1,6 @@
 """The documentation site: every public name and plug-in has a page, examples run, links are checked."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -46,6 +47,29 @@ def test_the_example_of_every_method_runs():
         result = examples.ran(program)["result"]
         assert result.predictor is not None, program
         assert result.method.startswith(name), program
+
+
+@pytest.mark.slow
+def test_the_examples_of_solvers_and_exports_run(tmp_path, monkeypatch):
+    """As they stand on the pages; what needs a package that is missing says so."""
+    from _site import examples, plugin_pages
+
+    from milp_trees.by_name import registry
+    from milp_trees.errors import MilpTreesError
+
+    monkeypatch.chdir(tmp_path)
+    missing = []
+    for kind, page in (("solvers", plugin_pages.solver), ("exports", plugin_pages.export)):
+        for name, cls in registry.classes(kind).items():
+            program = re.search(r"```python\n(.*?)```", page(name, cls), re.DOTALL)[1]
+            try:
+                result = examples.ran(program)["result"]
+            except MilpTreesError as error:
+                missing.append(str(error))
+                continue
+            assert result.predictor is not None, program
+            assert kind == "solvers" or (tmp_path / f"model{cls.suffix}").stat().st_size > 0
+    assert all("install" in why for why in missing), missing
 
 
 def test_a_plug_in_gets_a_page_by_itself(monkeypatch):

@@ -17,7 +17,7 @@ from docutils import nodes
 
 from _site.files import ROOT, Pages
 from milp_trees.by_name import registry
-from milp_trees.registering import GROUPS
+from milp_trees.registering import HOMES
 
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
 #: Files outside docs/ of which the site has a copy, with the pages that show them.
@@ -43,7 +43,7 @@ def write_copies(pages: Pages) -> None:
 def page_of_file() -> dict[str, str]:
     """File → page, for every file outside docs/ that has one."""
     found = {"README.md": "index.md"} | copies()
-    for group in GROUPS:
+    for group in HOMES:
         classes: dict[str, Any] = registry.classes(group)
         for name, cls in classes.items():
             file = Path(sys.modules[cls.__module__].__file__ or "").resolve()
