@@ -136,6 +136,15 @@ def test_every_file_of_the_gallery_draws():
         assert "</svg>" in gallery.drawn(example), example.name
 
 
+def test_formulas_become_mathml_that_means_the_same():
+    from _site.mathml import _mathml
+    from docutils import nodes
+
+    half = _mathml(nodes.math("", r"\tfrac12"), as_block=False)
+    assert "<mn>1</mn><mn>2</mn></mfrac>" in re.sub(r"\s+", "", half)
+    assert "…" in _mathml(nodes.math("", r"a_1,\dots,a_n"), as_block=True)
+
+
 def test_faults_of_a_built_site_are_found(tmp_path):
     from _site.check import external, problems
 
