@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from _site import generate, links  # noqa: E402
+from _site import generate, links, tidy  # noqa: E402
 
 import milp_trees  # noqa: E402
 
@@ -69,4 +69,4 @@ def setup(app: Sphinx) -> None:
     """Write the generated pages before any page is read, and let links lead to them."""
     generate.write()
     app.connect("source-read", links.reader())
-    app.connect("doctree-read", links.tidy)
+    app.connect("doctree-read", tidy.tidy)

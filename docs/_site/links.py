@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
-
 from _site.files import ROOT, Pages
 from milp_trees.by_name import registry
 from milp_trees.registering import HOMES
@@ -66,19 +64,6 @@ def reader() -> Callable[[Any, str, list[str]], None]:
         source[0] = text
 
     return rewrite
-
-
-def tidy(app: Any, doctree: nodes.document) -> None:
-    """Undo links to mail addresses, and let every node belong to its page.
-
-    `flow-oct@highs` in a docstring is the name of a method. Nodes made from docstrings belong to
-    documents of their own, each of which would be stored with everything that is known of the site.
-    """
-    for node in list(doctree.findall()):
-        if isinstance(node, nodes.reference) and node.get("refuri", "").startswith("mailto:"):
-            node.replace_self(nodes.Text(node.astext()))
-        elif node.document is not doctree:
-            node.document = doctree
 
 
 def contents(text: str, beside: Iterable[str]) -> str:
