@@ -1,320 +1,316 @@
-"""The tables of docs/benchmarks/index.md, from the CSV files that the scripts and studies of this folder wrote.
+"""Writes docs/benchmarks, a page per question, from the CSV files that the scripts and studies of
+this folder wrote.
 
-python benchmarks/report.py > docs/benchmarks/index.md
+    python benchmarks/report.py
+
+Pictures are drawn too; a test compares the text of the pages with what this script makes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import _engine_tables
-import cost_sensitive
+import _pictures
+import _report_tables as tables
 import pandas as pd
-import policies
+from _report_tables import RESULTS, markdown, section
 
-from milp_trees.measures.summary import MEASURES
+FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks"
 
-RESULTS = Path(__file__).parent / "results"
-#: Measures of the published-style study.
-PUBLISHED = ("runs", "solved", "sgm", "par10", "fastest", "gap", "value", "primal-dual")
-
-HEAD = """# Measured
-
-Written by `python benchmarks/report.py` from the files in `benchmarks/results`; each table names the command that measured it. All runs: one thread of a
-virtual machine with two cores (AMD EPYC) that other jobs were using at the same time, so times are upper bounds and only rows of one table can be
-compared. `MILP_TREES_DATA` points to the public data sets. In the depth-two tables of this package every run starts from the dynamic programme's tree, so
-every incumbent is the optimum and only the bounds differ; their rows were measured from several commits of one day.
+HOW = """All runs: one thread of a virtual machine with two cores (AMD EPYC) that other jobs were using at the same time, so times are upper bounds and only rows of one
+table can be compared. Each table names the command that measured it; `MILP_TREES_DATA` points to [the public data sets](../start/data.md). Pages and pictures are written by
+`python benchmarks/report.py` from the files in `benchmarks/results`.
 """
 
 
-def cell(row: pd.Series) -> str:
-    if row.status == "optimal":
-        return f"**{row.seconds:.1f} s**"
-    if row.status == "feasible":
-        return f"{row.bound:.0f}" if pd.notna(row.bound) else "–"
-    return row.status
+@dataclass(frozen=True)
+class Page:
+    """A page of the site.
+
+    Parameters
+    ----------
+    name : str
+        Of the file and of its picture.
+    question : str
+        Its title.
+    answer : str
+        What was found, in a sentence or two.
+    parts : callables
+        Each gives sections.
+    note : str, default=""
+        How the tables are read.
+    """
+
+    name: str
+    question: str
+    answer: str
+    parts: tuple[Callable[[], Iterable[str]], ...]
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """The page, whole."""
+        alt = _pictures.PICTURES[self.name][1]
+        head = [f"# {self.question}", self.answer, f"![{alt}](pictures/{self.name}.svg)"]
+        sections = [text.rstrip() for part in self.parts for text in part()]
+        return "\n\n".join([*head, *filter(None, [self.note]), *sections]) + "\n"
 
 
-def pivot(table: pd.DataFrame) -> str:
-    """Sets × methods: seconds in bold where the optimum was proven, otherwise the bound reached."""
-    table = table.assign(cell=table.apply(cell, axis=1))
-    wide = table.pivot(index=["set", "optimum"], columns="method", values="cell").fillna("")
-    wide = wide[
-        sorted(wide.columns, key=lambda m: (m != "state-flow@highs", m != "path-cut@highs", m))
-    ]
-    return markdown(wide.reset_index())
+def rows_of(name: str, title: str, command: str, text: str, **columns: str) -> Iterator[str]:
+    """A section with the columns of a CSV file, under other names."""
+    table = pd.read_csv(RESULTS / f"{name}.csv")
+    keep = [c for c in columns if c in table.columns]
+    shown = table[keep].rename(columns=columns)
+    numbers = shown.select_dtypes("number").columns
+    shown[numbers] = shown[numbers].round(4)
+    yield section(title, command, text, markdown(shown.astype(object).fillna("")))
 
 
-def markdown(table: pd.DataFrame) -> str:
-    def text(value: object) -> str:
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
-    lines += [
-        "| " + " | ".join(text(v) for v in row) + " |" for row in table.itertuples(index=False)
-    ]
-    return "\n".join(lines)
-
-
-def section(title: str, command: str, text: str, table: str) -> None:
-    print(f"\n## {title}\n\n```bash\n{command}\n```\n\n{text}\n\n{table}")
-
-
-def published() -> None:
-    """The aggregates of `published_short.toml`, once they are measured."""
-    path = RESULTS / "published_short.csv"
-    if not path.exists():
-        return
-    table = pd.read_csv(path).sort_values(["depth", "solved", "sgm"], ascending=[True, False, True])
-    table.columns = [MEASURES[name].title if name in MEASURES else name for name in table.columns]
-    section(
-        "All formulations, four solvers and three peers, depths 2 and 3, 3 s",
-        "python benchmarks/peers/environments.py\n"
-        "milp-trees study benchmarks/published_short.toml --jobs 1 --store published_short.db\n"
-        f"milp-trees table published_short.db --by variant,depth --measure {','.join(PUBLISHED)} --style csv --out benchmarks/results/published_short.csv",
-        "One row per method and depth over the 14 sets of `classification/` with at most 1000 rows, no start; what the columns are is in [studies.md](../guide/studies.md#aggregates). "
-        "`published.toml` is the study in full: depth 2 and 3, three seeds, 60 s. Cut here are two of the seeds, 57 of the 60 seconds, and state-flow-reduced. "
-        "Every run is in [the page of this study](../../benchmarks/results/published_short.html), which `milp-trees report published_short.db` wrote: open it in a browser. "
-        "The runs had one core to themselves; the other core of the machine was busy.",
-        markdown(table.round(2).astype(object).fillna("")),
+def mean_regret() -> Iterator[str]:
+    """Means of the study of shortest paths."""
+    rows = pd.read_csv(RESULTS / "spo_shortest_path.csv", skipinitialspace=True)
+    keys = ["rows", "inner", "degree", "noise", "method", "depth"]
+    mean = rows.groupby(keys, sort=False).test.mean().mul(100).round(2).unstack()
+    mean = mean[sorted(mean.columns, key=lambda depth: (len(depth), depth))]
+    yield section(
+        "Regret on test rows, shortest paths",
+        "python benchmarks/spo_shortest_path.py",
+        "Normalised regret in percent, means over seeds; `inner` and `degree` say how far costs are from linear. More is in [the studies](../guide/spo_studies.md).",
+        markdown(mean.reset_index().astype(object).fillna("")),
     )
 
 
-ENGINE_TEXTS = {
-    "accuracy": "Fewest errors at the depth. The first table sums up, the second has every case, the third is in the form of table 10 of the STreeD paper "
-    "(van der Linden, de Weerdt, Demirović 2023).",
-    "costs": "`matrix`: the confusion costs (high) of the first training split of every cost-sensitive set, test costs left out because they depend on the path; "
-    "`per row`: run times of eight solvers on MaxSAT instances, choose the fastest. pystreed's tasks `cost-sensitive` and `instance-cost-sensitive`.",
-    "weights": "Every row weighs 1 to 10; pystreed gets the weights as costs per row.",
-    "min-leaf": "pydl8.5 misses optima here: its similarity bound does not hold with a minimum support.",
-    "f1": "F1 of class 1: ours by ratio steps, `front` by the whole front of false positives and negatives (method `pareto`), which is what pystreed does too. The last table is in "
-    "the form of table 7 of the STreeD paper.",
-    "sparse": "Share of errors plus λ per leaf. gosdt calculates in single precision; its trees are valued by us. pystreed needs a depth limit.",
-    "threads": "Wall seconds of the whole call; here the load of the machine counts.",
-    "long": "What no engine is known to prove, ten minutes each.",
-    "start": "Seconds. `cold` starts without compiled kernels, `cached` finds those of `cold`; the libraries underneath (numba, pandas, SciPy, scikit-learn) are imported "
-    "before the clock starts, except in the third line. `import` is that of the package; `second` is the same problem again. `first, processor` does not depend on the load of the machine.",
-}
+def handing_over() -> Iterator[str]:
+    """What `handover.py` printed."""
+    printed = (RESULTS / "handover.txt").read_text().rstrip()
+    yield f"## Handing a model over\n\n```bash\npython benchmarks/handover.py\n```\n\n```text\n{printed}\n```"
 
 
-def engines() -> None:
-    """The sections of `engines.py`."""
-    if not (RESULTS / "engines.csv").exists():
-        return
-    print(
-        "\n## Our engine against compiled peers\n\n"
-        "One thread, every engine in a process of its own and warm, in turns; medians. Seconds are processor seconds of preparation and search (`s`), because other jobs "
-        "stretch wall time; `/ peer` is ours over theirs, `call / peer` the same for the whole call from arrays to tree, with all checks of both. `>`: ended by the limit; "
-        "`<`: the peer was, so the true ratio is smaller. Values are recomputed from the trees. MB is the largest resident memory of the process, interpreter and libraries "
-        "included."
-    )
-    for name, title, tables in _engine_tables.sections(
-        _engine_tables.read(RESULTS / "engines.csv"), RESULTS / "start.csv"
-    ):
-        command = f"python benchmarks/engines.py --peers pystreed,pydl8.5,gosdt --sections {name}"
-        section(title, command, ENGINE_TEXTS[name], "\n\n".join(markdown(t) for t in tables))
-
-
-def policy_trees() -> None:
-    """The sections of `policies.py`."""
-    tables = {n: RESULTS / f"policies_{n}.csv" for n in ("warfarin", "synthetic", "times")}
-    if not all(path.exists() for path in tables.values()):
-        return
-    warfarin, synthetic, times = (pd.read_csv(path) for path in tables.values())
-    texts = (
+PAGES = (
+    Page(
+        "speed",
+        "How fast is the exact search beside its peers?",
+        "Where a peer takes more than a few milliseconds, `dp` took less time on nearly every case; below that both mostly prepare. Every optimum was compared: a value that differs "
+        "would stand in bold with an exclamation mark.",
+        (tables.engines,),
+        tables.ENGINES_READ,
+    ),
+    Page(
+        "formulations",
+        "Which formulation is fastest, on which solver?",
+        "`state-flow` proves all of these sets at depth 2, `path-cut` many; the published formulations prove none of them within 20 seconds on HiGHS, though all begin with the "
+        "optimal tree: what is missing is the bound.",
+        (tables.depth_two, tables.state_flow, handing_over),
+        "In the depth-two tables every run of this package starts from the dynamic programme's tree, so every incumbent is the optimum and only the bounds differ; their rows were "
+        "measured from several commits of one day.",
+    ),
+    Page(
+        "thresholds",
+        "What do thresholds cost?",
+        "Time grows with the number of binary features, in peers faster than here. All midpoints of a continuous column are possible with `dp-sorted`, which sorts columns in the place "
+        "of making features.",
         (
-            "warfarin",
-            "The right treatment out of sample, percent: table 6 of the STreeD paper, on six of its splits (two of each way in which historic treatments were drawn).",
-            [policies.right_by_depth(warfarin)],
+            tables.slowdown,
+            lambda: rows_of(
+                "continuous",
+                "All midpoints: dp-sorted and ConTree",
+                "python benchmarks/continuous.py",
+                "Seconds to the proof, or what was known at the limit.",
+                set="set",
+                rows="rows",
+                columns="columns",
+                thresholds="thresholds",
+                depth="depth",
+                engine="engine",
+                status="status",
+                errors="errors",
+                seconds="seconds",
+            ),
         ),
+    ),
+    Page(
+        "prediction",
+        "Do optimal trees predict better?",
+        "From about six leaves on, optimal trees predict better than greedy ones on these two sets; with fewer leaves there is little difference, either way. Two small sets prove nothing "
+        "about yours: choose the size by cross-validation.",
+        (tables.accuracy_by_leaves, tables.roc_trees),
+    ),
+    Page(
+        "rule_lists",
+        "How fast are optimal rule lists?",
+        "`dp-lists` proves in less than a second what the search of the paper does not prove in half a minute where a rule costs 0.0025; the engine `corels` here has that search's bounds.",
         (
-            "synthetic",
-            "Depth 3, 500 training rows, means over five repetitions on 10 000 other rows: percent right (ties count), and the outcome that is lost per row.",
-            [policies.by_p(synthetic, measure) for measure in ("right", "lost")],
+            lambda: rows_of(
+                "rule_lists_peers",
+                "COMPAS, by the price of a rule",
+                "python benchmarks/rule_lists.py --penalties 0.015,0.01,0.0075,0.005 --sections peers",
+                "Processor seconds; `program` is the authors' C++ program.",
+                penalty="λ",
+                method="method",
+                status="status",
+                value="value",
+                bound="bound",
+                cpu="seconds",
+                prefixes="prefixes",
+            ),
+            lambda: rows_of(
+                "dp_lists_penalties",
+                "dp-lists beside corels",
+                "python benchmarks/dp_lists.py --part penalties --methods dp-lists,corels --limit 100",
+                "Processor seconds; `sets` are sets of rows that are left.",
+                problem="problem",
+                method="method",
+                antecedents="antecedents",
+                status="status",
+                value="value",
+                bound="bound",
+                seconds="seconds",
+                prefixes="prefixes",
+                sets="sets",
+            ),
         ),
+        "More is in [rule lists](../guide/rule_lists.md).",
+    ),
+    Page(
+        "pruning",
+        "How much cost does pruning a forest save?",
+        "Pruned jointly, with features paid once for the whole forest, about the same error costs less than when every tree is pruned by itself.",
         (
-            "times",
-            "Ours over theirs, geometric means of processor seconds: preparation and search, and the whole call. policytree's search is built without R (see the script).",
-            [policies.ratios(times)],
+            lambda: rows_of(
+                "pruning_table1",
+                "Error and cost after pruning",
+                "python benchmarks/pruning_table1.py",
+                "Means over forests; costs are percent of the unpruned forest's.",
+                **{
+                    "data": "data",
+                    "pruning": "pruning",
+                    "unpruned_error": "error before",
+                    "low error: error": "error, little pruned",
+                    "low error: cost %": "cost %",
+                    "high error: error": "error, much pruned",
+                    "high error: cost %": "cost % ",
+                },
+            ),
+            lambda: rows_of(
+                "pruning",
+                "Methods",
+                "python benchmarks/pruning.py",
+                "Processor seconds for one λ, or for all breakpoints.",
+                forest="forest",
+                splits="splits",
+                method="method",
+                value="value",
+                cpu="seconds",
+                breakpoints="breakpoints",
+            ),
         ),
-    )
-    for name, text, parts in texts:
-        command = f"python benchmarks/policies.py --sections {name}"
-        if name == "times":
-            command += " --policytree ./search"
-        shown = "\n\n".join(markdown(part) for part in parts)
-        section(f"Policy trees: {name}", command, text, shown)
-
-
-def cost_sensitive_trees() -> None:
-    """The sections of `cost_sensitive.py`."""
-    paths = [RESULTS / f"cost_sensitive_{name}.csv" for name in ("tables", "times")]
-    if not all(path.exists() for path in paths):
-        return
-    tables, times = map(pd.read_csv, paths)
-    section(
-        "Cost-sensitive trees: normalised costs",
-        "python benchmarks/cost_sensitive.py --sections tables",
-        "Test rows, percent, trees of depth up to 4 whose number of leaves is chosen by cross-validation: tables 2 to 4 of the STreeD paper, which has means over 100 splits.",
-        "\n\n".join(
-            map(markdown, (cost_sensitive.costs_by_set(tables), cost_sensitive.shape(tables)))
+        "More is in [pruning](../guide/pruning.md).",
+    ),
+    Page(
+        "decisions",
+        "Do trees for decisions decide better?",
+        "Trees that are trained for what their decisions cost lose less on new rows than trees that predict costs, and exact ones less than greedy ones of the same depth in most settings.",
+        (mean_regret,),
+    ),
+    Page(
+        "policies",
+        "How good are policy trees, and how fast?",
+        "The three estimates find nearly equally good policies on the warfarin data, better ones with more depth.",
+        (tables.policy_trees,),
+    ),
+    Page(
+        "cost_sensitive",
+        "What do trees cost whose questions have prices?",
+        "The higher errors are priced, the more is worth asking.",
+        (tables.cost_sensitive_trees,),
+    ),
+    Page(
+        "fairness",
+        "How fast are fair trees, and what does fairness cost?",
+        "At depth 2 both are done in a fraction of a second; at depth 3 the bounds here save most of the time.",
+        (
+            lambda: rows_of(
+                "fairness_tables",
+                "Disparity at most one percent",
+                "python benchmarks/fairness.py",
+                "Errors, bound and processor seconds, ours and pystreed's.",
+                set="set",
+                rows="rows",
+                depth="depth",
+                rule="constraint",
+                errors="errors",
+                bound="bound",
+                status="status",
+                cpu="seconds",
+                pystreed="pystreed errors",
+                pystreed_status="pystreed status",
+                pystreed_cpu="pystreed seconds",
+            ),
+            lambda: rows_of(
+                "fairness_fronts",
+                "Every disparity at once",
+                "python benchmarks/fairness.py",
+                "Corners of the curve of errors against disparity.",
+                set="set",
+                depth="depth",
+                rule="constraint",
+                corners="corners",
+                complete="complete",
+                errors="errors",
+                disparity="disparity",
+                cpu="seconds",
+                message="note",
+            ),
         ),
-    )
-    section(
-        "Cost-sensitive trees: times",
-        "python benchmarks/cost_sensitive.py --sections times",
-        "Depth 4, `dp-paid` over pystreed, geometric means of processor seconds. Below them the runs on which the optima differ: there pystreed's tree costs more than its own without upper bounds (`pystreed_again`), which costs what ours does.",
-        "\n\n".join(map(markdown, (cost_sensitive.ratios(times), cost_sensitive.differing(times)))),
-    )
+        "More is in [fairness](../guide/fairness.md).",
+    ),
+    Page(
+        "scaling",
+        "What if the table is large?",
+        "A hundred million rows are grouped outside of memory into a million distinct ones; the search itself takes seconds.",
+        (
+            lambda: rows_of(
+                "large_tables",
+                "100 million rows",
+                "python benchmarks/large_tables.py",
+                "From files to the optimal tree of depth 4.",
+                stage="stage",
+                seconds="seconds",
+                cpu_seconds="processor seconds",
+                peak_memory_mb="peak MB",
+                rows="rows",
+                distinct_rows="distinct rows",
+            ),
+        ),
+        "More is in [large tables](../guide/large_tables.md).",
+    ),
+)
 
 
-def studies() -> None:
-    """What the studies with pictures found."""
-    roc = RESULTS / "roc_fourclass.csv"
-    if roc.exists():
-        keep = [
-            "objective",
-            "status",
-            "leaves",
-            "seconds",
-            "train_auc",
-            "test_auc",
-            "train_accuracy",
-            "test_accuracy",
-            "train_f1",
-            "test_f1",
-        ]
-        text = "Optimal trees for six objectives, λ = 0.01 per leaf, depth 4, fourclass; every column is best where it was optimised, on the training rows, up to λ."
-        section(
-            "ROC of optimal trees",
-            "python benchmarks/roc_fourclass.py",
-            text,
-            markdown(pd.read_csv(roc)[keep]),
-        )
-    leaves = RESULTS / "accuracy_leaves.csv"
-    if leaves.exists():
-        mean = (
-            pd.read_csv(leaves)
-            .groupby(["set", "method", "setting"], sort=False)[["leaves", "train", "test"]]
-            .mean()
-            .round(3)
-            .reset_index()
-        )
-        section(
-            "Accuracy against leaves",
-            "python benchmarks/accuracy_leaves.py",
-            "Means over five folds, depth at most 5.",
-            markdown(mean),
-        )
-    thresholds = RESULTS / "thresholds_slowdown.csv"
-    if thresholds.exists():
-        table = pd.read_csv(thresholds)
-        table["cell"] = [_engine_tables.seconds(r) for _, r in table.iterrows()]
-        wide = (
-            table.pivot_table(
-                index=["question", "tests"], columns="method", values="cell", aggfunc="first"
-            )
-            .fillna("")
-            .reset_index()
-        )
-        text = "Processor seconds at depth 3 on the banknote data, all engines with the same thresholds; an engine that ran into the limit is not asked for more."
-        section(
-            "Time against thresholds",
-            "python benchmarks/thresholds_slowdown.py",
-            text,
-            markdown(wide),
-        )
-
-
-def depth_two() -> None:
-    """The sections of `depth2.toml`, from the rows of its study."""
-    rows = pd.read_csv(RESULTS / "depth2.csv").rename(columns={"data": "set"})
-    # Every run starts from the optimum.
-    rows = rows.assign(optimum=rows.set.map(rows.groupby("set").objective.min()))
-    groups = rows.name.str.partition("/")[0]
-    part = lambda *names, limit: rows[groups.isin(names) & (rows.time_limit == limit)]  # noqa: E731
-    command = "milp-trees study benchmarks/depth2.toml --store depth2.db\nmilp-trees table depth2.db --style csv --out benchmarks/results/depth2.csv"
-    section(
-        "Depth 2, every formulation on HiGHS, 20 s",
-        command,
-        "Seconds in bold: proven optimal; otherwise the bound that was reached. Every set of `classification/` with at most 1000 rows.",
-        pivot(part("classification", limit=20)),
-    )
-    section(
-        "Depth 2, HiGHS, 100 s",
-        command,
-        "The two formulations of ours on every set, the published ones on the two sets that they come nearest to closing.",
-        pivot(part("classification", "closest", limit=100)),
-    )
-    section("Depth 2, CBC and SCIP, 20 s", command, "As above.", pivot(part("four", limit=20)))
-    peer = RESULTS / "depth2_odtlearn.csv"
-    if peer.exists():
-        table = pd.read_csv(peer).round(1).astype(object).fillna("")
-        text = "A peer: odtlearn 1.1.0, FlowOCT with CBC, no start. Its trees are scored by us; it is stopped when it runs a tenth past its limit, which includes building. The rows below are of an earlier run on an idle machine, without that stop; failed: it had no tree and raised an error."
-        section(
-            "odtlearn's FlowOCT with CBC, depth 2, 20 s",
-            "python benchmarks/peers/environments.py odtlearn\n"
-            "milp-trees study benchmarks/odtlearn.toml --jobs 1 --store odtlearn.db\n"
-            "milp-trees table odtlearn.db --style csv --columns data,objective,bound,status,seconds,load --out benchmarks/results/depth2_odtlearn.csv",
-            text,
-            markdown(table),
-        )
-    published()
-    keep = [
-        "set",
-        "method",
-        "optimum",
-        "root_bound",
-        "bound",
-        "status",
-        "seconds",
-        "rows",
-        "nonzeros",
-    ]
-    section(
-        "What each strengthening is worth",
-        command,
-        "Labels per test (`strengthen`) and rival cuts (`rivals`) of path-cut, merged rows (`merge_rows`: they carry the equivalent-points cuts), dropped tests "
-        "(`drop_tests`). Nothing else differs.",
-        markdown(part("ablation", limit=30)[keep].round(1).sort_values(["set", "method"])),
+def index() -> str:
+    """The list of questions."""
+    lines = [f"| [{page.question}]({page.name}.md) | {page.answer} |" for page in PAGES]
+    names = "\n".join(page.name for page in PAGES)
+    return (
+        f"# What was measured\n\n{HOW}\n| question | in short |\n|---|---|\n"
+        + "\n".join(lines)
+        + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 
 
-def state_flow() -> None:
-    """The section of `state_flow.toml`, from the rows of its study."""
-    rows = pd.read_csv(RESULTS / "state_flow.csv")
-    alone = rows[rows.method == "state-flow@highs"]
-    exact = rows[rows.method == "dp"].set_index("name").objective
-    keep = {
-        "name": "problem",
-        "data_rows": "rows",
-        "data_tests": "tests",
-        "variables": "columns",
-        "build_seconds": "build",
-        "hand_over_seconds": "hand_over",
-        "solve_seconds": "solve",
-        **{name: name for name in ("seconds", "objective", "bound", "status")},
-    }
-    table = alone[list(keep)].rename(columns=keep).assign(dp=alone.name.map(exact))
-    section(
-        "What state-flow proves alone",
-        "milp-trees study benchmarks/state_flow.toml --store state_flow.db\nmilp-trees table state_flow.db --style csv --out benchmarks/results/state_flow.csv",
-        "No start. Seconds of Pyomo build, hand-over and solve, and in all (with the enumeration of states); `dp` is the dynamic programme's optimum, where it takes the problem.",
-        markdown(table.round(3).astype({"dp": "object"}).fillna("")),
-    )
+def pages() -> dict[str, str]:
+    """File → its text."""
+    return {"index.md": index()} | {f"{page.name}.md": page.text for page in PAGES}
 
 
 def main() -> None:
-    print(HEAD, end="")
-    depth_two()
-    state_flow()
-    engines()
-    policy_trees()
-    cost_sensitive_trees()
-    studies()
-    print("\n## Handing a model over\n\n```bash\npython benchmarks/handover.py\n```\n\n```")
-    print((RESULTS / "handover.txt").read_text().rstrip())
-    print("```")
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        print(f"wrote docs/benchmarks/{name}")
+    for page in PAGES:
+        _pictures.draw(page.name)
 
 
 if __name__ == "__main__":

@@ -179,6 +179,22 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def exports() -> str:
+    """A row per format for models."""
+    return _table(
+        ["name", "what it is", "options", "file"],
+        [
+            [
+                _named(cls),
+                cls.about,
+                ", ".join(f"`{option}`" for option in labels.declared(cls)),
+                f"`{cls.suffix}`",
+            ]
+            for cls in _classes("exports").values()
+        ],
+    )
+
+
 def columns() -> str:
     """A row per column of a study."""
     return _table(["column", "what it holds"], [[f"`{n}`", _cell(t)] for n, t in COLUMNS.items()])
@@ -207,6 +223,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "solvers": solvers,
     "methods": methods,
     "tasks": tasks,
+    "exports": exports,
     "tree_formulations": tree_formulations,
     "derived_formulations": derived_formulations,
     "list_formulations": list_formulations,

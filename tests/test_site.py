@@ -1,5 +1,6 @@
 """The documentation site: every public name and plug-in has a page, examples run, links are checked."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,6 +49,29 @@ def test_the_example_of_every_method_runs():
         assert result.method.startswith(name), program
 
 
+@pytest.mark.slow
+def test_the_examples_of_solvers_and_exports_run(tmp_path, monkeypatch):
+    """As they stand on the pages; what needs a package that is missing says so."""
+    from _site import examples, plugin_pages
+
+    from milp_trees.by_name import registry
+    from milp_trees.errors import MilpTreesError
+
+    monkeypatch.chdir(tmp_path)
+    missing = []
+    for kind, page in (("solvers", plugin_pages.solver), ("exports", plugin_pages.export)):
+        for name, cls in registry.classes(kind).items():
+            program = re.search(r"```python\n(.*?)```", page(name, cls), re.DOTALL)[1]
+            try:
+                result = examples.ran(program)["result"]
+            except MilpTreesError as error:
+                missing.append(str(error))
+                continue
+            assert result.predictor is not None, program
+            assert kind == "solvers" or (tmp_path / f"model{cls.suffix}").stat().st_size > 0
+    assert all("install" in why for why in missing), missing
+
+
 def test_a_plug_in_gets_a_page_by_itself(monkeypatch):
     """What is said on it is what its class declares."""
     from _site import plugin_pages
@@ -78,6 +102,48 @@ def test_links_to_files_become_links_to_their_pages():
     )
     said = rewritten("[a](docs/guide/cli.md)", "CONTRIBUTING.md", "generated/project/c.md", pages)
     assert said == "[a](../../guide/cli.md)"
+
+
+def test_the_first_page_of_a_folder_lists_the_others_in_its_order():
+    from _site.links import contents
+
+    text = "[t](tutorial.md) [o](../guide/cli.md) [d](data.md#where)"
+    listed = contents(text, ["index.md", "a.md", "data.md", "tutorial.md"]).split()
+    assert listed == ["```{toctree}", ":hidden:", "tutorial.md", "data.md", "a.md", "```"]
+    assert contents("```{toctree}\n```", ["a.md"]) == ""
+
+
+def test_every_picture_of_the_gallery_is_stored_and_described():
+    """Two of the quick ones are drawn again."""
+    from _site import gallery
+
+    found = {example.name: example for example in gallery.examples()}
+    assert len(found) >= 10
+    for name, example in found.items():
+        assert (gallery.FOLDER / f"{name}.svg").read_text("utf-8").lstrip().startswith("<"), name
+        assert all((example.title, example.text, example.alt, example.code)), name
+    for name in ("optimal_tree", "rule_list"):
+        stored = (gallery.FOLDER / f"{name}.svg").read_text("utf-8")
+        assert gallery.drawn(found[name]) == stored, "run: make gallery"
+
+
+@pytest.mark.slow
+def test_every_file_of_the_gallery_draws():
+    """Times stand in some pictures, so they are not compared."""
+    from _site import gallery
+
+    for example in gallery.examples():
+        assert "</svg>" in gallery.drawn(example), example.name
+
+
+def test_formulas_become_mathml_that_means_the_same():
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    from _site.mathml import _mathml
+    from docutils import nodes
+
+    half = _mathml(nodes.math("", r"\tfrac12"), as_block=False)
+    assert "<mn>1</mn><mn>2</mn></mfrac>" in re.sub(r"\s+", "", half)
+    assert "…" in _mathml(nodes.math("", r"a_1,\dots,a_n"), as_block=True)
 
 
 def test_faults_of_a_built_site_are_found(tmp_path):

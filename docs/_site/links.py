@@ -9,13 +9,13 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from _site.files import ROOT, Pages
 from milp_trees.by_name import registry
-from milp_trees.registering import GROUPS
+from milp_trees.registering import HOMES
 
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
 #: Files outside docs/ of which the site has a copy, with the pages that show them.
@@ -41,7 +41,7 @@ def write_copies(pages: Pages) -> None:
 def page_of_file() -> dict[str, str]:
     """File → page, for every file outside docs/ that has one."""
     found = {"README.md": "index.md"} | copies()
-    for group in GROUPS:
+    for group in HOMES:
         classes: dict[str, Any] = registry.classes(group)
         for name, cls in classes.items():
             file = Path(sys.modules[cls.__module__].__file__ or "").resolve()
@@ -56,10 +56,26 @@ def reader() -> Callable[[Any, str, list[str]], None]:
     originals = {page: file for file, page in copies().items()}
 
     def rewrite(app: Any, docname: str, source: list[str]) -> None:
-        page = Path(app.env.doc2path(docname)).resolve().relative_to(ROOT / "docs").as_posix()
-        source[0] = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
+        path = Path(app.env.doc2path(docname)).resolve()
+        page = path.relative_to(ROOT / "docs").as_posix()
+        text = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
+        if page.endswith("/index.md"):
+            text += contents(text, (other.name for other in path.parent.glob("*.md")))
+        source[0] = text
 
     return rewrite
+
+
+def contents(text: str, beside: Iterable[str]) -> str:
+    """The table of contents of a folder's first page that has none itself.
+
+    It holds the pages beside it: those that the text links to in its order, then all others.
+    """
+    if "{toctree}" in text:
+        return ""
+    order = {found[2]: place for place, found in enumerate(LINK.finditer(text))}
+    names = sorted(set(beside) - {"index.md"}, key=lambda name: (order.get(name, len(order)), name))
+    return "\n".join(["", "", "```{toctree}", ":hidden:", "", *names, "```", ""]) if names else ""
 
 
 def rewritten(text: str, file: str, page: str, pages: dict[str, str]) -> str:

@@ -13,8 +13,9 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
-#: Commands that the reader of formulas does not know, and what it reads instead.
+#: What the reader of formulas does not know or reads otherwise, and what it is given instead.
 SPELLINGS = {
+    r"(\\[td]?frac)\s*([0-9a-z])\s*([0-9a-z])": r"\1{\2}{\3}",
     r"\\dots(?![a-z])": r"\\ldots",
     r"\\[bB]igg?[lr]?(?=\W)": "",
     r"\\(textstyle|displaystyle)(?![a-z])": "",

@@ -8,7 +8,7 @@ from typing import Any
 
 from _site import models, support
 from _site.api_pages import directive, reference
-from _site.examples import example
+from _site.examples import PROGRAMS, example
 from _site.files import Pages
 from _site.names import public
 from _site.text import cell, markdown, module_text, parameters, table
@@ -35,6 +35,7 @@ def write(pages: Pages) -> None:
         ("formulations", formulation),
         ("solvers", solver),
         ("tasks", task),
+        ("exports", export),
     ):
         classes: dict[str, Any] = registry.classes(kind)
         for name, cls in classes.items():
@@ -138,6 +139,22 @@ def task(name: str, cls: Any) -> str:
             [t for t in takers if t in registry.classes("formulations")],
             "Formulations",
         ),
+        _documentation(cls),
+    )
+
+
+def export(name: str, cls: Any) -> str:
+    """The page of a format for models."""
+    source = "result" if cls.of_result else "result.predictor"
+    needs = "It needs the result with its rows." if cls.of_result else ""
+    call = f'{source}.export("{name}", "model{cls.suffix}")'
+    program = f"{PROGRAMS[0]}result = mt.solve(problem)\n{call}\n"
+    return _page(
+        name,
+        f"{cls.about}. Files end in `{cls.suffix}`. {needs}".strip(),
+        _options(cls),
+        _code(program),
+        f"On the command line: `milp-trees export RESULT.json --to {name}`.",
         _documentation(cls),
     )
 

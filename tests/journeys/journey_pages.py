@@ -110,3 +110,17 @@ def forget(folder: Path) -> None:
         if file and Path(file).parent == folder:
             plugins.forget_module(name)
             del sys.modules[name]
+
+
+def do_all(page: str, folder: Path, monkeypatch: Any) -> Done:
+    """Do all sections of a page in one folder, in which nothing is at the beginning."""
+    monkeypatch.chdir(folder)
+    done = Done()
+    for text in sections(page).values():
+        for language, code in BLOCK.findall(text):
+            if language == "bash":
+                for line in code.strip().splitlines():
+                    command(line, done)
+            elif language == "python":
+                python(code, done)
+    return done
