@@ -21,6 +21,18 @@ def commands_of_the_readme():
     return re.findall(r"^\| .* \| `(milp-trees [^`]+)` \|$", text, re.MULTILINE)
 
 
+def test_the_first_screen_of_the_readme_works_as_printed(tmp_path, monkeypatch):
+    """Its short commands, in an empty folder; the two long lines are what continuous integration runs."""
+    monkeypatch.chdir(tmp_path)
+    text = (journey_pages.ROOT / "README.md").read_text(encoding="utf-8").split("## ")[0]
+    short = re.findall(r"^milp-trees .*$", text, re.MULTILINE)
+    done = journey_pages.Done()
+    for line in short:
+        journey_pages.command(line, done)
+    assert len(short) == 2
+    assert "61 errors" in done.printed
+
+
 def test_every_command_of_the_readme_s_table_answers(tmp_path, monkeypatch):
     """In the folder that `milp-trees example --all` fills, after `solve … --out result.json`."""
     monkeypatch.chdir(tmp_path)
