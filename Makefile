@@ -1,6 +1,6 @@
 # Short names; the commands themselves are in README.md.
 SHELL := /bin/bash
-.PHONY: demo test fast lint notebook docs site links ci
+.PHONY: demo test fast lint notebook docs gallery site links ci
 
 demo:
 	@source <(grep '^python3 -m venv .*milp-trees demo' README.md)
@@ -20,9 +20,13 @@ notebook:
 docs:
 	.venv/bin/python docs/build_tables.py
 
+# The stored pictures of docs/gallery, drawn anew by the files beside them.
+gallery:
+	.venv/bin/python docs/_site/gallery.py
+
 # The documentation site, from docs/ and the classes; open build/site/index.html.
 site:
-	.venv/bin/sphinx-build -q -W --keep-going -n docs build/site
+	.venv/bin/sphinx-build -q -W --keep-going -n -d build/doctrees docs build/site
 	.venv/bin/python docs/_site/check.py build/site
 
 # Links to other sites, asked one by one over the network.

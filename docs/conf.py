@@ -51,6 +51,8 @@ html_favicon = "_static/logo.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
+# Extracts of pages would be fetched, which browsers forbid to pages opened from disk.
+html_show_search_summary = False
 html_theme_options: dict[str, Any] = {
     "logo": {"text": f"milp-trees {version}", "alt_text": "A drawn tree"},
     "show_prev_next": False,
@@ -67,3 +69,4 @@ def setup(app: Sphinx) -> None:
     """Write the generated pages before any page is read, and let links lead to them."""
     generate.write()
     app.connect("source-read", links.reader())
+    app.connect("doctree-read", links.tidy)

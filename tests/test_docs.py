@@ -6,6 +6,7 @@ import importlib.util
 import multiprocessing
 import os
 import re
+import shlex
 import traceback
 from pathlib import Path
 
@@ -22,6 +23,12 @@ PAGES = [
 
 def text(name):
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(page):
+    """The Python blocks of a page."""
+    code = page.read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", code, flags=re.MULTILINE | re.DOTALL)
 
 
 def click_commands():
@@ -79,38 +86,29 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
     assert 'bash -euo pipefail -c "$command"' in script
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        p
-        for p in PAGES
-        if p.name
-        in (
-            "README.md",
-            "cli.md",
-            "conventions.md",
-            "correctness.md",
-            "fairness.md",
-            "near_best.md",
-            "pruning.md",
-            "rule_lists.md",
-            "separable.md",
-            "unimodularity.md",
-        )
-    ],
-    ids=lambda p: p.name,
-)
-def test_commands_in_the_documents_exist(page):
-    """Every `milp-trees …` line names a command, and options it has."""
-    commands = click_commands()
-    for line in re.findall(
-        r"^(?:.*&& )?(?:\.venv/bin/)?milp-trees (.+)$",
+def commands_of(page):
+    """The words of every `milp-trees …` line of a page."""
+    found = re.findall(
+        r"^(?:.*&& )?(?:\.venv/bin/)?milp-trees ([a-z].+)$",
         page.read_text(encoding="utf-8"),
         flags=re.MULTILINE,
-    ):
-        words = line.split()
+    )
+    return [shlex.split(line, comments=True) for line in found]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if commands_of(page)],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_commands_in_the_documents_exist(page):
+    """Every `milp-trees …` line names a command, and options that it has."""
+    commands = click_commands()
+    for words in commands_of(page):
+        line = " ".join(words)
         assert words[0] in commands, line
-        assert {w for w in words if w.startswith("--")} <= commands[words[0]], line
+        options = {w.partition("=")[0] for w in words if w.startswith("--")}
+        assert options <= commands[words[0]], line
 
 
 def test_the_command_page_is_complete():
@@ -176,34 +174,33 @@ def test_every_convention_of_penalties_is_described():
     }
 
 
+JOURNEYS = "".join(p.read_text("utf-8") for p in (ROOT / "tests" / "journeys").glob("*.py"))
+#: Pages whose blocks tests/journeys runs, one section at a time.
+DONE_BY_JOURNEYS = {
+    name
+    for name in (str(page.relative_to(ROOT)) for page in PAGES)
+    if f'"{name}"' in JOURNEYS or name.startswith("docs/coming_from/")
+}
+#: Pages whose blocks are quick; those of the others run where slow tests do.
+QUICK = (
+    "README.md",
+    "docs/guide/conventions.md",
+    "docs/index.md",
+    "docs/reference/unimodularity.md",
+)
+
+
 @pytest.mark.parametrize(
     "page",
     [
-        "README.md",
-        "docs/guide/conventions.md",
-        "docs/reference/unimodularity.md",
-        *(
-            pytest.param(f"docs/guide/{name}.md", marks=pytest.mark.slow)
-            for name in (
-                "budget_forest",
-                "cost_sensitive",
-                "fairness",
-                "near_best",
-                "policies",
-                "pruning",
-                "rule_lists",
-                "separable",
-                "spo",
-            )
-        ),
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name in (str(page.relative_to(ROOT)) for page in PAGES if blocks(page))
+        if name not in DONE_BY_JOURNEYS
     ],
 )
 def test_python_examples_run(page, tmp_path):
     """The Python blocks of a page run one after the other, in a folder of their own."""
-    code = "\n".join(
-        re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL)
-    )
-    assert run_in_a_process_of_its_own(code, tmp_path) == ""
+    assert run_in_a_process_of_its_own("\n".join(blocks(ROOT / page)), tmp_path) == ""
 
 
 def run_in_a_process_of_its_own(code, folder):
@@ -249,4 +246,8 @@ def test_licence_and_version_agree():
     assert f'version = "{mt.__version__}"' in text("pyproject.toml")
     assert f"## {mt.__version__}" in text("CHANGELOG.md")
     assert {f"version: {mt.__version__}", "license: MIT"} <= set(text("CITATION.cff").splitlines())
+    title, version = re.findall(r"^(?:title|version): (.*)$", text("CITATION.cff"), re.MULTILINE)
+    cited = text("docs/start/citing.md")
+    assert f"version = {{{version}}}" in cited
+    assert f"title   = {{{title}" in cited
     assert text("LICENSE").startswith("MIT License")

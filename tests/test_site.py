@@ -80,6 +80,38 @@ def test_links_to_files_become_links_to_their_pages():
     assert said == "[a](../../guide/cli.md)"
 
 
+def test_the_first_page_of_a_folder_lists_the_others_in_its_order():
+    from _site.links import contents
+
+    text = "[t](tutorial.md) [o](../guide/cli.md) [d](data.md#where)"
+    listed = contents(text, ["index.md", "a.md", "data.md", "tutorial.md"]).split()
+    assert listed == ["```{toctree}", ":hidden:", "tutorial.md", "data.md", "a.md", "```"]
+    assert contents("```{toctree}\n```", ["a.md"]) == ""
+
+
+def test_every_picture_of_the_gallery_is_stored_and_described():
+    """Two of the quick ones are drawn again."""
+    from _site import gallery
+
+    found = {example.name: example for example in gallery.examples()}
+    assert len(found) >= 10
+    for name, example in found.items():
+        assert (gallery.FOLDER / f"{name}.svg").read_text("utf-8").lstrip().startswith("<"), name
+        assert all((example.title, example.text, example.alt, example.code)), name
+    for name in ("optimal_tree", "rule_list"):
+        stored = (gallery.FOLDER / f"{name}.svg").read_text("utf-8")
+        assert gallery.drawn(found[name]) == stored, "run: make gallery"
+
+
+@pytest.mark.slow
+def test_every_file_of_the_gallery_draws():
+    """Times stand in some pictures, so they are not compared."""
+    from _site import gallery
+
+    for example in gallery.examples():
+        assert "</svg>" in gallery.drawn(example), example.name
+
+
 def test_faults_of_a_built_site_are_found(tmp_path):
     from _site.check import external, problems
 

@@ -90,7 +90,7 @@ def problems(site: Path, names: list[str]) -> list[str]:
 
 def _dead(link: str, name: str, pages: dict[str, Page], site: Path) -> bool:
     """Whether an internal link leads nowhere; a path of this machine is such a link, too."""
-    if link.startswith("file:") or link.startswith("/"):
+    if link.startswith(("file:", "mailto:", "/")):
         return True
     if OUTSIDE.match(link):
         return False

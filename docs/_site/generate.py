@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _site import api_pages, citing, links, object_pages, plugin_pages
+from _site import api_pages, gallery, links, object_pages, plugin_pages
 from _site.files import Pages
 
 
@@ -14,7 +14,7 @@ def write() -> Pages:
         api_pages.write,
         object_pages.write,
         plugin_pages.write,
-        citing.write,
+        gallery.write,
     ):
         part(pages)
     pages.remove_others()

@@ -9,9 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from docutils import nodes
 
 from _site.files import ROOT, Pages
 from milp_trees.by_name import registry
@@ -56,10 +58,39 @@ def reader() -> Callable[[Any, str, list[str]], None]:
     originals = {page: file for file, page in copies().items()}
 
     def rewrite(app: Any, docname: str, source: list[str]) -> None:
-        page = Path(app.env.doc2path(docname)).resolve().relative_to(ROOT / "docs").as_posix()
-        source[0] = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
+        path = Path(app.env.doc2path(docname)).resolve()
+        page = path.relative_to(ROOT / "docs").as_posix()
+        text = rewritten(source[0], originals.get(page, f"docs/{page}"), page, pages)
+        if page.endswith("/index.md"):
+            text += contents(text, (other.name for other in path.parent.glob("*.md")))
+        source[0] = text
 
     return rewrite
+
+
+def tidy(app: Any, doctree: nodes.document) -> None:
+    """Undo links to mail addresses, and let every node belong to its page.
+
+    `flow-oct@highs` in a docstring is the name of a method. Nodes made from docstrings belong to
+    documents of their own, each of which would be stored with everything that is known of the site.
+    """
+    for node in list(doctree.findall()):
+        if isinstance(node, nodes.reference) and node.get("refuri", "").startswith("mailto:"):
+            node.replace_self(nodes.Text(node.astext()))
+        elif node.document is not doctree:
+            node.document = doctree
+
+
+def contents(text: str, beside: Iterable[str]) -> str:
+    """The table of contents of a folder's first page that has none itself.
+
+    It holds the pages beside it: those that the text links to in its order, then all others.
+    """
+    if "{toctree}" in text:
+        return ""
+    order = {found[2]: place for place, found in enumerate(LINK.finditer(text))}
+    names = sorted(set(beside) - {"index.md"}, key=lambda name: (order.get(name, len(order)), name))
+    return "\n".join(["", "", "```{toctree}", ":hidden:", "", *names, "```", ""]) if names else ""
 
 
 def rewritten(text: str, file: str, page: str, pages: dict[str, str]) -> str:
