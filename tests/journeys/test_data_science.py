@@ -40,10 +40,11 @@ def test_show_the_tree(done, tmp_path):
     assert (tmp_path / "heart.svg").read_text().startswith("<svg")
 
 
-def test_hand_the_tree_to_tools_that_know_scikit_learn(done):
+def test_hand_the_tree_to_other_programs(done):
     found = done(6)
     model, X = found.names["model"], found.names["X"]
     assert "|---" in found.printed
+    assert "SELECT" in found.printed
     assert (model.to_sklearn().predict(X.to_numpy()) == model.predict(X)).all()
 
 
