@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -11,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
-from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.errors import DataError
 from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._listening import Listening
+from milp_trees.estimators._solving import solved
+from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
-from milp_trees.methods.callback import listener
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
-from milp_trees.results.result import Result, Status
+from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.constraints import as_constraints, check_groups_differ
 
@@ -131,58 +130,29 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
 
     # -- solving -------------------------------------------------------------------------------------
 
-    def _solve(self, dataset: Dataset, task: Task) -> None:
+    def _solve(self, dataset: Dataset, task: Task, table: Any) -> None:
         """Run the method on the problem and store its result.
 
         A `ConvergenceWarning` says that an exact method stopped before its tree was proven optimal.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        task : Task
+        table : mapping of column name to array of shape (n,), or DataFrame
+            The rows of the dataset, onto which a start is moved.
         """
         check_groups_differ(getattr(task, "constraints", ()), dataset)
         problem = Problem(dataset, task, self._space_of())
         if self._choose_size is not None:
             problem = replace(problem, space=self._choose_size(problem))
-        start = getattr(self.start, self._fitted_as, self.start)
+        start = given_start(self.start, self._fitted_as, [str(c) for c in table])
+        start = placed_start(start, problem, table, stacklevel=6)
         self._keep(self._run(problem, self._method(), start))
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
-        """Run a method and return its result, which contains a model.
-
-        Parameters
-        ----------
-        problem : Problem
-        method : str or None
-            Name of the method, as in the registry; None: the default method of the task.
-        start : Predictor, name of a method, or None
-
-        Raises
-        ------
-        Infeasible
-            No model satisfies the limits and constraints.
-        NothingFound
-            The method stopped without a model.
-        SolverFailure
-            The method failed.
-        """
-        from milp_trees.studies.solving import answer
-
-        result = answer(problem, method, self._limits(), start=start, progress=listener())
-        if result.predictor is None or result.status is Status.ERROR:
-            if result.status is Status.INFEASIBLE:
-                raise Infeasible(
-                    result.message
-                    or "No model satisfies the limits; ask for fewer rows per leaf, loosen the constraints or allow a larger model."
-                )
-            why = (
-                result.message
-                or f"{result.method} found no model ({result.status.value}); allow more time."
-            )
-            raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
-        if result.limit is not None:
-            found = f"with {result.value}, bound {result.bound}"
-            why = f"{result.method} reached its {result.limit.value} limit {found}; raise time_limit for a proof."
-            if result.limit.by_user:
-                why = f"{result.method} was stopped by the user {found}, without a proof."
-            warnings.warn(why, ConvergenceWarning, stacklevel=4)
-        return result
+        """Run a method and return its result, which contains a model; see `_solving.solved`."""
+        return solved(problem, method, self._limits(), start, stacklevel=7)
 
     def _keep(self, result: Result) -> None:
         self.result_ = result

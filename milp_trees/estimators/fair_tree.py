@@ -171,13 +171,13 @@ class FairTreeClassifier(OptimalTreeClassifier):
                 UserWarning,
                 stacklevel=2,
             )
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
+        dataset, codes, table = self._prepare(X, y, sample_weight, groups)
         if control_features is not None:
             factor = _one_column(control_features, self._columns(X), len(np.asarray(y)))
             if sample_weight is not None:
                 factor = factor[np.flatnonzero(np.asarray(sample_weight))]
             dataset = dataset.with_(factor=factor, classes=dataset.classes)
-        self._solve(dataset, self._stated_task(sample_weight is not None))
+        self._solve(dataset, self._stated_task(sample_weight is not None), table)
         self._count(dataset, codes)
         self.disparity_ = self.fairness_ = None
         if self.constraint_ is not None:

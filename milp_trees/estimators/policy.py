@@ -185,7 +185,7 @@ class OptimalPolicyTree(OptimalTree):
         )
         kind = type(default_task(rows))
         self.actions_ = np.array(kind().actions(rows))
-        self._solve(rows.subset(learn), kind(**self._penalties()))
+        self._solve(rows.subset(learn), kind(**self._penalties()), take(X, learn))
         for name in {"value_", "leaves_"} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
         if len(left_out):

@@ -174,8 +174,8 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         NothingFound, SolverFailure
             The method found no list within the limits, or it failed.
         """
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
-        self._solve(dataset, self._stated_task(sample_weight is not None))
+        dataset, codes, table = self._prepare(X, y, sample_weight, groups)
+        self._solve(dataset, self._stated_task(sample_weight is not None), table)
         self._count(dataset, codes)
         return self
 

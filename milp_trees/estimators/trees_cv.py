@@ -144,10 +144,10 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         DataError, Infeasible, NothingFound, SolverFailure
             As for `OptimalTreeClassifier`.
         """
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
+        dataset, codes, _ = self._prepare(X, y, sample_weight, groups)
         path = self._path(dataset, sample_weight is not None)
         if not path.proven:
-            why = f"{path.method} reached a limit, and not every size is proven; raise time_limit for a proof."
+            why = f"{path.method} reached a limit before every size of tree was proven optimal; the trees found are kept. For a proof raise time_limit, or lower max_leaf_nodes or n_bins."
             warnings.warn(why, ConvergenceWarning, stacklevel=2)
         penalties = candidates(path)
         scores = self._scores(X, y, sample_weight, groups, penalties)
@@ -202,7 +202,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 if groups is None or isinstance(groups, str)
                 else _safe_indexing(np.asarray(groups), train)
             )
-            dataset, codes = model._prepare(_safe_indexing(X, train), y[train], weights, within)
+            dataset, codes, _ = model._prepare(_safe_indexing(X, train), y[train], weights, within)
             path = model._path(dataset, weights is not None)
             unseen, truth = _safe_indexing(X, test), y[test]
             known: dict[int, float] = {}
