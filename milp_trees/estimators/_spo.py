@@ -180,7 +180,7 @@ class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the normalised regret of the decisions; 0 is best.
 
-        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, where w is the decision and z*(c)
+        The regret is `Σ (c·w − z*(c)) / Σ |z*(c)|` over the rows, where w is the decision and `z*(c)`
         the least cost of any decision, as in PyEPO (Tang, Khalil 2022).
 
         Parameters
