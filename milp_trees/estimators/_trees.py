@@ -228,8 +228,10 @@ class OptimalTree(Inspected, OptimalModel):
         picture: str = self.tree_.picture(self.result_.problem.dataset)
         return picture
 
-    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """Convert the tree to a `DecisionTreeClassifier`, for scikit-learn's plotting tools.
+    def to_sklearn(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, pipeline: Any = None
+    ) -> Any:
+        """Convert the tree to scikit-learn, for its plotting tools and for other packages.
 
         Parameters
         ----------
@@ -239,11 +241,18 @@ class OptimalTree(Inspected, OptimalModel):
             Labels of the rows; by default the predictions of the tree.
         sample_weight : array of shape (n,), optional
             Weights of the rows; by default 1 each.
+        pipeline : bool, optional
+            True: a Pipeline, which takes the original table and predicts exactly what the tree
+            predicts. False: the `DecisionTreeClassifier` alone; it rounds numbers to single
+            precision, so a row may go another way if it is that close to a threshold, and it takes
+            categories as columns of 0 and 1. By default a Pipeline if the table has columns
+            that are no numbers, otherwise the tree alone.
 
         Returns
         -------
-        DecisionTreeClassifier
-            See `milp_trees.models.export.to_sklearn`.
+        DecisionTreeClassifier or Pipeline
+            The steps of the Pipeline are `columns`, a `TreeColumns`, and `tree`. See
+            `milp_trees.models.export.to_sklearn`.
 
         Raises
         ------
@@ -256,8 +265,23 @@ class OptimalTree(Inspected, OptimalModel):
         check_is_fitted(self)
         if X is None and (y is not None or sample_weight is not None):
             raise DataError("y and sample_weight belong to rows; give X too.")
-        rows = self.result_.problem.dataset if X is None else self._columns(X)
-        return to_sklearn(self.tree_, rows, y, sample_weight)
+        rows = self.result_.problem.dataset if X is None else self._table(self._columns(X))
+        if pipeline is None:
+            pipeline = self._text_columns_
+        tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline))
+        if not pipeline:
+            return tree
+        from sklearn.pipeline import Pipeline
+
+        from milp_trees.estimators.tree_columns import TreeColumns
+
+        columns = TreeColumns(
+            columns=tuple(self._column_names()),
+            names=tuple(tree.feature_names_in_),
+            tests=tuple(dict.fromkeys(self.tree_.splits)),
+        ).fit()
+        del tree.feature_names_in_  # the columns arrive as an array
+        return Pipeline([("columns", columns), ("tree", tree)])
 
 
 # -- arguments -------------------------------------------------------------------------------------

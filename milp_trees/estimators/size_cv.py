@@ -248,20 +248,20 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return str(self.estimator_.to_text())
 
     @available_if(_has("to_sklearn"))
-    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+    def to_sklearn(self, *rows: Any, **given: Any) -> Any:
         """The fitted tree for scikit-learn's tools; see `OptimalTreeClassifier.to_sklearn`.
 
         Parameters
         ----------
-        X, y, sample_weight
+        *rows, **given
             As there.
 
         Returns
         -------
-        DecisionTreeClassifier
+        DecisionTreeClassifier or Pipeline
         """
         check_is_fitted(self)
-        return self.estimator_.to_sklearn(X, y, sample_weight)
+        return self.estimator_.to_sklearn(*rows, **given)
 
     @available_if(_has("get_depth"))
     def get_depth(self) -> int:

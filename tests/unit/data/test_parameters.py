@@ -161,6 +161,7 @@ def test_every_number_that_an_estimator_takes_is_in_the_table():
         "prefit",
         "categorical_features",
         "favourable",
+        "class_weight",
         "progress",
     }
     assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(
