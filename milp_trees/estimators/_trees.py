@@ -271,6 +271,10 @@ class OptimalTree(Inspected, OptimalModel):
         tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline))
         if not pipeline:
             return tree
+        if getattr(self, "_categories_of", None):
+            raise DataError(
+                "A Pipeline cannot take numbers that are categories (categorical_features); turn these columns into text before fit, or give pipeline=False."
+            )
         from sklearn.pipeline import Pipeline
 
         from milp_trees.estimators.tree_columns import TreeColumns

@@ -247,6 +247,16 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return str(self.estimator_.to_text())
 
+    def save(self, path: Any) -> None:
+        """Write `estimator_` to a JSON file; its class loads it.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self)
+        self.estimator_.save(path)
+
     @available_if(_has("to_sklearn"))
     def to_sklearn(self, *rows: Any, **given: Any) -> Any:
         """The fitted tree for scikit-learn's tools; see `OptimalTreeClassifier.to_sklearn`.
