@@ -34,7 +34,7 @@ def written(value: Any) -> Any:
     NoJson
         Values of this type have no such form.
     """
-    from milp_trees.data.binarize import Binarizer
+    from milp_trees.estimators.binarizer import Binarizer
 
     if isinstance(value, np.generic):
         value = value.item()

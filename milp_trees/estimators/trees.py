@@ -74,6 +74,9 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     progress : callable, optional
         Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
         twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
+    verbose : bool, default=False
+        Whether `fit` shows incumbent, bound and gap while it runs, on standard error; in a notebook
+        also the picture of a tree that has been found.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows. Without them
         it still predicts, and `result_` still has the value, the bound, its proof and hashes of the
@@ -124,6 +127,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -142,6 +146,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit

@@ -43,7 +43,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Largest number of leaves that is tried.
     min_samples_leaf, task, class_weight, constraints, split_on_group, method, binarizer, n_bins
         As for `OptimalTreeClassifier`.
-    random_state, n_jobs, progress, keep_data
+    random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
     time_limit : float or None, default=60
         Seconds for each size path; there is one on all rows and one per fold.
@@ -98,6 +98,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         cv: Any = 5,
         scoring: Any = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -116,6 +117,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.cv = cv
         self.scoring = scoring
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit

@@ -76,6 +76,7 @@ TAKES = {
     "lam": "0 1.5 '5'",
     "slack": "-1 0 1.5",
     "keep_data": "True",
+    "verbose": "True",
     "split_on_group": "True",
     "oob_score": "True",
     "bootstrap": "True",
