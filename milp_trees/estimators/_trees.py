@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -19,6 +20,7 @@ from milp_trees.errors import DataError
 from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._listening import Listening
 from milp_trees.estimators._solving import solved
+from milp_trees.estimators._sparse import SparseColumns
 from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.tasks.base import Task
+
+
+#: Forms of sparse tables that are taken as they are; others are converted.
+SPARSE = ("csc", "csr")
 
 
 class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
@@ -100,8 +106,9 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
             as_constraints(self.constraints)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
-            X, y = validate_data(self, X, y, **options)
-            return self._named(X), y
+            X, y = validate_data(self, X, y, accept_sparse=SPARSE, **options)
+            columns = self._named(X)
+            return columns.dense() if isinstance(columns, SparseColumns) else columns, y
         validate_data(self, X, y, skip_check_array=True)
         _, y = validate_data(clone(self), np.zeros((len(X), 1)), y, **options)  # checks y alone
         return X, y
@@ -109,15 +116,22 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
     def _columns(self, X: Any) -> Mapping[str, np.ndarray]:
         """Check the columns of new rows; a mapping from name to array."""
         if not self._text_columns_:
-            return self._named(validate_data(self, X, reset=False))
+            return self._named(validate_data(self, X, reset=False, accept_sparse=SPARSE))
         validate_data(self, X, reset=False, skip_check_array=True)
         return {str(c): X[c].to_numpy() for c in X.columns}
 
-    def _named(self, X: np.ndarray) -> dict[str, np.ndarray]:
+    def _named(self, X: Any) -> Mapping[str, np.ndarray]:
         names = getattr(self, "feature_names_in_", [str(j) for j in range(X.shape[1])])
         if len(set(names)) < X.shape[1]:
             raise DataError("Two columns of X have the same name; rename one of them.")
+        if issparse(X):
+            return SparseColumns(X, names)
         return {str(name): X[:, j] for j, name in enumerate(names)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
         given = self.binarizer

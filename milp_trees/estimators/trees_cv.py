@@ -15,6 +15,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -190,7 +191,9 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         DataError
             `cv` gives no folds.
         """
-        X, y = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y).ravel()
+        if not hasattr(X, "iloc"):
+            X = X.tocsr() if issparse(X) else np.asarray(X)
+        y = np.asarray(y).ravel()
         levels = self._columns(X)[groups] if isinstance(groups, str) else groups
         scorer = check_scoring(self, scoring=self.scoring)
         rows = []
