@@ -1,4 +1,4 @@
-"""What `verbose=True` shows while a `fit` runs: a line in a terminal, a live display in a notebook."""
+"""What `verbose=True` shows during a `fit`: a line in a terminal, a display in a notebook."""
 
 from __future__ import annotations
 
