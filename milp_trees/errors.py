@@ -21,6 +21,10 @@ class Unsupported(MilpTreesError):
     """A method cannot solve a problem; the message gives the reason, and methods that can."""
 
 
+class NotInTime(Unsupported):
+    """A model is too large to be built within the time limit."""
+
+
 class UnknownName(MilpTreesError, KeyError):
     """There is no plug-in, data set, task or option of that name."""
 

@@ -29,6 +29,8 @@ _OF_ROWS = (
 )
 #: Other fields that are copied.
 _KEPT = ("classes", "group_column", "actions", "columns", "source")
+#: What is counted or hashed once, while there are rows.
+_COUNTED = ("sha256", "protected", "total_rows", "_shape")
 
 
 class Outline(Dataset):
@@ -56,6 +58,23 @@ class Outline(Dataset):
         )
         if also:
             self.__dict__["source"] = {**dataset.source, "left_out": list(also)}
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known, as plain values and tuples; `Outline.from_json` makes it again."""
+        return {k: v for k, v in self.__dict__.items() if k in (*_KEPT, *_COUNTED)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Outline:
+        """The outline that `to_json` described.
+
+        Raises
+        ------
+        KeyError
+            The description is incomplete.
+        """
+        out = cls.__new__(cls)
+        out.__dict__.update({name: data[name] for name in (*_KEPT, *_COUNTED)})
+        return out
 
     @property
     def n_rows(self) -> int:

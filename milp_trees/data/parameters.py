@@ -159,6 +159,7 @@ OF_TREES: dict[str, Rule] = {
     "bootstrap": Flag(),
     "oob_score": Flag(),
     "keep_data": Flag(),
+    "verbose": Flag(),
     "split_on_group": Flag(),
     "validation_fraction": Number(),
     "honest_fraction": Number(),
@@ -178,10 +179,12 @@ OF_PRUNING: dict[str, Rule] = {
     "denominator": Whole(1, optional=True),
     "exact": Flag(),
     "keep_data": Flag(),
+    "verbose": Flag(),
 }
 #: Parameters of `BudgetForestClassifier`; the others are checked in `engines/budget_forest`.
 OF_FORESTS: dict[str, Rule] = {
     "bootstrap": Flag(),
+    "verbose": Flag(),
     "free_after_use": Flag(),
     "alpha": Number(),
     "min_gain": Number(),

@@ -29,7 +29,7 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Dataset, np.ndarray]:
+    ) -> tuple[Dataset, np.ndarray, Any]:
         """Check the arguments of `fit`, and fit the binarizer.
 
         Returns
@@ -37,6 +37,8 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         dataset : Dataset
         codes : int array of shape (n,)
             Index of the class of every row.
+        table : mapping of column name to array of shape (n,), or DataFrame
+            The rows of the dataset.
         """
         X, y = self._checked(X, y)
         y = column_or_1d(y, warn=True)
@@ -67,7 +69,7 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         dataset = self.binarizer_.dataset(
             X, codes, classes=labels, weights=weights, groups=groups, group_column=column
         )
-        return dataset, codes
+        return dataset, codes, X
 
     def _count(self, dataset: Dataset, codes: np.ndarray) -> None:
         """Compute the shares of the classes in the leaves, with the weights of rows and classes."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from milp_trees.errors import DataError
 from milp_trees.estimators._importance import additive_drops
 from milp_trees.estimators._inspect import path_matrix
 
@@ -38,6 +39,22 @@ def class_errors(counts: np.ndarray) -> np.ndarray:
     """Rows that are not of the most frequent class, for class counts of shape (m, K)."""
     errors: np.ndarray = counts.sum(axis=1) - counts.max(axis=1)
     return errors
+
+
+def drawn_columns(max_features: Any, p: int) -> int:
+    """The parameter `max_features` of a forest as a number of its p columns; raises DataError."""
+    if max_features is None:
+        return p
+    if max_features in ("sqrt", "log2"):
+        return max(1, int(np.sqrt(p) if max_features == "sqrt" else np.log2(p)))
+    whole = isinstance(max_features, (int, np.integer)) and not isinstance(max_features, bool)
+    if whole and max_features >= 1:
+        return min(int(max_features), p)
+    if isinstance(max_features, (float, np.floating)) and 0 < max_features <= 1:
+        return max(1, int(max_features * p))
+    raise DataError(
+        f'max_features is a number of columns, a share of them in (0, 1], "sqrt", "log2" or None; got {max_features!r}.'
+    )
 
 
 class InspectedForest:

@@ -101,6 +101,49 @@ class Inspected:
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         return [str(name) for name in names]
 
+    # -- files ---------------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a JSON file, without the training rows and without pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file holds the parameters (but `start` and `progress`), the model, and the value,
+            bound and proof of the result, with hashes of the data.
+
+        Raises
+        ------
+        DataError
+            A parameter, such as a splitter of scikit-learn, has no JSON form.
+        """
+        from milp_trees.estimators._saved import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: Any) -> Any:
+        """Read a fitted estimator that `save` has written.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        estimator
+            Of this class or one derived from it. It predicts as before; what needs the training
+            rows (`mt.verify`, `to_sklearn` without rows) needs them to be given.
+
+        Raises
+        ------
+        DataError
+            The file holds no such estimator, is damaged, or has a version that is not known.
+        """
+        from milp_trees.estimators._saved import load
+
+        return load(cls, path)
+
     # -- words ---------------------------------------------------------------------------------------
 
     def get_n_leaves(self) -> int:

@@ -12,7 +12,9 @@ import functools
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import sklearn
@@ -50,6 +52,8 @@ class Listening(CallbackSupportMixin):  # type: ignore[misc]
     """Base of estimators with a parameter `progress`, which tells how far their `fit` is."""
 
     progress: Any = None
+    #: Whether a fit shows how far it is.
+    verbose: Any = False
 
     def __getstate__(self) -> dict[str, Any]:
         """State for pickle and copies, without the `progress` function."""
@@ -105,11 +109,15 @@ def heard_fit(fit: Fit) -> Fit:
 
     @functools.wraps(fit)
     def fitted(self: Any, *args: Any, **given: Any) -> Any:
-        own: Progress | None = getattr(self, "progress", None)
+        own: Any = getattr(self, "progress", None)
         if hasattr(self, "_callback_fit_ctx"):  # called by the fit of a derived class
             return fit(self, *args, **given)
+        with showing(self, own) as (own, show):
+            return run(self, own, show, *args, **given)
+
+    def run(self: Any, own: Any, show: Any, *args: Any, **given: Any) -> Any:
         if with_callbacks is None:
-            with heard(own):
+            with heard(own) as show.callback:
                 return fit(self, *args, **given)
         context = self._init_callback_context(max_subtasks=None)
         told = parameters.bind(self, *args, **given).arguments
@@ -120,12 +128,37 @@ def heard_fit(fit: Fit) -> Fit:
             "metadata": None if weight is None else {"sample_weight": weight},
         }
         context.call_on_fit_task_begin(estimator=self, **data)
-        with heard(_with_tasks(self, context, own) if context._callbacks else own):
+        with heard(_with_tasks(self, context, own) if context._callbacks else own) as show.callback:
             answer = fit(self, *args, **given)
         context.call_on_fit_task_end(estimator=self, reconstruction_attributes={}, **data)
         return answer
 
     return cast("Fit", fitted if with_callbacks is None else with_callbacks(fitted))
+
+
+@contextmanager
+def showing(estimator: Any, own: Progress | None) -> Iterator[tuple[Progress | None, Any]]:
+    """Within this block a fit takes place; with `verbose` it is shown.
+
+    Yields
+    ------
+    function : callable or None
+        The user's function, which also shows the progress.
+    show : FitDisplay or namespace
+        Its `callback` is to be set to the callback of the fit.
+    """
+    if not estimator.verbose:
+        yield own, SimpleNamespace()
+        return
+    from milp_trees.estimators._display import FitDisplay
+
+    with FitDisplay(estimator) as show:
+
+        def tell(point: TracePoint) -> bool:
+            show(point)
+            return own is not None and is_true(own(point))
+
+        yield tell, show
 
 
 def _with_tasks(estimator: Any, context: Any, own: Progress | None) -> Progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
-from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.errors import DataError
 from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._listening import Listening
+from milp_trees.estimators._solving import solved
+from milp_trees.estimators._sparse import SparseColumns
+from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
-from milp_trees.methods.callback import listener
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
-from milp_trees.results.result import Result, Status
+from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.constraints import as_constraints, check_groups_differ
 
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.tasks.base import Task
+
+
+#: Forms of sparse tables that are taken as they are; others are converted.
+SPARSE = ("csc", "csr")
 
 
 class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
@@ -101,8 +106,9 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
             as_constraints(self.constraints)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
-            X, y = validate_data(self, X, y, **options)
-            return self._named(X), y
+            X, y = validate_data(self, X, y, accept_sparse=SPARSE, **options)
+            columns = self._named(X)
+            return columns.dense() if isinstance(columns, SparseColumns) else columns, y
         validate_data(self, X, y, skip_check_array=True)
         _, y = validate_data(clone(self), np.zeros((len(X), 1)), y, **options)  # checks y alone
         return X, y
@@ -110,15 +116,22 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
     def _columns(self, X: Any) -> Mapping[str, np.ndarray]:
         """Check the columns of new rows; a mapping from name to array."""
         if not self._text_columns_:
-            return self._named(validate_data(self, X, reset=False))
+            return self._named(validate_data(self, X, reset=False, accept_sparse=SPARSE))
         validate_data(self, X, reset=False, skip_check_array=True)
         return {str(c): X[c].to_numpy() for c in X.columns}
 
-    def _named(self, X: np.ndarray) -> dict[str, np.ndarray]:
+    def _named(self, X: Any) -> Mapping[str, np.ndarray]:
         names = getattr(self, "feature_names_in_", [str(j) for j in range(X.shape[1])])
         if len(set(names)) < X.shape[1]:
             raise DataError("Two columns of X have the same name; rename one of them.")
+        if issparse(X):
+            return SparseColumns(X, names)
         return {str(name): X[:, j] for j, name in enumerate(names)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
         given = self.binarizer
@@ -131,58 +144,29 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
 
     # -- solving -------------------------------------------------------------------------------------
 
-    def _solve(self, dataset: Dataset, task: Task) -> None:
+    def _solve(self, dataset: Dataset, task: Task, table: Any) -> None:
         """Run the method on the problem and store its result.
 
         A `ConvergenceWarning` says that an exact method stopped before its tree was proven optimal.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        task : Task
+        table : mapping of column name to array of shape (n,), or DataFrame
+            The rows of the dataset, onto which a start is moved.
         """
         check_groups_differ(getattr(task, "constraints", ()), dataset)
         problem = Problem(dataset, task, self._space_of())
         if self._choose_size is not None:
             problem = replace(problem, space=self._choose_size(problem))
-        start = getattr(self.start, self._fitted_as, self.start)
+        start = given_start(self.start, self._fitted_as, [str(c) for c in table])
+        start = placed_start(start, problem, table, stacklevel=6)
         self._keep(self._run(problem, self._method(), start))
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
-        """Run a method and return its result, which contains a model.
-
-        Parameters
-        ----------
-        problem : Problem
-        method : str or None
-            Name of the method, as in the registry; None: the default method of the task.
-        start : Predictor, name of a method, or None
-
-        Raises
-        ------
-        Infeasible
-            No model satisfies the limits and constraints.
-        NothingFound
-            The method stopped without a model.
-        SolverFailure
-            The method failed.
-        """
-        from milp_trees.studies.solving import answer
-
-        result = answer(problem, method, self._limits(), start=start, progress=listener())
-        if result.predictor is None or result.status is Status.ERROR:
-            if result.status is Status.INFEASIBLE:
-                raise Infeasible(
-                    result.message
-                    or "No model satisfies the limits; ask for fewer rows per leaf, loosen the constraints or allow a larger model."
-                )
-            why = (
-                result.message
-                or f"{result.method} found no model ({result.status.value}); allow more time."
-            )
-            raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
-        if result.limit is not None:
-            found = f"with {result.value}, bound {result.bound}"
-            why = f"{result.method} reached its {result.limit.value} limit {found}; raise time_limit for a proof."
-            if result.limit.by_user:
-                why = f"{result.method} was stopped by the user {found}, without a proof."
-            warnings.warn(why, ConvergenceWarning, stacklevel=4)
-        return result
+        """Run a method and return its result, which contains a model; see `_solving.solved`."""
+        return solved(problem, method, self._limits(), start, stacklevel=7)
 
     def _keep(self, result: Result) -> None:
         self.result_ = result
@@ -258,8 +242,10 @@ class OptimalTree(Inspected, OptimalModel):
         picture: str = self.tree_.picture(self.result_.problem.dataset)
         return picture
 
-    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """Convert the tree to a `DecisionTreeClassifier`, for scikit-learn's plotting tools.
+    def to_sklearn(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, pipeline: Any = None
+    ) -> Any:
+        """Convert the tree to scikit-learn, for its plotting tools and for other packages.
 
         Parameters
         ----------
@@ -269,11 +255,18 @@ class OptimalTree(Inspected, OptimalModel):
             Labels of the rows; by default the predictions of the tree.
         sample_weight : array of shape (n,), optional
             Weights of the rows; by default 1 each.
+        pipeline : bool, optional
+            True: a Pipeline, which takes the original table and predicts exactly what the tree
+            predicts. False: the `DecisionTreeClassifier` alone; it rounds numbers to single
+            precision, so a row may go another way if it is that close to a threshold, and it takes
+            categories as columns of 0 and 1. By default a Pipeline if the table has columns
+            that are no numbers, otherwise the tree alone.
 
         Returns
         -------
-        DecisionTreeClassifier
-            See `milp_trees.models.export.to_sklearn`.
+        DecisionTreeClassifier or Pipeline
+            The steps of the Pipeline are `columns`, a `TreeColumns`, and `tree`. See
+            `milp_trees.models.export.to_sklearn`.
 
         Raises
         ------
@@ -286,8 +279,27 @@ class OptimalTree(Inspected, OptimalModel):
         check_is_fitted(self)
         if X is None and (y is not None or sample_weight is not None):
             raise DataError("y and sample_weight belong to rows; give X too.")
-        rows = self.result_.problem.dataset if X is None else self._columns(X)
-        return to_sklearn(self.tree_, rows, y, sample_weight)
+        rows = self.result_.problem.dataset if X is None else self._table(self._columns(X))
+        if pipeline is None:
+            pipeline = self._text_columns_
+        tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline))
+        if not pipeline:
+            return tree
+        if getattr(self, "_categories_of", None):
+            raise DataError(
+                "A Pipeline cannot take numbers that are categories (categorical_features); turn these columns into text before fit, or give pipeline=False."
+            )
+        from sklearn.pipeline import Pipeline
+
+        from milp_trees.estimators.tree_columns import TreeColumns
+
+        columns = TreeColumns(
+            columns=tuple(self._column_names()),
+            names=tuple(tree.feature_names_in_),
+            tests=tuple(dict.fromkeys(self.tree_.splits)),
+        ).fit()
+        del tree.feature_names_in_  # the columns arrive as an array
+        return Pipeline([("columns", columns), ("tree", tree)])
 
 
 # -- arguments -------------------------------------------------------------------------------------

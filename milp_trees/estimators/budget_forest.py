@@ -18,8 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from milp_trees.compiling import compiling
-from milp_trees.data.parameters import OF_FORESTS
-from milp_trees.data.parameters import check_parameters as check_rules
+from milp_trees.data import parameters
 from milp_trees.engines.budget_forest.checks import check_costs, check_parameters, n_candidates
 from milp_trees.engines.budget_forest.watch import Watch, votes
 from milp_trees.errors import DataError
@@ -86,6 +85,8 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         Number of threads that grow trees, as in joblib. It does not change the forest.
     progress : callable, optional
         Called after every tree with a `TracePoint` (the seconds); True ends the forest there.
+    verbose : bool, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook.
 
     Attributes
     ----------
@@ -142,6 +143,7 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.feature_costs = feature_costs
@@ -158,6 +160,7 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
 
     # -- fitting -------------------------------------------------------------------------------------
 
@@ -193,7 +196,7 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_parameters(self)
-        check_rules(self, OF_FORESTS)
+        parameters.check_parameters(self, parameters.OF_FORESTS)
         self.classes_, labels = np.unique(y, return_inverse=True)
         self.feature_costs_, self.units_, self.unit_costs_ = check_costs(
             self.feature_costs, self.groups, X.shape[1]
@@ -345,8 +348,7 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
 
         Every group counts once.
         """
-        cost: np.ndarray = self._used(self._rows(X), self.units_) @ self.unit_costs_
-        return cost
+        return np.asarray(self._used(self._rows(X), self.units_) @ self.unit_costs_)
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:

@@ -34,7 +34,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
     max_depth, max_leaf_nodes, min_samples_leaf, ccp_alpha, method, time_limit, binarizer, n_bins
         As for `OptimalTreeClassifier`. `ccp_alpha` is a cost per row and leaf. A column that is
         binarised is one attribute: all its thresholds are known once it is paid.
-    start, random_state, n_jobs, progress, keep_data
+    start, random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -75,6 +75,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.matrix = matrix
@@ -92,6 +93,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit

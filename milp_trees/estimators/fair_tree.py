@@ -46,7 +46,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         As for `OptimalTreeClassifier`.
     task : str, default="accuracy"
         Name of the task that the tree optimises under the constraint.
-    class_weight, start, random_state, n_jobs, progress, keep_data
+    class_weight, start, random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -93,6 +93,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.constraint = constraint
@@ -113,6 +114,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit
@@ -171,13 +173,13 @@ class FairTreeClassifier(OptimalTreeClassifier):
                 UserWarning,
                 stacklevel=2,
             )
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
+        dataset, codes, table = self._prepare(X, y, sample_weight, groups)
         if control_features is not None:
             factor = _one_column(control_features, self._columns(X), len(np.asarray(y)))
             if sample_weight is not None:
                 factor = factor[np.flatnonzero(np.asarray(sample_weight))]
             dataset = dataset.with_(factor=factor, classes=dataset.classes)
-        self._solve(dataset, self._stated_task(sample_weight is not None))
+        self._solve(dataset, self._stated_task(sample_weight is not None), table)
         self._count(dataset, codes)
         self.disparity_ = self.fairness_ = None
         if self.constraint_ is not None:

@@ -43,7 +43,7 @@ class OptimalPolicyTree(OptimalTree):
         Penalty per leaf, in the unit of the mean value.
     constraints, split_on_group, method, time_limit, binarizer, n_bins, start, random_state
         As for `OptimalTreeClassifier`.
-    n_jobs, progress, keep_data
+    n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -84,6 +84,7 @@ class OptimalPolicyTree(OptimalTree):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -102,6 +103,7 @@ class OptimalPolicyTree(OptimalTree):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit
@@ -185,7 +187,7 @@ class OptimalPolicyTree(OptimalTree):
         )
         kind = type(default_task(rows))
         self.actions_ = np.array(kind().actions(rows))
-        self._solve(rows.subset(learn), kind(**self._penalties()))
+        self._solve(rows.subset(learn), kind(**self._penalties()), take(X, learn))
         for name in {"value_", "leaves_"} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
         if len(left_out):

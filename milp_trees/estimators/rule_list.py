@@ -68,7 +68,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         How the thresholds of numeric columns are chosen, as for `OptimalTreeClassifier`.
     start : RuleList, fitted estimator, name of a method, or None, default=None
         A list with which the search begins.
-    random_state, n_jobs, progress, keep_data
+    random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -118,6 +118,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.length_penalty = length_penalty
@@ -139,6 +140,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit
@@ -174,8 +176,8 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         NothingFound, SolverFailure
             The method found no list within the limits, or it failed.
         """
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
-        self._solve(dataset, self._stated_task(sample_weight is not None))
+        dataset, codes, table = self._prepare(X, y, sample_weight, groups)
+        self._solve(dataset, self._stated_task(sample_weight is not None), table)
         self._count(dataset, codes)
         return self
 

@@ -247,21 +247,31 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return str(self.estimator_.to_text())
 
+    def save(self, path: Any) -> None:
+        """Write `estimator_` to a JSON file; its class loads it.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self)
+        self.estimator_.save(path)
+
     @available_if(_has("to_sklearn"))
-    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+    def to_sklearn(self, *rows: Any, **given: Any) -> Any:
         """The fitted tree for scikit-learn's tools; see `OptimalTreeClassifier.to_sklearn`.
 
         Parameters
         ----------
-        X, y, sample_weight
+        *rows, **given
             As there.
 
         Returns
         -------
-        DecisionTreeClassifier
+        DecisionTreeClassifier or Pipeline
         """
         check_is_fitted(self)
-        return self.estimator_.to_sklearn(X, y, sample_weight)
+        return self.estimator_.to_sklearn(*rows, **given)
 
     @available_if(_has("get_depth"))
     def get_depth(self) -> int:

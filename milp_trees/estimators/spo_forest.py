@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, Infeasible
-from milp_trees.estimators._forest import InspectedForest, TreeArrays
+from milp_trees.estimators._forest import InspectedForest, TreeArrays, drawn_columns
 from milp_trees.estimators._listening import Growth, heard_fit
 from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator, normalised_regret
 from milp_trees.spaces.trees import Trees
@@ -62,6 +62,8 @@ class SPOForest(InspectedForest, DecisionEstimator):
         Draws the rows and the columns.
     progress : callable, optional
         Called after every tree with a `TracePoint` (the seconds); True ends the forest there.
+    verbose : bool, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class SPOForest(InspectedForest, DecisionEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.decisions = decisions
@@ -125,6 +128,7 @@ class SPOForest(InspectedForest, DecisionEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.verbose = verbose
 
     # -- fitting -------------------------------------------------------------------------------------
 
@@ -219,7 +223,9 @@ class SPOForest(InspectedForest, DecisionEstimator):
                 f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
             )
         rules = sample.rules(
-            space, self.n_bins if self.binarizer == "quantiles" else 0, self._drawn(len(rows.table))
+            space,
+            self.n_bins if self.binarizer == "quantiles" else 0,
+            drawn_columns(self.max_features, len(rows.table)),
         )
         by = GREEDY[registry.method(self.method).label]
         # Computed here, so that the processes receive it instead of computing it once per tree.
@@ -249,21 +255,6 @@ class SPOForest(InspectedForest, DecisionEstimator):
 
     def _penalties(self) -> dict[str, Any]:
         return {}
-
-    def _drawn(self, p: int) -> int:
-        """`max_features` as a number of columns."""
-        m = self.max_features
-        if m is None:
-            return p
-        if m in ("sqrt", "log2"):
-            return max(1, int(np.sqrt(p) if m == "sqrt" else np.log2(p)))
-        if isinstance(m, (int, np.integer)) and not isinstance(m, bool) and m >= 1:
-            return min(int(m), p)
-        if isinstance(m, (float, np.floating)) and 0 < m <= 1:
-            return max(1, int(m * p))
-        raise DataError(
-            f'max_features is a number of columns, a share of them in (0, 1], "sqrt", "log2" or None; got {m!r}.'
-        )
 
     def _out_of_bag(
         self, rows: CostRows, decisions: Any, codes: np.ndarray, trees: Any

@@ -70,6 +70,8 @@ class SPOTree(DecisionTreeSearch):
     progress : callable, optional
         Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
         twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
+    verbose : bool, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows; see
         `OptimalTreeClassifier`.
@@ -120,6 +122,7 @@ class SPOTree(DecisionTreeSearch):
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.decisions = decisions
@@ -137,6 +140,7 @@ class SPOTree(DecisionTreeSearch):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     # -- fitting -------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from milp_trees.estimators._classifier import OptimalClassifier
 from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._trees import OptimalTree
-from milp_trees.methods.callback import listener
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -63,7 +63,10 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     n_bins : int, default=8
         Number of bins per column if they are quantiles; there are `n_bins - 1` thresholds.
     start : Tree, fitted estimator, name of a method, or None, default=None
-        A tree with which the search begins.
+        A tree with which the search begins. It may also be a fitted `DecisionTreeClassifier` or
+        `DecisionTreeRegressor` of scikit-learn on the same columns: every split becomes the
+        candidate that divides the training rows of its node in the same way. A warning says which
+        splits have none, and where the nearest was taken.
     random_state : int, RandomState or None, default=None
         Seed of the solver.
     n_jobs : int or None, default=None
@@ -71,6 +74,9 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     progress : callable, optional
         Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
         twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
+    verbose : bool, default=False
+        Whether `fit` shows incumbent, bound and gap while it runs, on standard error; in a notebook
+        also the picture of a tree that has been found.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows. Without them
         it still predicts, and `result_` still has the value, the bound, its proof and hashes of the
@@ -121,6 +127,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -139,6 +146,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit
@@ -174,8 +182,8 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         NothingFound, SolverFailure
             The method found no tree within the limits, or it failed.
         """
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
-        self._solve(dataset, self._stated_task(sample_weight is not None))
+        dataset, codes, table = self._prepare(X, y, sample_weight, groups)
+        self._solve(dataset, self._stated_task(sample_weight is not None), table)
         self._count(dataset, codes)
         return self
 
@@ -214,7 +222,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
             As in `fit`.
         """
         model = clone(self)
-        dataset, _ = model._prepare(X, y, sample_weight, groups)
+        dataset, _, _ = model._prepare(X, y, sample_weight, groups)
         path: SizePath = model._path(dataset, sample_weight is not None, max_leaf_nodes)
         return path
 
@@ -222,7 +230,6 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
     ) -> SizePath:
         from milp_trees.problem import Problem
-        from milp_trees.studies.solving import path_of_sizes
 
         most = (
             max_leaf_nodes
@@ -234,4 +241,4 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
             self._stated_task(weighted, leaf_penalty=0),
             self._trees(most),
         )
-        return path_of_sizes(problem, most, self._method(), self._limits(), listener())
+        return sizes_of(problem, most, self._method(), self._limits())

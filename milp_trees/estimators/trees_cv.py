@@ -15,6 +15,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -43,7 +44,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Largest number of leaves that is tried.
     min_samples_leaf, task, class_weight, constraints, split_on_group, method, binarizer, n_bins
         As for `OptimalTreeClassifier`.
-    random_state, n_jobs, progress, keep_data
+    random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
     time_limit : float or None, default=60
         Seconds for each size path; there is one on all rows and one per fold.
@@ -98,6 +99,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         cv: Any = 5,
         scoring: Any = None,
         progress: Any = None,
+        verbose: bool = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -116,6 +118,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.cv = cv
         self.scoring = scoring
         self.progress = progress
+        self.verbose = verbose
         self.keep_data = keep_data
 
     @heard_fit
@@ -144,10 +147,10 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         DataError, Infeasible, NothingFound, SolverFailure
             As for `OptimalTreeClassifier`.
         """
-        dataset, codes = self._prepare(X, y, sample_weight, groups)
+        dataset, codes, _ = self._prepare(X, y, sample_weight, groups)
         path = self._path(dataset, sample_weight is not None)
         if not path.proven:
-            why = f"{path.method} reached a limit, and not every size is proven; raise time_limit for a proof."
+            why = f"{path.method} reached a limit before every size of tree was proven optimal; the trees found are kept. For a proof raise time_limit, or lower max_leaf_nodes or n_bins."
             warnings.warn(why, ConvergenceWarning, stacklevel=2)
         penalties = candidates(path)
         scores = self._scores(X, y, sample_weight, groups, penalties)
@@ -188,7 +191,9 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         DataError
             `cv` gives no folds.
         """
-        X, y = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y).ravel()
+        if not hasattr(X, "iloc"):
+            X = X.tocsr() if issparse(X) else np.asarray(X)
+        y = np.asarray(y).ravel()
         levels = self._columns(X)[groups] if isinstance(groups, str) else groups
         scorer = check_scoring(self, scoring=self.scoring)
         rows = []
@@ -202,7 +207,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 if groups is None or isinstance(groups, str)
                 else _safe_indexing(np.asarray(groups), train)
             )
-            dataset, codes = model._prepare(_safe_indexing(X, train), y[train], weights, within)
+            dataset, codes, _ = model._prepare(_safe_indexing(X, train), y[train], weights, within)
             path = model._path(dataset, weights is not None)
             unseen, truth = _safe_indexing(X, test), y[test]
             known: dict[int, float] = {}

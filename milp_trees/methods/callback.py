@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,9 @@ class Callback:
         self.progress = progress
         #: Why the run has to stop; None as long as the function has not asked for it.
         self.limit: Limit | None = None
+        #: A feasible predictor that the run has found, for functions that show it; None if the
+        #: run has none that can be read yet.
+        self.predictor: Any = None
         #: What the function raised.
         self.error: Exception | None = None
         self._thread = threading.get_ident()
@@ -130,6 +134,13 @@ def listener() -> Progress | None:
     """The user's function in this thread, for a run that is a part of what it listens to."""
     callback = listening()
     return None if callback is None else callback.progress
+
+
+def met(predictor: Any) -> None:
+    """Tell that the run in this thread has found a predictor, its best so far."""
+    callback = listening()
+    if callback is not None:
+        callback.predictor, callback.due = predictor, 0.0  # it is shown at the next look
 
 
 @contextmanager

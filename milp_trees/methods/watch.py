@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from milp_trees.compiling import interruptible
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods.callback import listening, unheard
+from milp_trees.methods.callback import listening, met, unheard
 from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
@@ -224,6 +224,7 @@ class Watch:
             self.fallback = Fallback(
                 tree, self.problem.value(tree), time.perf_counter() - self.began
             )
+            met(tree)
 
     def has_answer(self, predictor: Any = None) -> None:
         """Make no greedy tree beside the search: the run has a feasible predictor of its own.
@@ -239,6 +240,7 @@ class Watch:
             self._asked = True
             value, seconds = self.problem.value(predictor), time.perf_counter() - self.began
             self.fallback = Fallback(predictor, value, seconds)
+            met(predictor)
 
     def better(self, predictor: Any) -> Any:
         """The predictor of a stopped run, or the greedy one if that is better."""

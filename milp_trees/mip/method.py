@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import SolverUnavailable, Unsupported
+from milp_trees.errors import NotInTime, SolverUnavailable, Unsupported
 from milp_trees.limits import Limits, Stopped
 from milp_trees.linear.matrix import compile_model, pyomo_without
 from milp_trees.methods.deadline import within
@@ -21,7 +21,7 @@ from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.mip.formulation import Formulation, repaired
 from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved, solver_gap
-from milp_trees.mip.sizes import nothing_to_choose
+from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
 from milp_trees.registering import plugins
@@ -155,9 +155,10 @@ class FormulationMethod(Method):
         with clock("build"):
             if self.formulation.quick_size:
                 size = self.formulation.model_size(run.view, problem.space)
-                why = too_large(size.nonzeros, run.limits)
-                if why:
+                if why := too_many(size.nonzeros, run.limits):
                     raise Unsupported(f"{self.formulation.label} {why}")
+                if why := too_slow(size.nonzeros, run.limits):
+                    raise NotInTime(f"{self.formulation.label} {why}")
             _look_at_memory(watch)
         run.stages = self.formulation.stages(problem)
         self._next_model(run, watch)

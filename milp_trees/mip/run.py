@@ -14,7 +14,7 @@ import numpy as np
 from milp_trees.limits import Deadline, Limits
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
-from milp_trees.methods.callback import listening
+from milp_trees.methods.callback import listening, met
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
 from milp_trees.mip.solver import Answer, Event, Job, Solver
@@ -89,6 +89,7 @@ class Run:
         cost = self.view.objective(tree)
         if cost < self.incumbent_cost and not self.problem.violations(tree):
             self.incumbent, self.incumbent_cost = tree, cost
+            met(tree)
 
     def take_met(self) -> None:
         """Keep what was found out for a model that was not completed (`view.memo["met"]`)."""

@@ -20,14 +20,27 @@ def too_large(nonzeros: int, limits: Limits) -> str | None:
 
     It is too large, or the time limit would end long before it is built.
     """
-    size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
+    return too_many(nonzeros, limits) or too_slow(nonzeros, limits)
+
+
+def too_many(nonzeros: int, limits: Limits) -> str | None:
+    """Why a model of that size is built for no time limit, or None."""
     if limits.nonzeros is not None and nonzeros > limits.nonzeros:
         allowed = f"{limits.nonzeros:,}".replace(",", " ")
-        return f"{size}, where at most {allowed} are built; raise --max-nonzeros (max_nonzeros=), lower the depth, or use fewer tests or rows."
+        return f"{_size(nonzeros)}, where at most {allowed} are built; raise --max-nonzeros (max_nonzeros=), lower the depth, or use fewer tests or rows."
+    return None
+
+
+def too_slow(nonzeros: int, limits: Limits) -> str | None:
+    """Why a model of that size is not built within the time limit, or None."""
     seconds = nonzeros / BUILD_RATE
     if limits.time is not None and seconds > limits.time:
-        return f"{size}, and building it takes at least {seconds:.3g} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
+        return f"{_size(nonzeros)}, and building it takes at least {seconds:.3g} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
     return None
+
+
+def _size(nonzeros: int) -> str:
+    return f"would have {nonzeros:,} nonzeros".replace(",", " ")
 
 
 def nothing_to_choose(matrix: MatrixModel) -> Answer:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 
-def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+def to_sklearn(
+    tree: Tree, X: Any, y: Any = None, sample_weight: Any = None, *, exact: bool = False
+) -> Any:
     """The tree as a fitted `DecisionTreeClassifier`.
 
     It is meant for `plot_tree`, `export_text` and other tools that read `tree_`. Its features are
@@ -39,6 +41,8 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
         chooses.
     sample_weight : array of shape (n,), optional
         Weights of the rows; default 1 each.
+    exact : bool, default=False
+        Whether the thresholds stay as they are, for rows that a `TreeColumns` rounds.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     weight = (
         np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     )
-    nodes, values = _arrays(tree, names, rows, codes, weight)
+    nodes, values = _arrays(tree, names, rows, codes, weight, exact)
     classes = len(tree.actions)
     inner = SklearnTree(len(names), np.array([classes], dtype=np.intp), 1)
     inner.__setstate__(
@@ -98,7 +102,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
         np.array(names, dtype=object),
         len(names),
     )
-    if not isinstance(X, Dataset):
+    if not exact and not isinstance(X, Dataset):
         _check_same(tree, model, names, X)
     return model
 
@@ -115,7 +119,7 @@ def _refuse_missing(tree: Tree) -> None:
 def _features(tree: Tree, X: Any) -> list[str]:
     """Names of scikit-learn's features: all numeric columns, then the categories of the tree."""
     if isinstance(X, Dataset):
-        columns = [t.column for t in X.features if t.kind != "=="]
+        columns = [t.column for t in X.features if asks_number(t)]
     else:
         # Columns of the kinds b, i, u and f hold numbers. A column of the tree that is missing
         # raises an error when the rows are routed.
@@ -127,8 +131,20 @@ def _features(tree: Tree, X: Any) -> list[str]:
     return list(dict.fromkeys([*columns, *(_feature(t) for t in tree.splits)]))
 
 
+def asks_number(test: BinaryFeature) -> bool:
+    """Whether a test compares a number of its column.
+
+    Otherwise it asks for a category, a date or a missing value, and scikit-learn gets its answer as
+    a feature of 0 and 1.
+    """
+    complete = getattr(test, "missing", None) is None
+    return complete and (
+        test.kind == "is" or (test.kind == "<=" and not isinstance(test.value, str))
+    )
+
+
 def _feature(test: BinaryFeature) -> str:
-    return test.name if test.kind == "==" else test.column
+    return test.column if asks_number(test) else test.name
 
 
 def _codes(tree: Tree, rows: Any, X: Any, y: Any) -> np.ndarray:
@@ -148,7 +164,7 @@ def _codes(tree: Tree, rows: Any, X: Any, y: Any) -> np.ndarray:
 
 
 def _arrays(
-    tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: np.ndarray
+    tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: np.ndarray, exact: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """scikit-learn's parallel arrays, nodes in depth-first order."""
     from sklearn.tree import DecisionTreeClassifier
@@ -176,14 +192,17 @@ def _arrays(
         else:
             true = rows.X[here, rows.index[node.test]] == 1
             feature, threshold = position[_feature(node.test)], 0.5
-            if node.test.kind == "<=":
+            below = node.test.kind == "<=" and asks_number(node.test)
+            if below and exact:
+                threshold = float(node.test.value)
+            elif below:
                 threshold = single_threshold(
                     node.test, *_neighbours(rows, node.test, here[true], here[~true])
                 )
             # scikit-learn goes left where feature <= threshold; there a threshold test is true,
             # but a 0/1 test is false.
             sides = [(node.left, here[~true]), (node.right, here[true])]
-            first, second = reversed(sides) if node.test.kind == "<=" else sides
+            first, second = reversed(sides) if below else sides
             left, right = walk(*first), walk(*second)
         values[at, 0] = share
         (
@@ -275,7 +294,7 @@ def single_threshold(test: BinaryFeature, low: float, high: float) -> float:
 def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
     """Raise DataError if the converted tree predicts other labels on the given rows."""
     spelled = {str(c): c for c in (table.columns if hasattr(table, "columns") else table)}
-    tests = {t.name: t for t in tree.splits if t.kind == "=="}
+    tests = {t.name: t for t in tree.splits if not asks_number(t)}
     columns = [
         tests[n].evaluate(table[spelled[tests[n].column]]) if n in tests else table[spelled[n]]
         for n in names

@@ -76,6 +76,7 @@ TAKES = {
     "lam": "0 1.5 '5'",
     "slack": "-1 0 1.5",
     "keep_data": "True",
+    "verbose": "True",
     "split_on_group": "True",
     "oob_score": "True",
     "bootstrap": "True",
@@ -161,6 +162,7 @@ def test_every_number_that_an_estimator_takes_is_in_the_table():
         "prefit",
         "categorical_features",
         "favourable",
+        "class_weight",
         "progress",
     }
     assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(

@@ -1,0 +1,144 @@
+"""Values of estimators as JSON, and back; what has no such form is refused by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.dataset import BinaryFeature
+from milp_trees.decisions.base import DecisionSet
+from milp_trees.errors import DataError
+from milp_trees.models.rule_list import RuleList
+from milp_trees.models.tree import Tree
+from milp_trees.results.json import json_safe
+from milp_trees.tasks.base import Task
+from milp_trees.tasks.constraint_base import Constraint
+
+#: The key by which an object that is no plain value is recognised; its value names the kind.
+KIND = "kind of value"
+
+
+class NoJson(DataError):
+    """A value has no JSON form."""
+
+
+def written(value: Any) -> Any:
+    """A value as JSON, such that `read` gives an equal value.
+
+    Raises
+    ------
+    NoJson
+        Values of this type have no such form.
+    """
+    from milp_trees.estimators.binarizer import Binarizer
+
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _of("float", str(value))
+    if isinstance(value, Fraction):
+        return _of("fraction", str(value))
+    if isinstance(value, list):
+        return [written(v) for v in value]
+    if isinstance(value, (tuple, frozenset)):
+        return _of(type(value).__name__, [written(v) for v in value])
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUO":
+        items = [written(v) for v in value.ravel().tolist()]
+        return {**_of("array", items), "dtype": value.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, Mapping):
+        return _of("mapping", [[written(k), written(v)] for k, v in value.items()])
+    for kind, cls in (("tree", Tree), ("rule list", RuleList), ("binary feature", BinaryFeature)):
+        if isinstance(value, cls):
+            return _of(kind, value.to_json())
+    if isinstance(value, Binarizer):
+        if hasattr(value, "rules_"):
+            return _of("binarizer", json_safe(value.to_json()))
+        return _of("parameters of a binarizer", json_safe(value.get_params()))
+    for kind, base in (("task", Task), ("constraint", Constraint), ("decisions", DecisionSet)):
+        if isinstance(value, base):
+            spec = json_safe(value.spec())
+            found = _of(kind, spec)
+            if _same(found, spec):
+                return found
+    raise NoJson(f"a {type(value).__name__} has no JSON form")
+
+
+def read(value: Any) -> Any:
+    """The value that `written` wrote.
+
+    Raises
+    ------
+    DataError, KeyError, TypeError, ValueError
+        The JSON is no such value.
+    """
+    if isinstance(value, list):
+        return [read(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    kind, held = value[KIND], value["value"]
+    if kind == "array":
+        flat = np.empty(len(held), dtype=value["dtype"])
+        flat[:] = [read(v) for v in held]
+        return flat.reshape(value["shape"])
+    if kind not in READERS:
+        raise DataError(f"There is no kind of value {kind!r}.")
+    return READERS[kind](held)
+
+
+def _of(kind: str, value: Any) -> dict[str, Any]:
+    return {KIND: kind, "value": value}
+
+
+def _same(stored: Any, spec: Any) -> bool:
+    """Whether an object that is read again describes itself in the same way."""
+    try:
+        return bool(json_safe(read(stored).spec()) == spec)
+    except (DataError, KeyError, TypeError, ValueError):
+        return False
+
+
+def _binarizer(data: Any) -> Any:
+    from milp_trees.estimators.binarizer import Binarizer
+
+    return Binarizer.from_json(data) if "columns" in data else Binarizer(**data)
+
+
+def _task(spec: Any) -> Any:
+    from milp_trees.tasks.stored import from_spec
+
+    return from_spec(spec)
+
+
+def _constraint(spec: Any) -> Any:
+    from milp_trees.tasks.constraints import constraint
+
+    return constraint(**spec)
+
+
+def _decisions(spec: Any) -> Any:
+    from milp_trees.decisions.spec import decisions_from_spec
+
+    return decisions_from_spec(spec)
+
+
+READERS: dict[str, Any] = {
+    "float": float,
+    "fraction": Fraction,
+    "tuple": lambda held: tuple(read(v) for v in held),
+    "frozenset": lambda held: frozenset(read(v) for v in held),
+    "mapping": lambda held: {read(k): read(v) for k, v in held},
+    "tree": Tree.from_json,
+    "rule list": RuleList.from_json,
+    "binary feature": lambda held: BinaryFeature(**held),
+    "binarizer": _binarizer,
+    "parameters of a binarizer": _binarizer,
+    "task": _task,
+    "constraint": _constraint,
+    "decisions": _decisions,
+}
