@@ -1,6 +1,8 @@
 """Writes the tables of the docs that follow from what plug-ins declare: solvers in
-docs/reference/solvers.md, methods and tasks in docs/reference/methods.md, columns and measures in
-docs/guide/studies.md.
+docs/reference/solvers.md, methods, tasks and formulations in the pages of their names beside it,
+columns and measures in docs/guide/studies.md.
+
+Names lead to the files of the classes; the site has pages for them (docs/_site).
 
 Run it from the project's folder: `python docs/build_tables.py`. A test compares the pages with what
 this prints.
@@ -8,7 +10,9 @@ this prints.
 
 from __future__ import annotations
 
+import os.path
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +21,15 @@ from milp_trees.by_name import registry
 from milp_trees.cli.options import OF_TASKS
 from milp_trees.measures.summary import MEASURES
 from milp_trees.registering import labels
-from milp_trees.spaces.trees import space_names
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.spaces.trees import Trees, space_classes, space_names
 from milp_trees.studies.columns import COLUMNS
+from milp_trees.tasks.captured_share import DefaultOnly
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_order import LeafOrder
+from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.tasks.views import CostMatrix
 
 FOLDER = Path(__file__).parent
 #: A table stands between these comments.
@@ -37,8 +48,8 @@ def solvers() -> str:
     return _table(
         ["name", "how to get it", "takes", "worth knowing"],
         [
-            [f"`{name}`", cls.install, _takes(cls.capabilities), cls.notes]
-            for name, cls in _classes("solvers").items()
+            [_named(cls), cls.install, _takes(cls.capabilities), cls.notes]
+            for cls in _classes("solvers").values()
         ],
     )
 
@@ -54,11 +65,11 @@ def methods() -> str:
     """A row per method and per formulation."""
     rows = []
     for group, solver in (("methods", ""), ("formulations", "@SOLVER")):
-        for name, cls in _classes(group).items():
+        for cls in _classes(group).values():
             kinds = cls.needs if isinstance(cls.needs, tuple) else (cls.needs,)
             rows.append(
                 [
-                    f"`{name}{solver}`",
+                    _named(cls, solver),
                     cls.title,
                     space_names(cls.space),
                     ", ".join(f"`{kind.__name__}`" for kind in kinds),
@@ -82,16 +93,90 @@ def tasks() -> str:
         ["name", "what is optimised", "parameters", "views", "rows weigh", "stated by"],
         [
             [
-                f"`{name}`",
+                _named(cls),
                 cls.title,
                 ", ".join(f"`{p}`" for p in labels.declared(cls) if p not in OF_TASKS),
                 ", ".join(f"`{kind.__name__}`" for kind in cls.view_makers),
                 "by their weights" if cls.weighs_rows else "one each",
                 f"`{cls.command or 'solve'}`",
             ]
-            for name, cls in _classes("tasks").items()
+            for cls in _classes("tasks").values()
         ],
     )
+
+
+def tree_formulations() -> str:
+    """A row per formulation of trees whose coefficients are those of the task."""
+    return _trees([f for f in _formulations(Trees, CostMatrix) if not f.dp_derived])
+
+
+def derived_formulations() -> str:
+    """A row per formulation that a dynamic programme has prepared."""
+    return _trees([f for f in _formulations(Trees, CostMatrix) if f.dp_derived])
+
+
+def list_formulations() -> str:
+    """A row per formulation of rule lists."""
+    return _trees(_formulations(RuleLists, CostMatrix), "list")
+
+
+def decision_formulations() -> str:
+    """A row per formulation of trees whose leaves decide."""
+    return _table(
+        ["name", "model", "decisions"],
+        [
+            [_named(f), f.title, "any set with a linear or mixed-integer program"]
+            for f in _formulations(Trees, LeafOracle)
+        ],
+    )
+
+
+def pruning_formulations() -> str:
+    """A row per formulation of prunings."""
+    return _table(
+        ["name", "model", "relaxation"],
+        [
+            [
+                _named(f),
+                f.title,
+                "integral without a budget" if f.integral_relaxation else "weak",
+            ]
+            for f in _formulations(PrunedEnsembles, NodeGains)
+        ],
+    )
+
+
+def _trees(formulations: list[Any], model: str = "tree") -> str:
+    """What formulations of trees or rule lists take; each leaves out what is about the other."""
+    others = {"tree": DefaultOnly.kind, "list": LeafOrder.kind}[model]
+    heads = ["name", "model", "costs", "side constraints", f"constraints on the {model}"]
+    return _table(
+        [*heads, "minimum leaf size"],
+        [
+            [
+                _named(f),
+                f.title,
+                "any" if f.takes_any_costs else "equal for all wrong actions of a row",
+                _yes(f.takes_side_rows),
+                ", ".join(sorted(f.takes_structure - {others})) or "no",
+                _yes(f.takes_min_leaf),
+            ]
+            for f in formulations
+        ],
+    )
+
+
+def _formulations(space: type, view: type) -> list[Any]:
+    """The formulations that search a space and model a view, in alphabetical order."""
+    return [
+        cls
+        for cls in _classes("formulations").values()
+        if cls.needs is view and any(issubclass(space, of) for of in space_classes(cls.space))
+    ]
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
 
 
 def columns() -> str:
@@ -109,10 +194,24 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def _named(cls: Any, ending: str = "") -> str:
+    """The name of a plug-in with a link to its file from a page two folders down."""
+    file = Path(sys.modules[cls.__module__].__file__ or "").resolve()
+    text = f"`{cls.name}{ending}`"
+    if not file.is_relative_to(FOLDER.parent):
+        return text
+    return f"[{text}]({os.path.relpath(file, FOLDER / 'reference')})"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "solvers": solvers,
     "methods": methods,
     "tasks": tasks,
+    "tree_formulations": tree_formulations,
+    "derived_formulations": derived_formulations,
+    "list_formulations": list_formulations,
+    "decision_formulations": decision_formulations,
+    "pruning_formulations": pruning_formulations,
     "columns": columns,
     "measures": measures,
 }

@@ -43,7 +43,8 @@ from . import _tree_structure as ts
 # from milp_trees.registering import register
 
 
-# @register  <- uncomment in your copy. Files that begin with an underscore are not registered.
+# Uncomment the next line in your copy; here it would register the template itself.
+# @register
 @dataclass(frozen=True)
 class Template(TreeFormulation):
     """One line for the docs page.

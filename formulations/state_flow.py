@@ -91,7 +91,7 @@ class StateFlow(TreeFormulation):
     title = "State-flow (hypergraph of row sets)"
     shares = frozenset()
     effort = 50
-    reference = "docs/reference/formulations.md#state-flow"
+    reference = "docs/reference/formulations.md"
     redundant = {
         "node_rates": "the side rows bound the whole tree, which up to depth 2 is the only state that is split into states; deeper trees need it"
     }

@@ -59,7 +59,7 @@ class StateFlowReduced(StateFlow):
     title = "State-flow, reduced by the Lagrangian bound (dp-derived)"
     shares = frozenset({"dp", "state-flow"})
     effort = 30
-    reference = "docs/reference/formulations.md#state-flow-reduced"
+    reference = "docs/reference/formulations.md"
     integral_relaxation = False
     default_rank = 65
     judge_rank = None

@@ -18,6 +18,8 @@ from .data.dataset import Dataset as Dataset
 from .data.examples import example as example
 from .data.grouped import load_grouped as load_grouped
 from .data.load import load as load
+from .data.look import Look as Look
+from .data.look import look as look
 from .data.numeric import load_numeric as load_numeric
 from .data.policy_files import load_policy as load_policy
 from .data.write_rules import write_rules as write_rules

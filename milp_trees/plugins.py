@@ -6,6 +6,7 @@ from milp_trees.engines.pruning.curve import PruningCurve
 from milp_trees.methods.method import Method
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
+from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Routes
 from milp_trees.questions import Best, ByPrice, BySize, Front, NearBest
@@ -34,6 +35,7 @@ __all__ = [
     "Certificate",
     "CostMatrix",
     "Event",
+    "Export",
     "Formulation",
     "Front",
     "Gap",

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED
+from milp_trees.cli.help import METHOD, OUTPUT, Command, Group
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,31 +34,50 @@ Exit codes
   130  interrupted (Ctrl-C); the best so far was printed, if there is one
   143  the same, by a signal to terminate (SIGTERM)
 """
+#: What stands below the help text of a command.
+SEE_EXIT_CODES = "Exit codes: see milp-trees --help."
 
-app = typer.Typer(
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _App(typer.Typer):
+    """The command line; its commands show their options under headings."""
+
+    def command(self, name: str | None = None, **given: Any) -> Callable[[F], F]:  # type: ignore[override]
+        return super().command(name, **{"cls": Command, "epilog": SEE_EXIT_CODES, **given})
+
+
+app = _App(
     name="milp-trees",
+    cls=Group,
     help="Optimal decision trees and rule lists as mathematical programs: let published formulations compete.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     rich_markup_mode=None,
 )
 
 Json = Annotated[
     bool,
     typer.Option(
-        "--json", help="Print JSON on standard output, everything else on standard error."
+        "--json",
+        help="Print JSON on standard output, everything else on standard error.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 #: Kinds of pictures that --plot can write.
 PICTURES = (".png", ".svg", ".pdf")
 
-Out = Annotated[Path | None, typer.Option("--out", help="File to write the JSON to.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="File to write the JSON to.", rich_help_panel=OUTPUT),
+]
 SolverOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", help="NAME=VALUE, an option of the solver by its own name; repeatable."
+        "--option",
+        help="NAME=VALUE, an option of the solver by its own name; repeatable.",
+        rich_help_panel=METHOD,
     ),
 ]
 

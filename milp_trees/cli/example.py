@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import DATA_COMMANDS
 from milp_trees.errors import DataError
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=DATA_COMMANDS)
 @explained
 def example(
     names: Annotated[

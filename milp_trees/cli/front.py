@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from milp_trees.cli.app import (
-    EXIT_CODES,
     Json,
     Out,
     app,
@@ -21,6 +20,7 @@ from milp_trees.cli.app import (
     write,
 )
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table
 from milp_trees.cli.options import ProblemOptions, takes_problem
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from milp_trees.results.result import Result
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads", "seed")

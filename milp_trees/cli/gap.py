@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, writable, write
+from milp_trees.cli.app import Json, Out, app, writable, write
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained
+from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.limits import Limit, Limits
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit", "node_limit", "max_nonzeros", "threads", "seed")

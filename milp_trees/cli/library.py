@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.app import SEE_EXIT_CODES, Json, app, write
 from milp_trees.cli.failing import NOT_VERIFIED, explained
+from milp_trees.cli.help import STUDIES, Command
 from milp_trees.cli.readers import split
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ library = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.add_typer(library, name="library")
+app.add_typer(library, name="library", rich_help_panel=STUDIES)
 
 Jobs = Annotated[
     int,
@@ -28,7 +29,7 @@ Jobs = Annotated[
 ]
 
 
-@library.command("build", epilog=EXIT_CODES)
+@library.command("build", cls=Command, epilog=SEE_EXIT_CODES)
 @explained
 def build(
     spec: Annotated[Path, typer.Argument(help="A SPEC file, as for study.")],
@@ -65,7 +66,7 @@ def build(
     write({"instances": len(made.instances), **counts, "bytes": size}, None, as_json)
 
 
-@library.command("check", epilog=EXIT_CODES)
+@library.command("check", cls=Command, epilog=SEE_EXIT_CODES)
 @explained
 def check(
     folder: Annotated[Path, typer.Argument(help="The folder of a library.")],

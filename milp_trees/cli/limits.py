@@ -10,29 +10,33 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from milp_trees.cli.help import LIMITS
 from milp_trees.limits import MAX_NONZEROS, Limits
+
+
+def _option(name: str, help: str) -> Any:
+    return typer.Option(name, help=help, rich_help_panel=LIMITS)
+
 
 #: The options by the names that `Limits.asked` gives its parameters, with type and default.
 OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
     "time_limit": (
         "time_limit",
         Annotated[
-            float, typer.Option("--time-limit", help="Seconds per run, for building and solving.")
+            float, _option("--time-limit", help="Seconds per run, for building and solving.")
         ],
         60.0,
     ),
     "memory_limit": (
         "memory_mb",
-        Annotated[
-            int | None, typer.Option("--memory-limit", help="Megabytes of a solving process.")
-        ],
+        Annotated[int | None, _option("--memory-limit", help="Megabytes of a solving process.")],
         None,
     ),
     "node_limit": (
         "node_limit",
         Annotated[
             int | None,
-            typer.Option("--node-limit", help="Nodes (of a search for lists: prefixes) of a run."),
+            _option("--node-limit", help="Nodes (of a search for lists: prefixes) of a run."),
         ],
         None,
     ),
@@ -40,7 +44,7 @@ OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
         "max_nonzeros",
         Annotated[
             int,
-            typer.Option(
+            _option(
                 "--max-nonzeros", help="Larger models are not built, which nothing could interrupt."
             ),
         ],
@@ -48,13 +52,13 @@ OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
     ),
     "threads": (
         "threads",
-        Annotated[int, typer.Option("--threads", help="Threads of a solver.")],
+        Annotated[int, _option("--threads", help="Threads of a solver.")],
         1,
     ),
-    "seed": ("seed", Annotated[int, typer.Option("--seed", help="Seed of solvers.")], 0),
+    "seed": ("seed", Annotated[int, _option("--seed", help="Seed of solvers.")], 0),
     "log": (
         "log_file",
-        Annotated[Path | None, typer.Option("--log", help="File for the solver's log.")],
+        Annotated[Path | None, _option("--log", help="File for the solver's log.")],
         None,
     ),
 }

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, report, write
+from milp_trees.cli.app import Json, Out, app, finish_study, report, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import DATA_COMMANDS, LISTED, STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.limits import Limits
@@ -17,7 +18,7 @@ from milp_trees.limits import Limits
 DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=DATA_COMMANDS)
 @explained
 @takes_problem
 def estimate(
@@ -51,11 +52,11 @@ def estimate(
             typer.echo(f"{r['formulation']}: {r['reason']}")
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command("export-model", rich_help_panel=STUDIES)
 @explained
 @takes_problem
 @takes_limits("time_limit", "max_nonzeros")
-def export(
+def export_problem(
     options: ProblemOptions,
     *,
     formulation: Annotated[
@@ -88,7 +89,7 @@ def export(
                 typer.echo(f"{name:<11} {line}")
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=LISTED)
 @explained
 def formulations(as_json: Json = False) -> None:
     """List the formulations."""
@@ -115,7 +116,7 @@ def formulations(as_json: Json = False) -> None:
         )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=LISTED)
 @explained
 def methods(as_json: Json = False) -> None:
     """List the methods that need no solver.
@@ -137,7 +138,7 @@ def methods(as_json: Json = False) -> None:
         )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=LISTED)
 @explained
 def tasks(as_json: Json = False) -> None:
     """List the tasks with their own parameters, which are written NAME:PARAMETER=VALUE,…."""
@@ -164,7 +165,7 @@ def tasks(as_json: Json = False) -> None:
         )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=LISTED)
 @explained
 def constraints(as_json: Json = False) -> None:
     """List the side constraints with their parameters, for --constraint NAME:PARAMETER=VALUE,…."""
@@ -190,7 +191,7 @@ def constraints(as_json: Json = False) -> None:
         )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=LISTED)
 @explained
 def solvers(as_json: Json = False) -> None:
     """List the solvers: installed, or the reason why not and how to get them."""
@@ -228,7 +229,7 @@ def solvers(as_json: Json = False) -> None:
         )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=LISTED)
 @explained
 @takes_limits("time_limit", time_limit=10.0)
 def demo(

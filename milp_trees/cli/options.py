@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from milp_trees.cli import reading
+from milp_trees.cli.help import DATA, TASK
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
@@ -30,8 +32,6 @@ OF_TASKS = {
     "file": "--costs",
     "constraints": "side constraints (--constraint, --capacity)",
 }
-
-DATA, TASK = "Data", "Task"
 
 
 @dataclass
@@ -143,6 +143,9 @@ class ProblemOptions(SpaceOptions):
         list[str] | None, option("ACTION=N: at most N rows get the action; repeatable.", TASK)
     ] = None
 
+    #: How the table is read: keywords of `load` (`milp_trees.cli.reading`).
+    reading: dict[str, Any] = field(default_factory=dict)
+
     def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
         """The problem and the test rows.
 
@@ -164,6 +167,7 @@ class ProblemOptions(SpaceOptions):
             values=split(self.values),
             features=split(self.features),
             drop=split(self.drop),
+            **self.reading,
         )
         task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)
@@ -309,9 +313,14 @@ def _with_problem(
     shared = {
         f.name: (hints[f.name], inspect.Parameter.empty if f.name == "data" else f.default)
         for f in fields(ProblemOptions)
-        if f.name not in without
+        if f.name not in {*without, "reading"}
     }
-    return with_options(command, "options", shared, make)
+    return with_options(
+        command,
+        "options",
+        shared | reading.options(),
+        lambda **given: make(reading=reading.stated(given), **given),
+    )
 
 
 def describe(train: Dataset, test: Dataset | None) -> str:
@@ -329,6 +338,7 @@ def describe(train: Dataset, test: Dataset | None) -> str:
         + ("" if train.counts is None else f", grouped into {train.n_rows} distinct ones")
         + (f" for training, {test.n_rows} for test" if test is not None else "")
     ]
+    lines += reading.described(source)
     if source.get("regression"):
         lines.append(f"target    {target or 'target'} (a number)")
     elif train.classes is not None:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
+from milp_trees.cli.app import Json, app, writable, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import STUDIES
 from milp_trees.cli.table import StoreFile, TimeOuts
 from milp_trees.errors import DataError
 
@@ -16,7 +17,7 @@ from milp_trees.errors import DataError
 FILES = (".pdf", ".svg", ".png", ".pgf")
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STUDIES)
 @explained
 def plot(
     store: StoreFile,

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, writable
+from milp_trees.cli.app import Json, Out, app, check_picture, writable
 from milp_trees.cli.failing import WRONG_INPUT, explained, fail
+from milp_trees.cli.help import ANSWER, DATA
 from milp_trees.cli.limits import takes_limits
-from milp_trees.cli.options import DATA, describe
+from milp_trees.cli.options import describe
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
 from milp_trees.cli.readers import split
+from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 from milp_trees.limits import Limits
@@ -33,8 +35,9 @@ def _option(text: str, panel: str, *names: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
+@takes_reading
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads")
 def prune(
     data: Annotated[
@@ -159,6 +162,7 @@ def prune(
     store: Annotated[
         Path | None, typer.Option("--store", help="SQLite file for the rows of --methods.")
     ] = None,
+    reading: dict[str, Any],
     limits: Limits,
     out: Out = None,
     as_json: Json = False,
@@ -188,6 +192,7 @@ def prune(
         "weights": weights,
         "features": split(features),
         "drop": split(drop),
+        **reading,
     }
     costs = _costs(feature_costs, group, group_once, node_cost, leaf_cost, denominator)
     grown = pruning_problem(data, growing, lam=0 if lam is None else lam, costs=costs, **columns)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, finish, writable, write
+from milp_trees.cli.app import Json, Out, app, check_picture, finish, writable, write
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained, fail
+from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_problem
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1_000_000
 
 
-@app.command("size-path", epilog=EXIT_CODES)
+@app.command("size-path", rich_help_panel=ANSWER)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit")
@@ -107,7 +108,7 @@ def _between(row: dict[str, Any]) -> str:
     return f"{low} to {high}" if row["penalty_to"] is not None else f"from {low}"
 
 
-@app.command("near-best", epilog=EXIT_CODES)
+@app.command("near-best", rich_help_panel=ANSWER)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit")

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
+from milp_trees.cli.app import Json, app, writable, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import STUDIES
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STUDIES)
 @explained
 def report(
     store: Annotated[

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from milp_trees.cli.app import (
-    EXIT_CODES,
     Json,
     Out,
     SolverOption,
@@ -18,6 +17,7 @@ from milp_trees.cli.app import (
     write,
 )
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import ANSWER, DATA_COMMANDS
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_lists
@@ -26,7 +26,7 @@ from milp_trees.errors import DataError
 from milp_trees.limits import Limits
 
 
-@app.command("rule-list", epilog=EXIT_CODES)
+@app.command("rule-list", rich_help_panel=ANSWER)
 @explained
 @takes_lists
 @takes_limits("time_limit", "memory_limit", "node_limit", "max_nonzeros", "threads", "seed", "log")
@@ -102,7 +102,7 @@ def rule_list(
         compare_several(problem, names, limits, str(limits.seed), store, plot, **shared)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=DATA_COMMANDS)
 @explained
 @takes_lists
 def antecedents(

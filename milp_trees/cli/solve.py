@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from milp_trees.cli.app import (
-    EXIT_CODES,
     Json,
     Out,
     SolverOption,
@@ -23,6 +22,7 @@ from milp_trees.cli.app import (
     write,
 )
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.readers import solver_options, whole_numbers
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads", "seed", "log")
@@ -158,7 +158,7 @@ def _after_first_goals(
     return last
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads", "log")

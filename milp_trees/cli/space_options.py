@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from milp_trees.cli.help import LISTS, SPACE
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.spaces.trees import Space
-
-SPACE, LISTS = "Space", "Rule lists"
 
 
 def option(text: str, panel: str, *names: str, **more: Any) -> Any:

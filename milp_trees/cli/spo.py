@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, report, writable
+from milp_trees.cli.app import Json, Out, app, finish_study, report, writable
 from milp_trees.cli.failing import WRONG_INPUT, explained, fail
+from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.readers import whole
 from milp_trees.limits import Limits
@@ -22,7 +23,7 @@ def _option(text: str, panel: str, *names: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=ANSWER)
 @explained
 @takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads")
 def spo(

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
+from milp_trees.cli.help import STORED
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.readers import pairs
+from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
 from milp_trees.limits import Limits
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with --out or --json.")]
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STORED)
 @explained
 @takes_limits("time_limit")
 def verify(
@@ -91,8 +93,9 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
     return ONLY_RECOMPUTED if weak else OK
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STORED)
 @explained
+@takes_reading
 def predict(
     result: Stored,
     new: Annotated[
@@ -105,12 +108,14 @@ def predict(
         Path | None,
         typer.Option("--out", help="CSV file for the predictions; by default standard output."),
     ] = None,
+    *,
+    reading: dict[str, Any],
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a table with the tree or rule list of a stored result."""
     from milp_trees.studies.predict import predict_file
 
-    labels, note = predict_file(result, new)
+    labels, note = predict_file(result, new, **reading)
     if as_json:
         write({"predictions": labels}, None, True)
     text = as_csv("prediction", labels)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, writable, write
+from milp_trees.cli.app import Json, Out, app, finish_study, writable, write
 from milp_trees.cli.failing import INTERRUPTED, explained
+from milp_trees.cli.help import STUDIES
 from milp_trees.cli.readers import solver_options
 from milp_trees.errors import DataError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from milp_trees.studies import Study
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STUDIES)
 @explained
 def study(
     spec: Annotated[

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, writable, write
+from milp_trees.cli.app import Json, app, writable, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import STUDIES
 from milp_trees.cli.readers import split
 from milp_trees.errors import DataError
 
@@ -25,7 +26,7 @@ Shift = Annotated[
 ]
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STUDIES)
 @explained
 def table(
     store: StoreFile,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, writable, write
+from milp_trees.cli.app import Json, Out, app, check_picture, writable, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, describe
 from milp_trees.errors import DataError, UnknownName, Unsupported
@@ -25,7 +26,7 @@ MODELS = (".mps", ".mps.gz", ".lp", ".lp.gz", ".npz")
 CUTS_MISSING = "This is the matrix of {} before cuts; with the cuts that it is completed by the answer may be another."
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(rich_help_panel=STUDIES)
 @explained
 @takes_limits("time_limit")
 def unimodular(

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
+from milp_trees.cli.help import LISTED
 
 
-@app.command("warm-up", epilog=EXIT_CODES)
+@app.command("warm-up", rich_help_panel=LISTED)
 @explained
 def warm_up(
     engines: Annotated[

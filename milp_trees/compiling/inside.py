@@ -20,6 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.datamodel import models, register_default
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -70,6 +71,7 @@ __all__ = [
     "numba_version",
     "register_default",
     "register_pass",
+    "rtsys",
     "sigutils",
     "typeof",
     "types",

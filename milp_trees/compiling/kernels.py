@@ -205,15 +205,6 @@ class Kernel(inside.CPUDispatcher):
             super().add_overload(cres)
 
 
-def load_registries() -> None:
-    """Load what numba knows about types and functions, which the first kernel needs.
-
-    It takes some tenths of a second, once per process. A run calls this before its clock starts.
-    """
-    inside.cpu_target.typing_context.refresh()
-    inside.cpu_target.target_context.refresh()
-
-
 def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True) -> Any:
     """Compile a function at its first call, or read it from the user's files of compiled code.
 

@@ -64,7 +64,9 @@ class Store:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for a signature, or None if there is no such file."""
-        target_context.refresh()
+        # Compiled code needs the functions that count references. What numba knows about types and
+        # functions, half a second to load, is only needed to compile.
+        inside.rtsys.initialize(target_context)
         path = self.path(sig, target_context.codegen())
         try:
             content = path.read_bytes()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data import dates
 from milp_trees.data.checks import check_finite
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
@@ -25,8 +26,10 @@ from milp_trees.data.rules import (
 )
 from milp_trees.data.table_columns import (
     as_frame,
+    as_numbers,
     check_complete,
     counts_as_equal,
+    in_single_precision,
     kind_of,
     refuse_spoilt_numbers,
 )
@@ -54,7 +57,7 @@ class Binarizer:
 
     A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one feature if it has
     two values), and a numeric column gets thresholds `column <= t`, each halfway between two
-    consecutive distinct values. Thresholds depend only on the rows that the binarizer is fitted on.
+    consecutive distinct values. So does a column of dates (`datetime64`): `signed <= 2021-03-05`. Thresholds depend only on the rows that the binarizer is fitted on.
 
     Parameters
     ----------
@@ -163,7 +166,7 @@ class Binarizer:
         """The sentences of `LOSSES` if a column has fewer features than it could have."""
         names = {str(c): c for c in frame.columns}
         thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
-        distinct = {c: frame[names[c]].astype(float).nunique() for c in thresholds}
+        distinct = {c: as_numbers(frame[names[c]]).nunique() for c in thresholds}
         fewer = any(
             len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c]
             for c, rule in self.rules_.items()
@@ -181,9 +184,7 @@ class Binarizer:
         out: dict[str, Rule] = {}
         for c, rule in self.rules_.items():
             if isinstance(rule, list):
-                values, group = np.unique(
-                    frame[names[c]].to_numpy(dtype=float), return_inverse=True
-                )
+                values, group = np.unique(as_numbers(frame[names[c]]), return_inverse=True)
                 low, high = np.full(len(values), len(codes)), np.full(len(values), -1)
                 np.minimum.at(low, group, codes)
                 np.maximum.at(high, group, codes)
@@ -198,17 +199,19 @@ class Binarizer:
             return "0/1"
         if kind == "text":
             return {"categories": self._categories(name, column)}
-        numbers = column.to_numpy(dtype=float)
-        check_finite(name, numbers)
+        numbers = as_numbers(column).to_numpy()
+        if kind == "numbers":
+            check_finite(name, numbers)
+        between = thresholds_at if kind == "numbers" else dates.thresholds_at
         values = np.unique(numbers)
-        if set(values.tolist()) <= {0.0, 1.0}:
+        if kind == "numbers" and set(values.tolist()) <= {0.0, 1.0}:
             return "0/1"
         if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
             # With as many bins as rows, the quantiles give all midpoints already.
             bins = max(2, min(self.n_bins, len(numbers)))
             at = np.quantile(numbers, np.arange(1, bins) / bins, method="lower")
-            return thresholds_at(values, np.unique(np.searchsorted(values, at, side="right")))
-        return thresholds_at(values, np.arange(1, len(values)))
+            return between(values, np.unique(np.searchsorted(values, at, side="right")))
+        return between(values, np.arange(1, len(values)))
 
     def _categories(self, name: str, column: pd.Series) -> list[str]:
         refuse_spoilt_numbers(name, column)
@@ -265,13 +268,9 @@ class Binarizer:
         if not numeric:
             return []
         others = [t for t in features_of(self.rules_) if t.kind != "<="]
-        for c in numeric:
-            if frame[names[c]].astype(float).abs().max() > np.finfo(np.float32).max:
-                raise DataError(
-                    f"The column {c!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N."
-                )
+        asked = {c: in_single_precision(c, frame[names[c]], self.rules_[c]) for c in numeric}
         columns = np.column_stack(
-            [*(frame[names[c]].to_numpy(dtype=float) for c in numeric), outcomes(others, frame)]
+            [*(numbers for numbers, _ in asked.values()), outcomes(others, frame)]
         )
         model.fit(columns, y)
         found: set[BinaryFeature] = set()
@@ -280,16 +279,11 @@ class Binarizer:
                 tree.feature.tolist(), tree.threshold.tolist(), strict=True
             ):
                 if 0 <= feature < len(numeric):
-                    candidates = np.array(self.rules_[numeric[feature]])
+                    name = numeric[feature]
                     # scikit-learn compares in single precision; the nearest midpoint divides
                     # the training rows in the same way.
-                    found.add(
-                        BinaryFeature(
-                            numeric[feature],
-                            "<=",
-                            float(candidates[np.abs(candidates - threshold).argmin()]),
-                        )
-                    )
+                    nearest = int(np.abs(asked[name][1] - threshold).argmin())
+                    found.add(features_of({name: self.rules_[name][nearest : nearest + 1]})[0])
         return list(found)
 
     # -- using -------------------------------------------------------------------------------------

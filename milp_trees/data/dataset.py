@@ -19,6 +19,7 @@ from milp_trees.data.checks import (
     frozen_copy,
 )
 from milp_trees.data.counted import Counted
+from milp_trees.data.dates import measured, positions
 from milp_trees.errors import DataError
 
 #: Field of a Dataset → the option that names its column, on the command line and (without dashes)
@@ -48,7 +49,8 @@ class BinaryFeature:
     kind : {"<=", "==", "is"}
         `"is"` stands for a column that is 0/1 already; the answer is yes where it is 1.
     value : float, str, bool or None
-        Threshold or category; None for kind `"is"`.
+        Threshold (an ISO text such as `2021-03-05` for a column of dates) or category; None for
+        kind `"is"`.
     """
 
     __test__ = False  # pytest must not collect this class as tests
@@ -102,10 +104,11 @@ class BinaryFeature:
         array = np.asarray(values)
         if self.kind == "==":
             return np.asarray(array.astype(str) == str(self.value))
-        numbers = array.astype(float)
         if self.kind == "<=":
+            numbers = measured(array, [self.value])
             check_finite(self.column, numbers)
-            return np.asarray(numbers <= self.value)
+            return np.asarray(numbers <= positions([self.value])[0])
+        numbers = array.astype(float)
         strange = (numbers != 0) & (numbers != 1)
         if strange.any():
             row = int(strange.argmax())
@@ -283,11 +286,12 @@ class Dataset(Counted):
 
     @property
     def loss(self) -> str:
-        """What the thresholds may lose, in the binarizer's words; empty if they lose nothing.
+        """What the thresholds and groups of categories may lose; empty if they lose nothing.
 
         The comparison is with all thresholds of the columns that the features came from.
         """
-        return str(self.source.get("loss", ""))
+        parts = (self.source.get("loss", ""), self.source.get("regrouped", ""))
+        return "; ".join(str(part) for part in parts if part)
 
     @cached_property
     def row_weights(self) -> np.ndarray:

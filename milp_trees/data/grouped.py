@@ -17,7 +17,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
 from milp_trees.data.engine_table import CODE, COUNT, HIGH, LABEL, LOW, EngineTable
-from milp_trees.data.load import _actions, _check_target, _meanings, check_any_weight
+from milp_trees.data.load import _actions, _check_target, check_any_weight, meanings
 from milp_trees.data.parameters import Whole
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.read import Table, column
@@ -90,12 +90,19 @@ def load_grouped(
     config = {name: value for name, value in limits.items() if value is not None}
     table, where = opened(source, query, engine, config)
     given = Columns.of(columns)
-    meaning, features = _meanings(_header(table, given.target), given)
+    stated = set(given.reading.to_json()) - {"max_categories"}
+    if stated:
+        raise DataError(
+            f"The option {sorted(stated)[0]} is for tables in memory, and these rows are read by an engine; leave it out."
+        )
+    meaning, features = meanings(_header(table, given.target), given)
     labels = list(dict.fromkeys(c for names in meaning.values() for c in _several(names)))
     numbers = {c for field in _NUMBERS for c in _several(meaning.get(field, ()))}
     extents = check_columns(table, features, labels, numbers)
     chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
     fitted = hasattr(chosen, "rules_")
+    if given.reading.max_categories is not None:
+        chosen.max_categories = given.reading.max_categories
     if not fitted:
         fit_there(chosen, table, features, extents)
     if missing := [c for c in features if c not in chosen.rules_]:
@@ -110,12 +117,10 @@ def load_grouped(
         fields["actions"] = _actions(meaning["values"], fields.get("treatments"), True)
     _check_target(fields.get("y"), meaning.get("y"))
     check_any_weight(fields.get("weights"), np.arange(len(found)))
-    stated = {k: v for k, v in vars(given).items() if v not in (None, ())}
     where["grouped"]["max_distinct"] = max_distinct
     about = {
         **where,
-        "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in stated.items()}
-        | {"target": meaning.get("y")},
+        "columns": given.to_json() | {"target": meaning.get("y")},
         "features": features,
         "width": len(table.columns),
         "binarizer": {**chosen.to_json(), "given": fitted},

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.data.files import decoded
+from milp_trees.data.encodings import as_utf8
+from milp_trees.data.formats import decimal_of
+from milp_trees.data.reading import SPACE, Reading
+from milp_trees.data.separators import guess, is_number
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,7 +28,10 @@ _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 #: Name of the target in files without a header.
 TARGET = "target"
 #: A field that is a whole number written with leading zeros, anywhere in a text.
-_PADDED = re.compile(r'(?:^|[,\s"])[+-]?0\d', re.MULTILINE)
+_PADDED = re.compile(rb'(?:^|[,;|\s"])[+-]?0\d+(?=[,;|\s"]|$)', re.MULTILINE)
+_SOMETHING = re.compile(rb"\S")
+#: Rows from which the decimal mark is found, and bytes in which the first line is looked for.
+_SAMPLE, _HEAD = 1000, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -38,56 +43,93 @@ class Lines:
     file : Path
         The file, for messages.
     names : list of str
-        Names of the columns.
+        Names of the columns, each another one.
     header : bool
         Whether the names were read from the file.
-    commas : bool
-        Whether commas separate fields, instead of spaces and tabs.
-    body : str
-        The lines below the header.
-    above : int
-        Number of lines of the file above `body`.
+    open_end : bool
+        Whether the header ends with a separator, so that its last column may not be there.
+    reading : Reading
+        With the separator and encoding that were stated or found, and the decimal mark if known.
+    data : bytes
+        The file as UTF-8.
+    begin : int
+        Where in `data` the lines below the header begin.
+    repeated : mapping of str to str
+        The name that a later column got in place of one that the header has already → that one.
     """
 
     file: Path
     names: list[str]
     header: bool
-    commas: bool
-    body: str
-    above: int
+    open_end: bool
+    reading: Reading
+    data: bytes
+    begin: int
+    repeated: dict[str, str]
 
     @classmethod
-    def of(cls, raw: bytes, file: Path) -> Lines:
-        text = decoded(raw, file)
-        begin = len(text) - len(text.lstrip("\n"))
-        text = text[begin:]
-        if not text.split("\n", 1)[0].strip():
+    def of(cls, raw: bytes, file: Path, reading: Reading | None = None) -> Lines:
+        """Find the header, the separator, the encoding and the decimal mark of a file.
+
+        Parameters
+        ----------
+        raw : bytes
+            What the file holds.
+        file : Path
+            Its name, for errors.
+        reading : Reading, optional
+            What is known already.
+
+        Returns
+        -------
+        Lines
+
+        Raises
+        ------
+        DataError
+            The file is empty or no text, or its first line is no header.
+        """
+        reading = reading or Reading()
+        data, encoding = as_utf8(raw, file, reading.encoding)
+        begin = len(data) - len(data.lstrip(b"\n"))
+        if not data[begin:].split(b"\n", 1)[0].strip():
             raise DataError(f"{file} is empty.")
-        used = _lines_of_first_record(text, file)
-        first = "\n".join(text.split("\n", used)[:used]).strip()
-        _refuse_semicolons(first, file)
-        commas = len(_fields(first, ",")) > 1
-        fields = next(_records(first, commas))
-        header = not all(_is_number(f) for f in fields)
-        names = (
-            [" ".join(f.split("\n")).strip() for f in fields]
+        head, first, whole = _first_record(data, begin, file)
+        sep = reading.sep or guess(head, whole)
+        reading = reading.found(sep=sep, encoding=encoding)
+        fields = next(_records(first.strip(" \n"), sep))
+        decimal = "." if sep == "," else None
+        marks = [reading.decimal or decimal] if reading.decimal or decimal else [".", ","]
+        header = not any(all(is_number(f, str(mark)) for f in fields) for mark in marks)
+        names, repeated = (
+            _named(fields, file)
             if header
-            else [TARGET, *(str(j) for j in range(len(fields) - 1))]
+            else ([TARGET, *(str(j) for j in range(len(fields) - 1))], {})
         )
-        if len(set(names)) != len(names):
-            twice = next(n for n in names if names.count(n) > 1)
-            word = next(f for f in fields if not _is_number(f))
-            remedy = f"rename one (if the file has no header, {word!r} in its first line must be a number)"
-            raise DataError(f"The header of {file} names the column {twice!r} twice; {remedy}.")
-        rest = text.split("\n", used)
-        body = (rest[used] if len(rest) > used else "") if header else text
-        return cls(file, names, header, commas, body, begin + (used if header else 0))
+        open_end = header and len(fields) > 1 and not fields[-1].strip()
+        below = begin + (len(first.encode()) if header else 0)
+        lines = cls(file, names, header, open_end, reading, data, below, repeated)
+        decimal = decimal or lines._decimal()
+        return replace(lines, reading=reading.found(decimal=decimal)) if decimal else lines
+
+    @property
+    def _empty(self) -> bool:
+        return _SOMETHING.search(self.data, self.begin) is None
+
+    def _decimal(self) -> str | None:
+        """The decimal mark of the first rows; None if they do not tell."""
+        if self.reading.decimal is not None or self._empty:
+            return None
+        try:
+            return decimal_of(self._read(nrows=_SAMPLE, dtype=str))
+        except (ValueError, OverflowError, csv.Error):
+            return None  # what is wrong is said when the whole table is read
 
     def frame(self) -> pd.DataFrame:
         """All columns, each with the type that all its cells have."""
         import pandas as pd
 
-        if not self.body.strip():
+        if self._empty:
             return pd.DataFrame({n: [] for n in self.names})
         # pandas 3 always reads every digit of a float and warns of the option; pandas 2 needs it.
         exact = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
@@ -99,48 +141,71 @@ class Lines:
             raise DataError(
                 f"{self.file} is not a table: {where} (counted from the first data row)."
             ) from None
+        ends = frame.shape[1] - len(self.names)
+        if ends == 1 or (ends == 0 and self.open_end):
+            # Lines that end with a separator have an empty field more, which is no column.
+            frame = frame.iloc[:, :-1] if frame.iloc[:, -1].isna().all() else frame
+        names = self.names[: frame.shape[1]] if self.open_end else self.names
         # pandas fills a row with too few fields with missing values at its end.
-        if frame.shape[1] != len(self.names) or frame.iloc[:, -1].isna().any():
+        if frame.shape[1] != len(names) or frame.iloc[:, -1].isna().any():
             self._refuse_ragged()
-        if frame.shape[1] != len(self.names):
+        if frame.shape[1] != len(names):
             raise DataError(
-                f"{self.file} is not a table: its first line has {len(self.names)} fields and a later one {frame.shape[1]}."
+                f"{self.file} is not a table: its first line has {len(names)} fields and a later one {frame.shape[1]}."
             )
-        frame.columns = pd.Index(self.names)
+        frame.columns = pd.Index(names)
         return frame
 
     def _read(self, **options: Any) -> pd.DataFrame:
         import pandas as pd
 
+        text = io.BytesIO(self.data)  # shares its memory
+        text.seek(self.begin)
+        sep = self.reading.sep
         return pd.read_csv(
-            io.StringIO(self.body),
-            sep="," if self.commas else r"\s+",
+            text,
+            sep=r"\s+" if sep == SPACE else sep,
+            decimal=self.reading.decimal or ".",
             header=None,
             keep_default_na=False,
             na_values=_MISSING,
-            skipinitialspace=True,
+            skipinitialspace=sep != "\t",
             **options,
         )
 
     def _refuse_ragged(self) -> None:
         """Raise DataError for the first row that has more or fewer fields than the first line."""
-        records, expected = _records(self.body, self.commas), len(self.names)
+        expected, above = len(self.names), self.data.count(b"\n", 0, self.begin)
+        records = _records(self.data[self.begin :].decode("utf-8"), str(self.reading.sep))
         try:
             for fields in records:
-                if len(fields) != expected and any(fields):
+                if len(fields) == expected or not any(fields):
+                    continue
+                if len(fields) == expected + 1 and not fields[-1].strip():
+                    continue
+                if not (self.open_end and len(fields) == expected - 1):
                     kind = "short" if len(fields) < expected else "long"
                     raise DataError(
-                        f"{self.file} is not a table: line {self.above + records.line_num} is {kind}, it has {len(fields)} fields and the first line "
+                        f"{self.file} is not a table: line {above + records.line_num} is {kind}, it has {len(fields)} fields and the first line "
                         f"{expected}; correct it or leave it out."
                     )
         except csv.Error:
             return
 
-    def spell(self, frame: pd.DataFrame, labels: Sequence[str], text: Sequence[str]) -> None:
+    def written(self, names: Sequence[str]) -> pd.DataFrame:
+        """Some columns as the file has them: every cell is a text, or missing."""
+        places = [self.names.index(n) for n in names]
+        found = self._read(usecols=places, dtype=str)
+        return found[places].set_axis(list(names), axis=1)
+
+    def spell(
+        self, frame: pd.DataFrame, labels: Sequence[str], text: Sequence[str]
+    ) -> tuple[str, ...]:
         """Replace cells that pandas has read as numbers by the text that the file holds.
 
         A column of text is always replaced; a column of labels only if one of its cells has leading
-        zeros.
+        zeros, and any other column of whole numbers only if it holds codes: cells of the same
+        length, at least two digits, some of which begin with zero.
 
         Parameters
         ----------
@@ -150,67 +215,98 @@ class Lines:
             Names of the columns of labels.
         text : sequence of str
             Names of the columns whose cells are texts.
+
+        Returns
+        -------
+        tuple of str
+            The columns of codes.
         """
-        asked = [
-            n for n in self.names if n in text or (n in labels and frame[n].dtype.kind in "iuf")
-        ]
-        if not asked or (not set(asked) & set(text) and not _PADDED.search(self.body)):
-            return
-        places = [self.names.index(n) for n in asked]
-        written = self._read(usecols=places, dtype=str)
-        for place, name in zip(places, asked, strict=True):
-            cells = written[place].astype(object)
-            if name in text or cells.str.match(r"[+-]?0\d").any():
-                frame[name] = cells
+        names = [str(c) for c in frame.columns]
+        asked = [n for n in names if n in text and frame[n].dtype.kind in "biuf"]
+        padded = [n for n in names if n not in text and frame[n].dtype.kind in "iuf"]
+        zeros: list[str] = []
+        if padded and _PADDED.search(self.data, self.begin):
+            cells = self.written(padded)
+            zeros = [n for n in padded if _has_zeros(cells[n], n in labels)]
+            for name in zeros:
+                frame[name] = cells[name].astype(object)
+        if asked:
+            cells = self.written(asked)
+            for name in asked:
+                frame[name] = cells[name].astype(object)
+        return tuple(n for n in zeros if n not in labels)
 
 
-def _records(text: str, commas: bool) -> Any:
+def _has_zeros(cells: pd.Series, label: bool) -> bool:
+    """Whether a column of whole numbers holds labels, or codes, that begin with zero."""
+    if not cells.str.match(r"[+-]?0\d").any():
+        return False
+    held = cells.dropna()
+    return label or bool(held.str.fullmatch(r"\d\d+").all() and held.str.len().nunique() == 1)
+
+
+def _named(fields: list[str], file: Path) -> tuple[list[str], dict[str, str]]:
+    """Names of the columns, and which of them replace a name that an earlier column has.
+
+    A column without a name is called by its place.
+
+    Raises
+    ------
+    DataError
+        A number is there twice, so the first line is probably no header.
+    """
+    given = [" ".join(f.split("\n")).strip() for f in fields]
+    given = [name or f"column {j}" for j, name in enumerate(given, 1)]
+    names: list[str] = []
+    repeated: dict[str, str] = {}
+    for name in given:
+        if name not in names:
+            names.append(name)
+            continue
+        if is_number(name):
+            word = next(f for f in fields if not is_number(f))
+            raise DataError(
+                f"The header of {file} names the column {name!r} twice; rename one (if the file has no header, {word!r} in its first line must be a number)."
+            )
+        again = next(
+            f"{name}.{k}" for k in range(2, len(given) + 2) if f"{name}.{k}" not in given + names
+        )
+        names.append(again)
+        repeated[again] = name
+    return names, repeated
+
+
+def _records(text: str, sep: str) -> Any:
     """The fields of every line; quoted fields may contain separators and ends of lines."""
-    if commas:
-        return csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    if sep != SPACE:
+        return csv.reader(
+            io.StringIO(text, newline=""), delimiter=sep, skipinitialspace=sep != "\t"
+        )
     lines = (line.strip() + "\n" for line in io.StringIO(text.replace("\t", " "), newline="\n"))
     return csv.reader(lines, delimiter=" ", skipinitialspace=True)
 
 
-def _lines_of_first_record(text: str, file: Path) -> int:
-    """Number of lines of the first record; more than one if a quoted name contains line ends."""
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
-    try:
-        next(reader)
-    except csv.Error:
-        most = csv.field_size_limit()
-        raise DataError(
-            f"{file} is not a table: a quote in its first line is never closed, or a name has more than {most} characters."
-        ) from None
-    record = "\n".join(text.split("\n", reader.line_num)[: reader.line_num])
+def _first_record(data: bytes, begin: int, file: Path) -> tuple[str, str, bool]:
+    """The beginning of a table, its first record, and whether the beginning is all of it.
+
+    The record has several lines if a quoted name contains line ends.
+    """
+    size, most = _HEAD, csv.field_size_limit()
+    while True:
+        whole = begin + size >= len(data)
+        head = data[begin : begin + size].decode("utf-8", "ignore")
+        reader = csv.reader(io.StringIO(head, newline=""), skipinitialspace=True)
+        try:
+            next(reader)
+        except csv.Error:
+            raise DataError(
+                f"{file} is not a table: a quote in its first line is never closed, or a name has more than {most} characters."
+            ) from None
+        parts = head.split("\n", reader.line_num)
+        record = "\n".join(parts[: reader.line_num]) + "\n" * (len(parts) > reader.line_num)
+        if whole or len(record) < len(head):
+            break
+        size *= 8
     if reader.line_num > 1 and record.count('"') % 2:
         raise DataError(f"{file} is not a table: a quote in its first line is never closed.")
-    return reader.line_num
-
-
-def _fields(first: str, separator: str) -> list[str]:
-    """The fields of the first record; a separator inside quotes does not separate."""
-    return next(
-        csv.reader(io.StringIO(first, newline=""), delimiter=separator, skipinitialspace=True)
-    )
-
-
-def _refuse_semicolons(first: str, file: Path) -> None:
-    """Raise DataError if semicolons separate the fields.
-
-    This is so where no comma separates fields, or where the commas belong to decimal numbers.
-    """
-    fields = _fields(first, ";")
-    if len(fields) > 1 and (
-        len(_fields(first, ",")) == 1 or all(_is_number(f.replace(",", ".")) for f in fields)
-    ):
-        raise DataError(
-            f"{file} separates its fields by semicolons; commas or spaces are read. Write it with commas (and decimal points) instead."
-        )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return text.isascii() and "_" not in text and math.isfinite(float(text))
-    except ValueError:
-        return False
+    return head, record, whole

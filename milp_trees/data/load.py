@@ -18,13 +18,14 @@ import numpy as np
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, read_table
 from milp_trees.data.roles import Columns
+from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
     from milp_trees.data.binarize import Binarizer
 
 #: Role of a column → field of the Dataset.
-_ROLES = {
+ROLES = {
     "group": "groups",
     "factor": "factor",
     "weights": "weights",
@@ -59,7 +60,9 @@ def load(
         Seed of the split.
     **columns
         `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
-        `values=`, `features=`, `drop=`, `label=`: see `Columns`.
+        `values=`, `features=`, `drop=`, `label=`: see `Columns`. `sep=`, `decimal=`, `encoding=`,
+        `dates=`, `text=`, `max_categories=`, `categories=`, `ignore_bad_columns=`: how the table is
+        read, see `Reading`; `mt.look` shows what is found without them.
 
     Returns
     -------
@@ -124,18 +127,58 @@ def load_split(
         whole = generated(str(name))
         train, test = _split(whole.n_rows, test_size, seed)
         return _parts(whole, train, test, whole.source, test_size, seed)
+    return load_columns(name, Columns.of(columns), binarizer, test_size, seed)
+
+
+def load_columns(
+    name: str | Path,
+    given: Columns,
+    binarizer: str | Binarizer = "auto",
+    test_size: float | None = None,
+    seed: int = 0,
+) -> tuple[Dataset, Dataset | None]:
+    """Like `load_split`, for a file or a built-in table whose columns are stated already.
+
+    Parameters
+    ----------
+    name, binarizer, test_size, seed
+        As for `load_split`.
+    given : Columns
+        Roles of the columns, and how the table is read.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+
+    Raises
+    ------
+    DataError
+        As `load_split` raises.
+    """
     from milp_trees.data.binarize import Binarizer
 
-    given = Columns.of(columns)
     table = read_named(
         name,
         given.target,
         labels=[c for c in (given.group, given.factor, given.treatment) if c],
-        numeric_target=not _has_target(given),
+        numeric_target=not has_target(given),
         label=given.label,
+        reading=given.reading,
     )
     frame = table.frame
-    meaning, features = _meanings(table, given)
+    meaning, features = meanings(table, given)
+    chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
+    fitted = hasattr(chosen, "rules_")
+    if given.reading.max_categories is not None and not given.stored:
+        if chosen is binarizer:
+            raise DataError(
+                "max_categories is given beside a Binarizer, which has its own; give it to one of them."
+            )
+        chosen.max_categories = given.reading.max_categories
+    features, many, left_out = usable(
+        table, given, features, meaning, None if fitted else chosen.max_categories
+    )
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
     if meaning.get("values"):
         fields["values"] = frame[list(meaning["values"])].to_numpy()
@@ -146,20 +189,19 @@ def load_split(
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
-    chosen = binarizer if isinstance(binarizer, Binarizer) else Binarizer.from_name(binarizer)
-    fitted = hasattr(chosen, "rules_")
+    frame, features, regrouped = regroup(
+        frame, features, many, given, chosen.max_categories, fields.get("y"), train
+    )
     if not fitted:
         chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])
     source = {
         **table.source,
-        "columns": {
-            k: list(v) if isinstance(v, tuple) else v
-            for k, v in vars(given).items()
-            if v not in (None, ())
-        }
-        | {"target": meaning.get("y")},
+        **table.read_as,
+        "columns": given.to_json() | {"target": meaning.get("y")},
         "features": features,
-        "width": frame.shape[1],
+        "width": table.frame.shape[1],
+        **left_out,
+        **regrouped,
         "binarizer": {**chosen.to_json(), "given": fitted},
     }
     if chosen.loss_:
@@ -230,22 +272,22 @@ def _find_quietly(path: Path) -> bool:
         return False
 
 
-def _has_target(given: Columns) -> bool:
+def has_target(given: Columns) -> bool:
     """Whether a column is the target; data for a policy have one only if it is named."""
     return given.target is not None or not (given.values or given.treatment)
 
 
-def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
+def meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
     """The column of every field of the Dataset, and the feature columns."""
     frame = table.frame
     meaning: dict[str, Any] = {
-        _ROLES[r]: column(frame, getattr(given, r), f"--{r}")
-        for r in _ROLES
+        ROLES[r]: column(frame, getattr(given, r), f"--{r}")
+        for r in ROLES
         if getattr(given, r) is not None
     }
     if given.values:
         meaning["values"] = tuple(column(frame, c, "--values") for c in given.values)
-    if _has_target(given):
+    if has_target(given):
         meaning["y"] = table.target
     taken = {
         meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")

@@ -17,20 +17,21 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import (
     _check_target,
-    _meanings,
     _parts,
     _split,
     check_any_weight,
+    meanings,
     read_named,
 )
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import kind_of
+from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A text column with more values than this is an identifier and not a feature.
+#: Most different values of a text column if nothing else is stated.
 MOST_LEVELS = 100
 
 
@@ -59,7 +60,7 @@ def load_numeric(
     regression : bool, default=False
         Whether the target is a number to predict; otherwise it is a class.
     **columns
-        `target="y"`, `weights=`, `features=`, `drop=`, as for `mt.load`.
+        `target="y"`, `weights=`, `features=`, `drop=`, and how the table is read, as for `mt.load`.
 
     Returns
     -------
@@ -112,20 +113,51 @@ def load_numeric_split(
         The data are generated and have no numeric columns, the target is not of the expected kind,
         or a column cannot be used.
     """
-    given = Columns.of(columns)
     if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
         raise DataError(
             f"{name} is made of binary features and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."
         )
+    return load_numeric_columns(name, Columns.of(columns), regression, test_size, seed)
+
+
+def load_numeric_columns(
+    name: str | Path,
+    given: Columns,
+    regression: bool = False,
+    test_size: float | None = None,
+    seed: int = 0,
+) -> tuple[Dataset, Dataset | None]:
+    """Like `load_numeric_split`, for columns that are stated already.
+
+    Parameters
+    ----------
+    name, regression, test_size, seed
+        As for `load_numeric_split`.
+    given : Columns
+        Roles of the columns, and how the table is read.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+
+    Raises
+    ------
+    DataError
+        As `load_numeric_split` raises.
+    """
     table = read_named(
         name,
         given.target,
         labels=[given.group] if given.group else [],
         numeric_target=regression,
         label=given.label,
+        reading=given.reading,
     )
-    meaning, features = _meanings(table, given)
+    meaning, features = meanings(table, given)
     frame = table.frame
+    most = given.reading.max_categories or MOST_LEVELS
+    features, many, left_out = usable(table, given, features, meaning, most)
     fields = {
         key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")
     }
@@ -135,19 +167,20 @@ def load_numeric_split(
         raise DataError(
             f"The target {meaning['y']!r} holds text; a number is expected. Leave out --regression, or name another column with --target."
         )
+    train, test = _split(len(frame), test_size, seed)
+    y = None if regression else fields.get("y")
+    frame, features, regrouped = regroup(frame, features, many, given, most, y, train)
     numbers, names, feature_of = _as_numbers(frame, features)
     source = {
         **table.source,
+        **table.read_as,
         "numeric": True,
         "regression": regression,
-        "columns": {
-            k: list(v) if isinstance(v, tuple) else v
-            for k, v in vars(given).items()
-            if v not in (None, ())
-        }
-        | {"target": meaning.get("y")},
+        "columns": given.to_json() | {"target": meaning.get("y")},
         "features": features,
         "feature_of": feature_of,
+        **left_out,
+        **regrouped,
     }
     whole = Dataset(
         np.zeros((len(frame), 0), dtype=np.uint8),
@@ -156,7 +189,6 @@ def load_numeric_split(
         source=source,
         **fields,
     )
-    train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
     return _parts(whole, train, test, source, test_size, seed)
 
@@ -168,21 +200,12 @@ def _as_numbers(
     parts, names, feature_of = [], [], {}
     for c in features:
         column = frame[c]
-        missing = column.isna()
-        if missing.any():
-            raise DataError(
-                f"The column {c!r} has a missing value in row {int(missing.to_numpy().argmax())}; fill it in or drop the row."
-            )
         if kind_of(c, column) != "text":
             parts.append(column.to_numpy(dtype=float))
             names.append(c)
             check_finite(c, parts[-1])
             continue
         levels = sorted(map(str, column.unique()))
-        if len(levels) > MOST_LEVELS:
-            raise DataError(
-                f"The text column {c!r} has {len(levels)} different values; drop it (--drop), or group its values first."
-            )
         spelled = column.astype(str).to_numpy()
         for level in levels:
             parts.append((spelled == level).astype(float))

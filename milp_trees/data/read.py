@@ -1,16 +1,20 @@
 """Reading tables: one rule for every file.
 
-A byte-order mark is removed. A comma in the first line (outside quotes) means that commas separate
-the fields; otherwise whitespace does. Fields may be quoted, also over several lines (in a name,
-such an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first
-line are numbers, there is no header, the target comes first, and columns are named by position (`0`
-is the first feature); otherwise the first line is the header and the target comes last. A `.gz`
-file is unpacked, and it is also found if only `PATH.gz` exists. A `.parquet` file has a header. A
-`.out` file that begins with a brace, or has a file of labels beside it, holds rules as columns, and
-the labels are the target (`milp_trees.data.rule_files`). The extension decides nothing else.
+The encoding, the separator (comma, semicolon, tab, bar, or any number of spaces and tabs) and the
+decimal mark are found from the file, unless a `Reading` states them. Fields may be quoted, also
+over several lines (in a name, such an end of line is read as a space). Lines end with LF, CR LF or
+CR, and blank lines are left out. If all fields of the first line are numbers, there is no
+header, the target comes first, and columns are named by position (`0` is the first feature);
+otherwise the first line is the header and the target comes last. A `.gz` file is unpacked, and it
+is also found if only `PATH.gz` exists. A `.parquet` file has a header. A `.out` file that begins
+with a brace, or has a file of labels beside it, holds rules as columns, and the labels are the
+target (`milp_trees.data.rule_files`). The extension decides nothing else.
 
-If a cell of a column of labels is written with leading zeros (`01`), the whole column is text, so
-`01` and `1` are two labels.
+Columns of texts that are numbers (with a unit, or marks for thousands) or dates become numbers or
+dates (`milp_trees.data.formats`); labels stay what they are. If a cell of a column of labels is
+written with leading zeros (`01`), the whole column is text, so `01` and `1` are two labels. Other
+columns of whole numbers are text if they hold codes: cells of one length, some of which begin with
+zero.
 """
 
 from __future__ import annotations
@@ -18,14 +22,17 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.files import contents, find
+from milp_trees.data.formats import told
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
+from milp_trees.data.problems import Problem
+from milp_trees.data.reading import Reading
 from milp_trees.data.rule_files import RuleTable, holds_rules, read_rules
 from milp_trees.errors import DataError
 
@@ -50,6 +57,14 @@ class Table:
     classes : tuple of str
         The classes of the target in the order of a file of labels; empty for other files, where
         they are sorted.
+    reading : Reading
+        How it was read, as stated and as found.
+    problems : tuple of Problem
+        Columns that cannot be used as they are.
+    unknown : mapping of column to tuple of str
+        Texts that were taken as missing values in columns of numbers or dates.
+    codes : tuple of str
+        Columns of whole numbers that stay text because of their leading zeros.
     """
 
     frame: pd.DataFrame
@@ -57,6 +72,16 @@ class Table:
     header: bool
     source: Mapping[str, Any] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
+    problems: tuple[Problem, ...] = ()
+    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    codes: tuple[str, ...] = ()
+
+    @property
+    def read_as(self) -> dict[str, Any]:
+        """How it was read, for the description of the data; empty if that goes without saying."""
+        found = self.reading.to_json()
+        return {"reading": found} if found else {}
 
     @property
     def features(self) -> list[str]:
@@ -72,6 +97,7 @@ def read_table(
     text: Sequence[str] = (),
     numeric_target: bool = False,
     label: str | Path | None = None,
+    reading: Reading | None = None,
 ) -> Table:
     """Read a text table (plain or gzipped) or a Parquet file by the one rule of this module.
 
@@ -92,6 +118,8 @@ def read_table(
         Whether the target is a number (or no column is a target), so that its cells are no labels.
     label : str or Path, optional
         The file of labels of a file of rules (`.out`), if it is not the one beside it.
+    reading : Reading, optional
+        What is known about the file; the rest is found out.
 
     Returns
     -------
@@ -111,7 +139,8 @@ def read_table(
         raise DataError(
             f"--label belongs to a file of rules (.out), and {file} has its target in a column; leave it out."
         )
-    lines = None if file.suffix in (".parquet", ".pq") else Lines.of(raw, file)
+    reading = reading or Reading()
+    lines = None if file.suffix in (".parquet", ".pq") else Lines.of(raw, file, reading)
     frame, header = (_parquet(raw, file), True) if lines is None else (lines.frame(), lines.header)
     if frame.shape[0] == 0:
         raise DataError(f"{file} has a header but no data rows.")
@@ -125,9 +154,50 @@ def read_table(
         if target is None
         else column(frame, target, "--target")
     )
-    if lines is not None:
-        lines.spell(frame, [*labels, *([] if numeric_target else [chosen])], text)
-    return Table(frame, chosen, header, source)
+    table = Table(frame, chosen, header, source, (), reading)
+    if lines is None:
+        return table
+    text = [*text, *reading.text]
+    kept = [*labels, *([] if numeric_target else [chosen])]
+    codes = lines.spell(frame, kept, text)
+    return _typed(replace(table, codes=codes), lines, {*kept, *text, *codes})
+
+
+def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
+    """The table with its columns of texts as numbers or dates where they are; `kept` are not."""
+    frame, reading = table.frame, lines.reading
+    usual = reading.decimal
+    stated = None if "decimal" in reading.guessed else usual
+    formats, unknown = dict(reading.formats), {}
+    problems = [
+        Problem(name, f"has the same name as an earlier one, {first!r}", "rename it in the file")
+        for name, first in lines.repeated.items()
+    ]
+    for name in [str(c) for c in frame.columns if c not in kept]:
+        column = frame[name]
+        if column.isna().all():
+            problems.append(Problem(name, "holds no value"))
+            continue
+        known = reading.formats.get(name)
+        open_mark = column.dtype.kind == "f" and reading.sep == ";" and usual is None
+        if column.dtype.kind in "biuf":
+            plain = known is None or (not known.unit and known.decimal in (None, usual or "."))
+            if plain and (known is None or known.kind == "number") and not open_mark:
+                continue
+            column = lines.written([name])[name]
+        found = told(column, stated=stated, usual=usual, order=reading.dates, known=known)
+        if found.problem:
+            problems.append(Problem(name, found.problem, found.remedy))
+        elif found.format is not None and not open_mark:
+            frame[name], formats[name] = found.values, found.format
+            if found.unknown:
+                unknown[name] = found.unknown
+    return replace(
+        table,
+        reading=replace(reading, formats=formats),
+        problems=tuple(problems),
+        unknown=unknown,
+    )
 
 
 def _rules(rules: RuleTable, target: str | None, source: dict[str, str]) -> Table:

@@ -1,15 +1,16 @@
-"""`Columns`: which columns of a table have which role."""
+"""`Columns`: which columns of a table have which role, and how the table is read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from milp_trees.data.reading import Reading
 from milp_trees.errors import DataError
 
 #: What may hold several names.
@@ -31,6 +32,11 @@ class Columns:
         column without another role.
     label : str, optional
         The file of labels of a file of rules (`NAME.out`), by default `NAME.label`.
+    reading : Reading
+        How the table is read; each of its options is a keyword of its own in `of`.
+    stored : mapping
+        Source of the data of a stored result, which are read again: its features are used, and how
+        it was read is not found out anew.
     """
 
     target: str | None = None
@@ -44,29 +50,51 @@ class Columns:
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
     label: str | None = None
+    reading: Reading = field(default_factory=Reading)
+    stored: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Columns:
+    def of(cls, given: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> Columns:
         """The columns of keyword arguments; None stands for an argument that was not given.
+
+        `stored` is the source of a stored result's data, if these are read again.
 
         Raises
         ------
         DataError
             There is no such role, or a column is named by something that is no name.
         """
-        known = list(cls.__dataclass_fields__)
+        known = [name for name in cls.__dataclass_fields__ if name not in ("reading", "stored")]
+        options = Reading.options()
+        stored = stored or {}
         roles: dict[str, Any] = {}
+        how: dict[str, Any] = {}
         for role, value in given.items():
-            if role not in known:
-                raise DataError(f"Columns have no role {role!r}; known are {', '.join(known)}.")
+            if role not in (*known, *options):
+                raise DataError(
+                    f"There is no option {role!r}; columns have the roles {', '.join(known)}, and tables are read with {', '.join(options)}."
+                )
             if value is None:
                 continue
-            several = role in ("values", "features", "drop")
+            if role in options and role != "text":
+                how[role] = value
+                continue
+            several = role in ("values", "features", "drop", "text")
             names = list(value) if several and isinstance(value, LISTS) else [value]
             for name in names:
                 if not isinstance(name, (str, Integral, Path)) or isinstance(name, bool):
                     raise DataError(
                         f"{role}= takes {'names of columns, in a list' if several else 'the name of a column'}; got {name!r}."
                     )
-            roles[role] = tuple(map(str, names)) if several else str(value)
-        return cls(**roles)
+            into = how if role in options else roles
+            into[role] = tuple(map(str, names)) if several else str(value)
+        reading = Reading.from_json(stored["reading"]) if "reading" in stored else Reading.of(how)
+        return cls(**roles, reading=reading, stored=stored)
+
+    def to_json(self) -> dict[str, Any]:
+        """The roles that were given, as names and lists of names."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if name not in ("reading", "stored") and value not in (None, ())
+        }

@@ -1,6 +1,7 @@
 """Rules of a binarizer: how each column becomes binary features, and the features' values.
 
-A rule is "0/1" for a column that is taken as it is, a list of thresholds, or {"categories": [...]}.
+A rule is "0/1" for a column that is taken as it is, a list of thresholds (numbers, or ISO texts for a
+column of dates), or {"categories": [...]}.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from milp_trees.data.checks import check_finite
 from milp_trees.data.dataset import BinaryFeature
+from milp_trees.data.dates import measured, positions
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.errors import DataError
 
@@ -41,7 +43,9 @@ def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
         if rule == "0/1":
             tests.append(BinaryFeature(column))
         elif isinstance(rule, list):
-            tests += [BinaryFeature(column, "<=", float(t)) for t in rule]
+            tests += [
+                BinaryFeature(column, "<=", t if isinstance(t, str) else float(t)) for t in rule
+            ]
         else:
             tests += [BinaryFeature(column, "==", c) for c in rule["categories"]]
     return tuple(tests)
@@ -70,9 +74,14 @@ def outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
             raise
         except (TypeError, ValueError):
             raise DataError(
-                f"The column {t.column!r} must hold numbers, as it did when the binarizer was fitted; it holds text."
+                f"The column {t.column!r} must hold {_held([t])}, as it did when the binarizer was fitted; it holds something else."
             ) from None
     return out
+
+
+def _held(tests: Any) -> str:
+    """What a column holds that is asked these features, in a word."""
+    return "dates" if any(t.kind == "<=" and isinstance(t.value, str) for t in tests) else "numbers"
 
 
 def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
@@ -93,12 +102,13 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
         values = frame[names[name]].to_numpy()
         try:
             if isinstance(rule, list):
-                cuts, numbers = np.sort(np.array(rule, dtype=float)), values.astype(float)
+                at, numbers = positions(rule), measured(values, rule)
+                cuts = np.sort(at)
                 check_finite(name, numbers)
                 codes.append(np.searchsorted(cuts, numbers, side="left"))
                 column += [len(codes) - 1] * len(rule)
-                cut += np.searchsorted(cuts, np.array(rule, dtype=float), side="left").tolist()
-                gap.append(gaps(numbers, np.array(rule, dtype=float)))
+                cut += np.searchsorted(cuts, at, side="left").tolist()
+                gap.append(gaps(numbers, at))
             else:
                 for t in tests:
                     codes.append(1 - t.evaluate(values).astype(np.int32))
@@ -109,7 +119,7 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
             raise
         except (TypeError, ValueError):
             raise DataError(
-                f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text."
+                f"The column {name!r} must hold {_held(tests)}, as it did when the binarizer was fitted; it holds something else."
             ) from None
     stacked = (
         np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data import dates
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,12 +47,13 @@ def check_complete(frame: pd.DataFrame) -> None:
 
 
 def kind_of(name: str, column: pd.Series) -> str:
-    """The kind of a column: "bool", "numbers" or "text".
+    """The kind of a column: "bool", "numbers", "dates" or "text".
 
     Raises
     ------
     DataError
-        The column holds dates, times or complex numbers, which must be turned into numbers first.
+        The column holds times of day, spans of time or complex numbers, which must be turned into
+        numbers first.
     """
     from pandas.api import types
 
@@ -60,6 +62,8 @@ def kind_of(name: str, column: pd.Series) -> str:
     # In a column of Python objects the types of the entries decide; a text that looks like a
     # number is still a text.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
+    if column.dtype.kind == "M" and "," not in held:  # times without a zone
+        return "dates"
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
         raise DataError(
             f"The column {name!r} holds values of the type {held}; turn them into numbers first, such as days since the first of them."
@@ -75,8 +79,50 @@ def kind_of(name: str, column: pd.Series) -> str:
     return "numbers" if numbers else "text"
 
 
+def as_numbers(column: pd.Series) -> pd.Series:
+    """A column of numbers as doubles; dates stay as they are."""
+    return column if column.dtype.kind == "M" else column.astype(float)
+
+
+def in_single_precision(
+    name: str, column: pd.Series, rule: list[Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """A column and its thresholds as numbers that keep their order in single precision.
+
+    Dates are counted by the thresholds before them.
+
+    Parameters
+    ----------
+    name : str
+        The column, for errors.
+    column : Series
+    rule : list
+        Its thresholds.
+
+    Returns
+    -------
+    values, thresholds : array of float
+
+    Raises
+    ------
+    DataError
+        A number is beyond single precision.
+    """
+    numbers, thresholds = dates.measured(column, rule), dates.positions(rule)
+    if column.dtype.kind == "M":
+        order = np.searchsorted(np.sort(thresholds), numbers, side="left")
+        return order.astype(float), np.searchsorted(np.sort(thresholds), thresholds) + 0.5
+    if np.abs(numbers).max() > np.finfo(np.float32).max:
+        raise DataError(
+            f"The column {name!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N."
+        )
+    return numbers, thresholds
+
+
 def counts_as_equal(column: pd.Series) -> bool:
     """Whether a column holds different whole numbers that are equal as doubles."""
+    if column.dtype.kind == "M":
+        return False
     numbers = column.astype(float)
     return bool((numbers.abs() >= 2.0**53).any()) and column.nunique() > numbers.nunique()
 

@@ -62,10 +62,7 @@ class Run:
         """Load numba; returns the seconds it took, which are not charged to a run."""
         began = time.perf_counter()
         if not self.space.limits_leaves:
-            from milp_trees.compiling.kernels import load_registries
             from milp_trees.engines.dynamic import runs  # noqa: F401
-
-            load_registries()
         return time.perf_counter() - began
 
     def prepare(self) -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, UnknownName
+from milp_trees.estimators._class_weight import exact_class_weight
 from milp_trees.estimators._trees import OptimalModel, check_groups, check_weights, take
 from milp_trees.tasks.base import Task
 
@@ -23,6 +24,8 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and `fit` calls the methods below in turn."""
 
     task: Any
+    #: A parameter that some classifiers lack.
+    class_weight: Any = None
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -54,6 +57,11 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
             raise DataError(
                 f"y holds one class only ({labels[0]!r}); a classifier needs at least two. Check which column is the target."
             )
+        if self.class_weight is not None and isinstance(self.task, Task):
+            raise DataError(
+                "task is a Task, which weights the classes itself; give class_weight to the Task instead."
+            )
+        self.class_weight_ = exact_class_weight(self.class_weight, labels, codes, weights)
         again = _repeats(weights, len(y))
         self._fit_binarizer(take(X, again), codes[again])
         dataset = self.binarizer_.dataset(
@@ -62,10 +70,12 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         return dataset, codes
 
     def _count(self, dataset: Dataset, codes: np.ndarray) -> None:
-        """Compute the shares of the classes in the leaves."""
-        labels = self.classes_
+        """Compute the shares of the classes in the leaves, with the weights of rows and classes."""
+        labels, weights = self.classes_, dataset.row_weights
+        if self.class_weight_ is not None:
+            weights = weights * np.array([float(w) for w in self.class_weight_.values()])[codes]
         self._shares_ = np.zeros((self._fitted.n_leaves, len(labels)))
-        np.add.at(self._shares_, (self._fitted.routes(dataset).leaf, codes), dataset.row_weights)
+        np.add.at(self._shares_, (self._fitted.routes(dataset).leaf, codes), weights)
         totals = self._shares_.sum(axis=1, keepdims=True)
         self._shares_ = np.divide(
             self._shares_,
@@ -103,7 +113,7 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
             )
         try:
             kind, given = registry.written_task(name)
-            if weighted and kind.weighted_by is not None:
+            if (weighted or self.class_weight_ is not None) and kind.weighted_by is not None:
                 kind = registry.task(kind.weighted_by)
         except UnknownName as error:
             raise DataError(f"task must be the name of a task or a Task. {error}") from None
@@ -117,6 +127,12 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
             )
         penalties = self._penalties() | instead
         known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        if self.class_weight_ is not None:
+            if "class_weight" not in known or "class_weight" in given:
+                raise DataError(
+                    f'task="{name}" takes no class_weight beside it; leave it out, or use task="accuracy".'
+                )
+            given["class_weight"] = self.class_weight_
         given |= {k: v for k, v in penalties.items() if k in known or v}
         if not given.keys() <= known:
             raise DataError(

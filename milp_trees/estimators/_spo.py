@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
-from milp_trees.estimators._trees import OptimalTree, check_weights, take
+from milp_trees.estimators._trees import OptimalModel, check_weights, take
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
@@ -62,7 +62,7 @@ class CostRows:
         )
 
 
-class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
+class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
     """Base of `SPOTree` and `SPOForest`, which predict cost vectors and take decisions."""
 
     # -- rows ------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the normalised regret of the decisions; 0 is best.
 
-        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, where w is the decision and z*(c)
+        The regret is `Σ (c·w − z*(c)) / Σ |z*(c)|` over the rows, where w is the decision and `z*(c)`
         the least cost of any decision, as in PyEPO (Tang, Khalil 2022).
 
         Parameters
@@ -209,6 +209,11 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
             else check_weights(sample_weight, len(costs))
         )
         return -normalised_regret(self.decisions_, costs, decisions, weights)
+
+    def _least(self, sums: np.ndarray) -> np.ndarray:
+        """The cost of the best decision for each sum of cost vectors, shape (m,)."""
+        least: np.ndarray = self.decisions_.value(sums)
+        return least
 
     # -- scikit-learn ----------------------------------------------------------------------------------------
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import Infeasible
+from milp_trees.estimators._importance import drops_of_sums
 from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator
+from milp_trees.estimators._trees import OptimalTree
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 SCOPE = "thresholds were chosen node by node, so another threshold may give a better tree"
 
 
-class DecisionTreeSearch(DecisionEstimator):
+class DecisionTreeSearch(DecisionEstimator, OptimalTree):
     """Base of `SPOTree`, whose constructor sets the parameters."""
 
     method: str
@@ -189,3 +191,10 @@ class DecisionTreeSearch(DecisionEstimator):
         judged = judge(tree, tree.apply(codes), held.weights, loss)
         pruned, self._path = prune(tree, float(sample.weights.sum()), judged, self.slack)
         return pruned
+
+    def _drops_of_splits(self) -> np.ndarray:
+        rows = self.result_.problem.dataset
+        sums = np.zeros((self.tree_.n_leaves, self.n_outputs_))
+        paid = rows.require("values", "The importance") * rows.row_weights[:, None]
+        np.add.at(sums, self.tree_.routes(rows).leaf, paid)
+        return drops_of_sums(self.tree_, sums, self._least)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._listening import Listening
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
@@ -208,11 +209,6 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
 
     # -- the fitted model ----------------------------------------------------------------------------
 
-    def apply(self, X: Any) -> np.ndarray:
-        """Leaf of each row, counted from the left; int array of shape (n,)."""
-        leaves: np.ndarray = self._routes(X).leaf
-        return leaves
-
     def _chosen(self, X: Any) -> np.ndarray:
         """Index of the action of each row, shape (n,)."""
         chosen: np.ndarray = self._routes(X).action
@@ -220,16 +216,16 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _routes(self, X: Any) -> Routes:
         check_is_fitted(self)
-        routes: Routes = self._fitted.routes(RawRows(self._tests(), self._columns(X)))
+        routes: Routes = self._fitted.routes(RawRows(self._tests(), self._table(self._columns(X))))
         return routes
 
-    def get_n_leaves(self) -> int:
-        """Number of leaves; those of a rule list are its rules and its default rule."""
-        check_is_fitted(self)
-        return int(self._fitted.n_leaves)
+    def _table(self, X: Any) -> Mapping[str, np.ndarray]:
+        """Checked columns in the form in which the model asks them."""
+        columns: Mapping[str, np.ndarray] = X
+        return columns
 
 
-class OptimalTree(OptimalModel):
+class OptimalTree(Inspected, OptimalModel):
     """Base class of the estimators of one tree."""
 
     _fitted_as = "tree_"
@@ -255,6 +251,12 @@ class OptimalTree(OptimalModel):
         """Depth of the fitted tree: the number of levels of splits."""
         check_is_fitted(self)
         return int(self.tree_.depth)
+
+    def to_svg(self) -> str:
+        """The tree as an SVG picture; its leaves show their training rows if these are kept."""
+        check_is_fitted(self)
+        picture: str = self.tree_.picture(self.result_.problem.dataset)
+        return picture
 
     def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
         """Convert the tree to a `DecisionTreeClassifier`, for scikit-learn's plotting tools.

@@ -23,6 +23,7 @@ from milp_trees.data.parameters import check_parameters as check_rules
 from milp_trees.engines.budget_forest.checks import check_costs, check_parameters, n_candidates
 from milp_trees.engines.budget_forest.watch import Watch, votes
 from milp_trees.errors import DataError
+from milp_trees.estimators._forest import InspectedForest, TreeArrays, class_arrays, class_errors
 from milp_trees.estimators._listening import Growth, Listening, heard_fit
 from milp_trees.methods.callback import listening
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _compiled = False
 
 
-class BudgetForestClassifier(Listening, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A forest whose trees take the cost of the features into account.
 
     At a node with rows S the best threshold of a column k minimises max(F(left), F(right)), where F
@@ -329,6 +330,11 @@ class BudgetForestClassifier(Listening, ClassifierMixin, BaseEstimator):  # type
         """Number of the leaf that each row reaches in each tree, shape (n, number of trees)."""
         X = self._rows(X)
         return np.column_stack([tree.apply(X) for tree in self.estimators_])
+
+    def _tree_arrays(self) -> list[TreeArrays]:
+        return [class_arrays(tree) for tree in self.estimators_]
+
+    _least = staticmethod(class_errors)
 
     def features_used(self, X: Any) -> np.ndarray:
         """Whether a row passes a test of a column in any tree; bool array of shape (n, p)."""

@@ -46,7 +46,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         As for `OptimalTreeClassifier`.
     task : str, default="accuracy"
         Name of the task that the tree optimises under the constraint.
-    start, random_state, n_jobs, progress, keep_data
+    class_weight, start, random_state, n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -83,6 +83,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         task: str = "accuracy",
+        class_weight: Any = None,
         ccp_alpha: Any = 0.0,
         method: str = "auto",
         time_limit: float | None = 60.0,
@@ -102,6 +103,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.task = task
+        self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.method = method
         self.time_limit = time_limit

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from milp_trees.data.antecedents import Antecedents
 from milp_trees.errors import DataError
 from milp_trees.estimators._classifier import OptimalClassifier
+from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.tasks.base import Task
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 
-class OptimalRuleListClassifier(OptimalClassifier):
+class OptimalRuleListClassifier(Inspected, OptimalClassifier):
     """A rule list that is optimal on the training rows: if …, else if …, else ….
 
     It minimises the loss plus a penalty per rule (Angelino, Larus-Stone, Alabi, Seltzer, Rudin
@@ -49,8 +50,10 @@ class OptimalRuleListClassifier(OptimalClassifier):
     task : str or Task, default="accuracy"
         What the list optimises: a Task, or the name of a registered one such as "accuracy",
         "balanced-accuracy" or "f1". A Task has its own constraints, and it decides whether rows are
-        weighted; `mt.tasks.WeightedError(class_weight={"ill": 5})` weights classes. The penalty
-        per rule is always `length_penalty`; tasks such as "f1" take none, so give 0 and `max_length`.
+        weighted. The penalty per rule is always `length_penalty`; tasks such as "f1" take none, so
+        give 0 and `max_length`.
+    class_weight : mapping of class to number, "balanced", or None, default=None
+        As for `OptimalTreeClassifier`.
     constraints : sequence of constraints, default=()
         Side constraints such as `mt.tasks.StatisticalParity(0.01)`. `fit` then needs `groups`, and
         `method` must be one that takes constraints, for example "state-flow@highs".
@@ -104,6 +107,7 @@ class OptimalRuleListClassifier(OptimalClassifier):
         max_support: Any = 1,
         min_samples_rule: int = 1,
         task: Any = "accuracy",
+        class_weight: Any = None,
         constraints: Any = (),
         split_on_group: bool = False,
         method: str = "auto",
@@ -124,6 +128,7 @@ class OptimalRuleListClassifier(OptimalClassifier):
         self.max_support = max_support
         self.min_samples_rule = min_samples_rule
         self.task = task
+        self.class_weight = class_weight
         self.constraints = constraints
         self.split_on_group = split_on_group
         self.method = method

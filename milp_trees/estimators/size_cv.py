@@ -10,7 +10,7 @@ tree; and for a rule list, whose rules and default rule are its leaves. The scor
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -25,6 +25,9 @@ from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space
 from milp_trees.studies.choose_size import SizeChoice, choose_size, limited
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 #: Attributes of the fitted estimator that are its own.
 _COPIED = ("classes_", "tree_", "rule_list_", "result_")
@@ -220,6 +223,45 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         leaves: np.ndarray = self.estimator_.apply(X)
         return leaves
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """The nodes that each row visits, as for the estimator itself; shape (n, nodes)."""
+        check_is_fitted(self)
+        return self.estimator_.decision_path(X)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of every column in the drop of the loss, as for the estimator itself."""
+        check_is_fitted(self)
+        shares: np.ndarray = self.estimator_.feature_importances_
+        return shares
+
+    @property
+    def binary_importances_(self) -> dict[str, float]:
+        """The same for the binary features of the model by their names, the largest first."""
+        check_is_fitted(self)
+        return dict(self.estimator_.binary_importances_)
+
+    def to_text(self) -> str:
+        """The fitted model as text."""
+        check_is_fitted(self)
+        return str(self.estimator_.to_text())
+
+    @available_if(_has("to_sklearn"))
+    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+        """The fitted tree for scikit-learn's tools; see `OptimalTreeClassifier.to_sklearn`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As there.
+
+        Returns
+        -------
+        DecisionTreeClassifier
+        """
+        check_is_fitted(self)
+        return self.estimator_.to_sklearn(X, y, sample_weight)
 
     @available_if(_has("get_depth"))
     def get_depth(self) -> int:

@@ -13,7 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.by_name import registry
-from milp_trees.errors import DataError, Infeasible, Unsupported
+from milp_trees.errors import DataError, Infeasible
+from milp_trees.estimators._forest import InspectedForest, TreeArrays
 from milp_trees.estimators._listening import Growth, heard_fit
 from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator, normalised_regret
 from milp_trees.spaces.trees import Trees
@@ -21,7 +22,7 @@ from milp_trees.spaces.trees import Trees
 VOTING = ("soft", "hard")
 
 
-class SPOForest(DecisionEstimator):
+class SPOForest(InspectedForest, DecisionEstimator):
     """A forest of greedy trees for decisions.
 
     All parameters are given by name.
@@ -212,9 +213,7 @@ class SPOForest(DecisionEstimator):
         coder = Coder(rows.table, "midpoints" if self.binarizer == "midpoints" else "values")
         columns = coder.columns(rows.table)
         sample = CostSample(rows.costs, rows.weights, decisions)
-        space = Trees(
-            self.max_depth, None, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf
-        )
+        space = self._space_of()
         if not sample.enough(space):
             raise Infeasible(
                 f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
@@ -242,6 +241,14 @@ class SPOForest(DecisionEstimator):
             for seed in seeds
         )
         return coder, columns, Growth(len(seeds)).of(grown)
+
+    def _space_of(self) -> Trees:
+        return Trees(
+            self.max_depth, None, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf
+        )
+
+    def _penalties(self) -> dict[str, Any]:
+        return {}
 
     def _drawn(self, p: int) -> int:
         """`max_features` as a number of columns."""
@@ -370,6 +377,17 @@ class SPOForest(DecisionEstimator):
         codes = self._codes(X)
         return np.column_stack([tree.apply(codes) for tree in self.estimators_])
 
+    def _leaf_nodes(self, X: Any) -> list[np.ndarray]:
+        reached = self.apply(X).T
+        return [t.ends[leaf] for t, leaf in zip(self.estimators_, reached, strict=True)]
+
+    def _tree_arrays(self) -> list[TreeArrays]:
+        places = np.array([place for place, *_ in self._coder.rules])
+        return [
+            TreeArrays(t.left, t.right, places[t.column], (t.costs * t.weight[:, None])[t.leaf])
+            for t in self.estimators_
+        ]
+
     def get_depth(self) -> int:
         """Depth of the deepest tree."""
         check_is_fitted(self)
@@ -379,20 +397,3 @@ class SPOForest(DecisionEstimator):
         """Number of leaves of all trees together."""
         check_is_fitted(self)
         return sum(len(tree.costs) for tree in self.estimators_)
-
-    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """Not available for forests.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Ignored.
-
-        Raises
-        ------
-        Unsupported
-            In every case: scikit-learn has no corresponding forest.
-        """
-        raise Unsupported(
-            "A forest for decisions has no counterpart in scikit-learn; its trees are in estimators_."
-        )

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._spo import GREEDY, CostRows
 from milp_trees.estimators._spo_search import DecisionTreeSearch
-from milp_trees.models.tree import RawRows
 from milp_trees.results.result import Result, Status
 
 if TYPE_CHECKING:
@@ -260,14 +258,6 @@ class SPOTree(DecisionTreeSearch):
 
     # -- the fitted tree -----------------------------------------------------------------------------
 
-    def apply(self, X: Any) -> np.ndarray:
-        """Leaf of each row, counted from the left; int array of shape (n,)."""
-        check_is_fitted(self)
-        leaves: np.ndarray = self.tree_.routes(
-            RawRows(self.tree_.splits, self._table(self._columns(X)))
-        ).leaf
-        return leaves
-
     def predict(self, X: Any) -> np.ndarray:
         """Mean training cost vector of the leaf that each row reaches.
 
@@ -281,15 +271,3 @@ class SPOTree(DecisionTreeSearch):
         leaf = self.apply(X)
         decisions: np.ndarray = self.leaf_decisions_[leaf]
         return decisions
-
-    def to_text(self) -> str:
-        """The tree as indented text, with the labels of decisions in the leaves."""
-        check_is_fitted(self)
-        text: str = self.tree_.to_text()
-        return text
-
-    def to_svg(self) -> str:
-        """The tree as an SVG picture that shows the number of training rows in each leaf."""
-        check_is_fitted(self)
-        picture: str = self.tree_.picture(self.result_.problem.dataset)
-        return picture

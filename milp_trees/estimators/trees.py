@@ -39,8 +39,11 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     task : str or Task, default="accuracy"
         What the tree optimises: a Task, or the name of a registered one such as "accuracy",
         "balanced-accuracy", "f1", "auc" or "mcc". A Task has its own penalties and constraints, and
-        it decides whether rows are weighted; `mt.tasks.WeightedError(class_weight={"ill": 5})`
-        weights classes.
+        it decides whether rows are weighted.
+    class_weight : mapping of class to number, "balanced", or None, default=None
+        Factor of the errors on the rows of each class, 1 for a class that is not named. "balanced"
+        gives all classes the same total weight. Factors are exact rationals (0.1 is one tenth) and
+        multiply `sample_weight`; the task must be "accuracy" or "weighted".
     ccp_alpha : number, default=0
         Penalty per leaf, added to the loss as a rate: with 0.01 a further leaf must correct more
         than one percent of the rows. It is the `leaf_penalty` of the tasks, and it plays the role
@@ -106,6 +109,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         task: Any = "accuracy",
+        class_weight: Any = None,
         ccp_alpha: Any = 0.0,
         constraints: Any = (),
         split_on_group: bool = False,
@@ -123,6 +127,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.task = task
+        self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.constraints = constraints
         self.split_on_group = split_on_group

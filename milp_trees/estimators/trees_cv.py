@@ -41,9 +41,9 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Largest number of levels of splits; None is no limit.
     max_leaf_nodes : int, default=8
         Largest number of leaves that is tried.
-    min_samples_leaf, task, constraints, split_on_group, method, binarizer, n_bins, random_state
+    min_samples_leaf, task, class_weight, constraints, split_on_group, method, binarizer, n_bins
         As for `OptimalTreeClassifier`.
-    n_jobs, progress, keep_data
+    random_state, n_jobs, progress, keep_data
         As for `OptimalTreeClassifier`.
     time_limit : float or None, default=60
         Seconds for each size path; there is one on all rows and one per fold.
@@ -86,6 +86,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         max_leaf_nodes: int = 8,
         min_samples_leaf: int = 1,
         task: Any = "accuracy",
+        class_weight: Any = None,
         constraints: Any = (),
         split_on_group: bool = False,
         method: str = "auto",
@@ -103,6 +104,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.task = task
+        self.class_weight = class_weight
         self.constraints = constraints
         self.split_on_group = split_on_group
         self.method = method

@@ -12,6 +12,7 @@ import numpy as np
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
+from milp_trees.models.exporting import Exportable
 from milp_trees.models.list_routes import ListRoutes
 from milp_trees.models.tree import RawRows, Rows, _dtype, _plain
 
@@ -43,7 +44,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class RuleList:
+class RuleList(Exportable):
     """A list of rules with a default rule for the rows that no rule captures.
 
     Parameters

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
+from milp_trees.data.dates import is_threshold
 from milp_trees.errors import DataError
+from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 
@@ -84,7 +86,7 @@ class Routes:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Exportable):
     """A decision tree.
 
     Parameters
@@ -249,7 +251,9 @@ class Tree:
                 return Leaf(action)
             test = BinaryFeature(**node["test"])
             if test.kind not in ("<=", "==", "is") or (
-                test.kind == "<=" and type(test.value) not in (int, float)
+                test.kind == "<="
+                and type(test.value) not in (int, float)
+                and not is_threshold(test.value)
             ):
                 raise ValueError(
                     f"there is no test of the kind {test.kind!r} with the value {test.value!r}"
@@ -350,7 +354,7 @@ def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
         raise
     except (TypeError, ValueError):
         raise DataError(
-            f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text."
+            f"The test {test.name!r} needs {'dates' if isinstance(test.value, str) else 'numbers'} in the column {test.column!r}; it holds something else."
         ) from None
 
 

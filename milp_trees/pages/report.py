@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
-import re
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from milp_trees.errors import DataError
 from milp_trees.pages.content import Content, Detail, Source
 from milp_trees.pages.headline import headline
-from milp_trees.pages.packing import packed
-from milp_trees.pages.vendor import libraries, licences
+from milp_trees.pages.single_file import single_file
+from milp_trees.pages.vendor import libraries
 from milp_trees.studies import Study
 from milp_trees.studies.store import refuse_to_replace
 
 #: Own scripts, in the order in which the page runs them.
 SCRIPTS = (
-    *("state", "text", "filters", "summary", "explorer", "details", "instances", "honesty"),
+    *("base", "state", "text", "filters", "summary", "explorer", "details", "instances", "honesty"),
     *("measures", "integrals", "statistics", "downloads", "tables", "plots", "figures"),
     *("curves", "pairwise", "versions"),
 )
@@ -39,8 +33,6 @@ DETAILS = (
     Detail(300, 50, False),
     Detail(0, 25, False),
 )
-
-_ASSETS = files("milp_trees.pages") / "assets"
 
 
 def write_report(
@@ -116,52 +108,14 @@ def report_page(store: Study | str | Path, against: Study | str | Path | None = 
 def _page(content: Content, other: Content | None, detail: Detail) -> str:
     main = content.main(detail)
     main["against"] = None if other is None else other.main(detail)
-    own = "\n".join((_ASSETS / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
-    codes = [*(library.text() for library in libraries()), ascii_code(f"{own}\nM.start();\n")]
     title, sentences = headline(content)
-    blocks = [
-        f'<script type="text/plain" id="library-{k}" data-library>{packed(code)}</script>'
-        for k, code in enumerate(codes[:-1])
-    ]
-    blocks += [
-        f'<script type="text/plain" id="study">{packed(main)}</script>',
-        f'<script type="text/plain" id="details">{packed(content.details(detail))}</script>',
-        f"<script>{codes[-1]}</script>",
-    ]
-    parts = {
-        "policy": policy(codes),
-        "title": html.escape(title),
-        "style": "\n".join((_ASSETS / f"{name}.css").read_text("utf-8") for name in STYLES),
-        "headline": "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences),
-        "licences": html.escape(licences()),
-        "blocks": "\n".join(blocks),
-    }
-    page = fill((_ASSETS / "page.html").read_text("utf-8"), parts)
-    # A server or a mail program may state another encoding than UTF-8; ASCII is read alike in all.
-    return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
-
-
-def ascii_code(code: str) -> str:
-    """JavaScript with the same meaning, written in ASCII."""
-    return re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], code)
-
-
-def policy(codes: list[str]) -> str:
-    """A content security policy under which these scripts run and nothing else, without network.
-
-    Parameters
-    ----------
-    codes : list of str
-        All scripts of the page, those of libraries too.
-    """
-    digests = (hashlib.sha256(code.encode("utf-8")).digest() for code in codes)
-    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    return single_file(
+        "page",
+        title,
+        styles=STYLES,
+        scripts=SCRIPTS,
+        libraries=libraries(),
+        begin="M.start();",
+        blocks={"study": main, "details": content.details(detail)},
+        parts={"headline": "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)},
     )
-
-
-def fill(template: str, parts: dict[str, Any]) -> str:
-    """A template whose places `{{name}}` are replaced at once, so that no part is read as one."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)

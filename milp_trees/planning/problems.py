@@ -14,7 +14,7 @@ from milp_trees.planning.recipes import PATHS
 from milp_trees.planning.tasks import exact
 
 #: Keys whose value is a list as a whole, and no list of alternatives.
-WHOLE = frozenset({"features", "drop", "values", "groups", "members"})
+WHOLE = frozenset({"features", "drop", "values", "text", "groups", "members"})
 #: What a key is called in the names of problems.
 SHORT = {
     "max_depth": "depth",

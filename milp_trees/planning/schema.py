@@ -6,7 +6,7 @@ another. What names mean (methods, tasks, data) is checked later, in `milp_trees
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -18,10 +18,12 @@ from pydantic import (
     JsonValue,
     Tag,
     ValidationInfo,
+    create_model,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from milp_trees.data.reading import Reading
 from milp_trees.limits import LARGEST_SEED, LONGEST, MOST_THREADS
 from milp_trees.tasks.classification import Accuracy
 
@@ -99,6 +101,18 @@ class Roles(Columns):
     values: list[Name] = []
 
 
+#: How a table is read: a key for every option of `Reading`, which checks the values.
+AsRead = create_model(  # type: ignore[call-overload]
+    "AsRead",
+    __base__=Table,
+    **{
+        name: (list[Name] if isinstance(default, tuple) else kind | None, None)
+        for name, (default, _) in Reading.options().items()
+        for kind in [get_type_hints(Reading)[name]]
+    },
+)
+
+
 class Split(Table):
     """Rows that are left out for scores."""
 
@@ -125,7 +139,7 @@ class Policy(Table):
     model: Many[Name] = []
 
 
-class File(Roles, Split):
+class File(Roles, Split, AsRead):  # type: ignore[misc, valid-type]
     file: Name
     label: Name | None = None
 
@@ -134,7 +148,7 @@ class BuiltIn(Roles, Split):
     builtin: Name
 
 
-class NumericFile(Columns):
+class NumericFile(Columns, AsRead):  # type: ignore[misc, valid-type]
     test_size: Many[Share] = []
     file: Name
 

@@ -1,11 +1,11 @@
 """Where plug-ins register: `@register` above a class of a plug-in.
 
-A plug-in is a formulation, a solver, a method or a task.
+A plug-in is a formulation, a solver, a method, a task or an export (a format for models).
 
 The package's own plug-ins are the files of `milp_trees.formulations`, `milp_trees.solvers`,
-`milp_trees.engines` and `milp_trees.tasks`; third parties add entry points in the groups
-`milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods` and `milp_trees.tasks`, each
-naming a module to import. `milp_trees.by_name` makes plug-ins from names.
+`milp_trees.engines`, `milp_trees.tasks` and `milp_trees.exports`; third parties add entry points in
+the groups `milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods`, `milp_trees.tasks`
+and `milp_trees.exports`, each naming a module to import. `milp_trees.by_name` makes plug-ins from names.
 """
 
 from __future__ import annotations
@@ -32,16 +32,18 @@ HOMES = {
     "solvers": "milp_trees.solvers",
     "methods": "milp_trees.engines",
     "tasks": "milp_trees.tasks",
+    "exports": "milp_trees.exports",
 }
 
-GROUPS = tuple(HOMES)
+#: Kinds of plug-ins that a run is made of. Exports come after a run and cannot change it.
+GROUPS = tuple(group for group in HOMES if group != "exports")
 
 
 class Plugins:
     """Plug-ins by kind and name. Modules are imported when their kind is first asked for."""
 
     def __init__(self) -> None:
-        self._classes: dict[str, dict[str, type]] = {g: {} for g in GROUPS}
+        self._classes: dict[str, dict[str, type]] = {g: {} for g in HOMES}
         self._loaded: set[str] = set()
         self._origins: dict[type, dict[str, str]] = {}
         #: Plug-ins that could not be imported: the entry point or module, and a sentence with the
@@ -217,11 +219,11 @@ plugins = Plugins()
 
 
 def register(cls: C) -> C:
-    """Class decorator: add a Formulation, Solver, Method or Task to the registry by its `name`."""
+    """Class decorator: add a Formulation, Solver, Method, Task or Export by its `name`."""
     group = getattr(cls, "registry_group", None)
-    if group not in GROUPS:
+    if group not in HOMES:
         raise TypeError(
-            f"{cls.__name__} is neither a Formulation nor a Solver nor a Method nor a Task."
+            f"{cls.__name__} is neither a Formulation nor a Solver nor a Method nor a Task nor an Export."
         )
     plugins.add(group, cls)
     return cls

@@ -24,6 +24,8 @@ REQUIRED = inspect.Parameter.empty
 #: Smallest rank of a formulation. Engines with smaller ranks are asked before formulations are
 #: loaded, because loading Pyomo takes a second.
 FORMULATIONS_FROM = 60
+#: The smallest `effort` of a formulation: engines that need less are tried before Pyomo is loaded.
+FORMULATIONS_EFFORT = 30
 
 _STATES = {True: "on", False: "off"}
 #: What may be written for an option whose default is of a type.
@@ -63,7 +65,7 @@ def check(cls: Any, group: str) -> None:
     ------
     TypeError
         A rank is no whole number; an option has no default; a formulation has a rank below
-        `FORMULATIONS_FROM`; or the class itself finds something wrong (`check_class`).
+        `FORMULATIONS_FROM` or an effort below `FORMULATIONS_EFFORT`; or the class itself finds something wrong (`check_class`).
     """
     getattr(cls, "check_class", lambda: None)()
     for rank in ("default_rank", "judge_rank", "effort"):
@@ -77,12 +79,14 @@ def check(cls: Any, group: str) -> None:
         raise TypeError(f"The option {needed[0]!r} of {cls.__name__} needs a default value.")
     if group != "tasks":
         _check_declared(cls)
-    for rank in ("default_rank", "judge_rank") if group == "formulations" else ():
+    least = {"default_rank": FORMULATIONS_FROM, "judge_rank": FORMULATIONS_FROM}
+    least["effort"] = FORMULATIONS_EFFORT
+    for rank, first in least.items() if group == "formulations" else ():
         number = getattr(cls, rank, None)
-        if number is not None and number < FORMULATIONS_FROM:
+        if number is not None and number < first:
             raise TypeError(
                 f"The {rank} of {cls.__name__} is {number}; formulations come after the quick "
-                f"engines, from {FORMULATIONS_FROM} on."
+                f"engines, from {first} on."
             )
 
 

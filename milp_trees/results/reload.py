@@ -9,9 +9,10 @@ from typing import Any
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.grouped import load_grouped
-from milp_trees.data.load import load_split
-from milp_trees.data.numeric import load_numeric_split
+from milp_trees.data.load import load_columns, load_split
+from milp_trees.data.numeric import load_numeric_columns
 from milp_trees.data.permute import permuted
+from milp_trees.data.roles import Columns
 from milp_trees.decisions.generated import DecisionData
 from milp_trees.errors import DataError
 
@@ -75,12 +76,14 @@ def _read(
         train, test, _ = DecisionData.from_spec(source["decision_data"]).make()
         return train, test
     if source.get("numeric"):
-        return load_numeric_split(
-            path or source["path"], regression=source["regression"], **options, **source["columns"]
+        return load_numeric_columns(
+            path or source["path"],
+            Columns.of(source["columns"], stored=source),
+            source["regression"],
+            **options,
         )
     if "binarizer" in source:
-        options |= {
-            **source["columns"],
-            "binarizer": binarizer or Binarizer.from_json(source["binarizer"]),
-        }
+        columns = Columns.of(source["columns"], stored=source)
+        chosen = binarizer or Binarizer.from_json(source["binarizer"])
+        return load_columns(path or source["path"], columns, chosen, **options)
     return load_split(path or source["path"], **options)

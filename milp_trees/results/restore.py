@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.dates import is_threshold
 from milp_trees.errors import VerificationError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
@@ -272,10 +273,13 @@ def _thresholds(
     stated = data["binarizer"]
     kind, given = stated["kind"], stated["given"]
     if not all(
-        number(t) for rule in stated["columns"].values() if isinstance(rule, list) for t in rule
+        number(t) or is_threshold(t)
+        for rule in stated["columns"].values()
+        if isinstance(rule, list)
+        for t in rule
     ):
         raise VerificationError(
-            "The result is damaged: the thresholds in problem.data.binarizer.columns must be numbers."
+            "The result is damaged: the thresholds in problem.data.binarizer.columns must be numbers or dates."
         )
     if not isinstance(given, bool):
         raise VerificationError(
@@ -299,7 +303,7 @@ def _thresholds(
     complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
     fewer = _counts(dataset).items() != _counts(complete).items()
     where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"
-    if not given and dataset.loss != (LOSSES[kind] if fewer else ""):
+    if not given and dataset.source.get("loss", "") != (LOSSES[kind] if fewer else ""):
         raise VerificationError(
             f"The result states the loss {dataset.loss!r} of its thresholds; they are {'fewer than' if fewer else ''} all midpoints."
         )

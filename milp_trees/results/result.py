@@ -6,9 +6,11 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
+from milp_trees.models.exporting import Exportable
 from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
@@ -81,7 +83,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Exportable):
     """The answer of one method to one problem.
 
     Parameters
@@ -176,7 +178,7 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """|value − bound| / |value|; 0 if they are equal, None if one is unknown."""
+        """`|value − bound| / |value|`; 0 if they are equal, None if one is unknown."""
         return relative_gap(self.objective, self.bound)
 
     @property
@@ -232,6 +234,26 @@ class Result:
             trees=None,
             curve=None if self.curve is None else self.curve.without_rows(),
         )
+
+    def save_html(self, path: str | Path, **options: Any) -> Path:
+        """Write an interactive page that shows the model, its rows and its certificate.
+
+        The page is one file that loads nothing from the network.
+
+        Parameters
+        ----------
+        path : path
+            File to write; it is replaced if it exists.
+        **options
+            Options of the format `html`.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        self.export("html", path, **options)
+        return Path(path)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints and `milp-trees verify` reads.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.categories import made
+from milp_trees.data.formats import Format
 from milp_trees.data.read import TARGET, Table, read_table
+from milp_trees.data.reading import Reading
 from milp_trees.errors import DataError
 from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
@@ -17,16 +21,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]:
+def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple[list[Any], str]:
     """Predictions for the rows of a table, and a sentence about their accuracy.
+
 
     The sentence is empty if the table does not hold the target.
     A table without a header has the columns of the training file, with or without its target.
+
+    Parameters
+    ----------
+    result : str or Path
+        A file with a stored result.
+    table : str or Path
+        The table; its columns are read like those of the training rows.
+    **reading
+        Options of `Reading` for what is different in this file, such as its separator.
+
+    Returns
+    -------
+    list, str
+
+    Raises
+    ------
+    DataError
+        The result is damaged, or the table does not fit it.
     """
     stored = read_result(result)
     kind = stored["predictor"].get("kind") if isinstance(stored["predictor"], dict) else None
     if kind == "ensemble":
-        return _with_ensemble(stored, table)
+        return _with_ensemble(stored, table, reading)
     read: Any = RuleList.from_json if kind == "rule-list" else Tree.from_json
     try:
         tree, source = read(stored["predictor"]), dict(stored["problem"]["data"])
@@ -37,14 +60,17 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
         ) from error
     tests = [t for split in tree.splits for t in split.features]
     categories = {t.column for t in tests if t.kind == "=="}
-    frame = _frame(_read(table, source, target, sorted(categories - {target})), source)
+    numbers = {t.column for t in tests if t.kind != "=="}
+    frame = _read(table, source, target, categories - {target}, numbers, reading)
     labels = tree.predict(frame).tolist()
     if target is None or target not in frame.columns:
         return labels, ""
     return labels, _right(labels, frame[target].tolist(), target)
 
 
-def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any], str]:
+def _with_ensemble(
+    stored: dict[str, Any], table: str | Path, reading: dict[str, Any]
+) -> tuple[list[Any], str]:
     """Predictions by the votes (or means) of a pruned ensemble, as in `predict_file`."""
     from milp_trees.data.numeric import coded
     from milp_trees.models.ensemble import Ensemble
@@ -61,7 +87,9 @@ def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any]
             f"The stored result is damaged ({type(error).__name__}: {error}); solve again."
         ) from error
     labelled = None if ensemble.classes is None else target
-    frame = _frame(_read(table, source, labelled, sorted(set(feature_of.values()))), source)
+    texts = set(feature_of.values())
+    numbers = {c for c in ensemble.columns if c not in feature_of}
+    frame = _read(table, source, labelled, texts, numbers, reading)
     labels = ensemble.predict(coded(frame, ensemble.columns, feature_of)).tolist()
     if target not in frame.columns:
         return labels, ""
@@ -122,18 +150,43 @@ def read_result(path: str | Path) -> dict[str, Any]:
     )
 
 
-def _read(path: str | Path, source: dict[str, Any], target: str | None, text: list[str]) -> Table:
-    """Read a table; its labels and columns of text are read like those of the training rows."""
+def _read(
+    path: str | Path,
+    source: dict[str, Any],
+    target: str | None,
+    texts: set[str],
+    numbers: set[str],
+    given: dict[str, Any],
+) -> pd.DataFrame:
+    """The rows of a table, by the names that are used in the model.
+
+    Labels, columns of text, numbers and dates are read like those of the training rows.
+    """
+    maps = source.get("categories", {})
+    reading = Reading.from_json(source.get("reading", {})).elsewhere()
+    reading = replace(reading, **{n: getattr(Reading.of(given), n) for n in given})
+    plain = {name: Format("number") for name in numbers if name not in reading.formats}
     options: dict[str, Any] = {
         "labels": [target] if target else [],
-        "text": text,
+        "text": sorted({*texts, *maps}),
         "numeric_target": True,
+        "reading": replace(reading, formats={**plain, **reading.formats}),
     }
     if str(path) == source.get("path"):
         from milp_trees.data.load import read_named
 
-        return read_named(path, alone=True, **options)
-    return read_table(path, alone=True, **options)
+        table = read_named(path, alone=True, **options)
+    else:
+        table = read_table(path, alone=True, **options)
+    wrong = [p for p in table.problems if p.column in numbers | texts]
+    if wrong:
+        raise DataError(
+            f"{path} does not fit the training rows: "
+            + " ".join(
+                f"the column {p.column!r} {p.what}; {p.remedy or 'correct it'}." for p in wrong
+            )
+        )
+    return made(_frame(table, source), maps)
 
 
 def _frame(table: Table, source: dict[str, Any]) -> pd.DataFrame:

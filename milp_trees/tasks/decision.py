@@ -44,7 +44,7 @@ class Decision(ActionCosts):
     decisions : DecisionSet
         S and its oracle.
     normalised : bool, default=False
-        Whether to divide the total loss by the total of |z*(c)| (the normalised regret of PyEPO)
+        Whether to divide the total loss by the total of `|z*(c)|` (the normalised regret of PyEPO)
         instead of the total weight.
     listed : int, default=1000
         If S has at most this many vertices, they are listed; the task then is a matrix of costs,
@@ -188,7 +188,7 @@ class Decision(ActionCosts):
         return Value(float(number), None, self.unit, self.sense)
 
     def extra_scores(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
-        """`normalised_regret`: total SPO loss over the total of |z*(c)|.
+        """`normalised_regret`: total SPO loss over the total of `|z*(c)|`.
 
         PyEPO scores regret in this way (Tang, Khalil 2022). Empty if the total is 0.
         """

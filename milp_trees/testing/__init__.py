@@ -10,6 +10,7 @@ Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 
 from milp_trees.testing.checks import CHECKS
 from milp_trees.testing.deletion import check_deletable_constraints, deletable_constraints
+from milp_trees.testing.expected_checks import expected_failed_checks
 from milp_trees.testing.generate import planted_problem, random_cost_problem, random_tree
 from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.oracle import brute_force
@@ -41,6 +42,7 @@ __all__ = [
     "default_list_problems",
     "default_problems",
     "deletable_constraints",
+    "expected_failed_checks",
     "planted_problem",
     "problem",
     "random_cost_problem",

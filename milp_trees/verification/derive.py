@@ -10,6 +10,7 @@ independent. If the name is unknown here, all of them count as independent.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,6 +20,7 @@ from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
+from milp_trees.registering.labels import FORMULATIONS_EFFORT
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.studies.agreement import base_name, crosses, units
 from milp_trees.studies.attempt import attempt
@@ -86,13 +88,11 @@ def derive(result: Result, limits: Limits) -> Derivation:
             else "it claims no more"
         )
         return Derivation(Verdict.RECOMPUTED, "", f"Recomputed: {what}.")
-    failed: list[str] = []
-    independent, sharing = methods_for(result.problem, result.method, failed)
+    why: list[str] = []
     assert limits.time is not None
-    left, why = limits.time, failed
-    tried = [*independent[:MOST_TRIED], *sharing[:1]]
-    for name in tried:
-        seconds = left if name == tried[-1] else left / 2
+    left = limits.time
+    for name, last in _in_turn(result.problem, result.method, why):
+        seconds = left if last else left / 2
         other = run_again(name, result.problem, replace(limits, time=seconds))
         if isinstance(other, str):
             why.append(f"{name}: {other}")
@@ -100,7 +100,8 @@ def derive(result: Result, limits: Limits) -> Derivation:
         left = max(left - other.seconds, limits.time / 100)
         refuse_contradiction(result, other, name)
         if _settles(result, other):
-            verdict = Verdict.DERIVED if name in independent else Verdict.RECOMPUTED
+            shared = built_on(name) & built_on(result.method)
+            verdict = Verdict.RECOMPUTED if shared else Verdict.DERIVED
             return Derivation(
                 verdict,
                 claim,
@@ -153,6 +154,24 @@ def run_again(name: str, problem: Problem, limits: Limits) -> Result | str:
 # -- which methods ----------------------------------------------------------------------------------------------
 
 
+def _in_turn(problem: Problem, maker: str, failed: list[str]) -> Iterator[tuple[str, bool]]:
+    """The methods that are tried, and whether each is the last one.
+
+    The first is often an engine, whose effort is below that of all formulations. It is named before
+    the formulations are asked, because to load them and Pyomo takes a second.
+    """
+    own, first = built_on(maker), None
+    quick = list(_engines(problem, failed, range(FORMULATIONS_EFFORT)))
+    independent, sharing = _ordered(quick, maker)
+    if independent and sharing:
+        first = independent[0]
+        yield first, False
+    slow = _engines(problem, failed, range(FORMULATIONS_EFFORT, sys.maxsize))
+    independent, sharing = _ordered([*quick, *slow, *_models(problem, own, failed)], maker)
+    tried = [*independent[:MOST_TRIED], *sharing[:1]]
+    yield from ((name, name == tried[-1]) for name in tried if name != first)
+
+
 def methods_for(
     problem: Problem, maker: str, failed: list[str] | None = None
 ) -> tuple[list[str], list[str]]:
@@ -173,8 +192,12 @@ def methods_for(
         Those that have no part in common with the maker, and the others.
     """
     own, failed = built_on(maker), [] if failed is None else failed
-    found = sorted([*_engines(problem, failed), *_models(problem, own, failed)])
-    names = [name for _, _, name in found]
+    return _ordered([*_engines(problem, failed), *_models(problem, own, failed)], maker)
+
+
+def _ordered(found: list[tuple[int, int, str]], maker: str) -> tuple[list[str], list[str]]:
+    """Methods that have no part in common with the maker, and the others, the cheapest first."""
+    own, names = built_on(maker), [name for _, _, name in sorted(found)]
     independent = [name for name in names if not built_on(name) & own]
     sharing = sorted(
         (name for name in names if built_on(name) & own), key=lambda name: name != maker
@@ -188,20 +211,21 @@ def built_on(method: str) -> frozenset[str]:
     Two methods are independent if they have no part in common.
     """
     base, solver = base_name(method), method.partition("@")[2]
-    group, solvers = ("formulations" if solver else "methods"), registry.classes("solvers")
-    plugin: Any = registry.classes(group).get(base)
+    plugin: Any = registry.classes("formulations" if solver else "methods").get(base)
     parts = {base, *getattr(plugin, "shares", ())}
     if solver:
-        parts |= {
-            f"@{solver}",
-            *(f"@{name}" for name in getattr(solvers.get(solver), "shares", ())),
-        }
+        named = registry.classes("solvers").get(solver)
+        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(named, "shares", ()))}
     return frozenset(parts)
 
 
-def _engines(problem: Problem, failed: list[str]) -> Iterator[tuple[int, int, str]]:
+def _engines(
+    problem: Problem, failed: list[str], efforts: range = range(sys.maxsize)
+) -> Iterator[tuple[int, int, str]]:
     """Rank and name of every exact method without a solver that takes the problem."""
-    for name in registry.classes("methods"):
+    classes: dict[str, Any] = registry.classes("methods")
+    asked = [n for n, c in classes.items() if isinstance(problem.space, c.space)]
+    for name in [name for name in asked if classes[name].effort in efforts]:
         try:
             method = registry.method(name)
             if method.exact and method.unsupported(problem) is None:

@@ -32,6 +32,8 @@ class ForestTree:
         Number of a leaf, from left to right; -1 at inner nodes.
     costs : float array of shape (leaves, d)
         Mean cost vectors.
+    weight : float array of shape (leaves,)
+        Weight of the drawn rows.
     """
 
     column: np.ndarray
@@ -40,6 +42,14 @@ class ForestTree:
     right: np.ndarray
     leaf: np.ndarray
     costs: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Nodes of the leaves, in the order of their numbers."""
+        nodes = np.flatnonzero(self.leaf >= 0)
+        ordered: np.ndarray = nodes[np.argsort(self.leaf[nodes])]
+        return ordered
 
     def apply(self, codes: np.ndarray) -> np.ndarray:
         """Leaf of every row; codes of shape (C, n)."""
@@ -157,10 +167,9 @@ def _slim(tree: GrownTree, vectors: np.ndarray, weights: np.ndarray) -> ForestTr
     leaves = tree.leaves
     number = np.full(tree.n_nodes, -1, dtype=np.int64)
     number[leaves] = np.arange(len(leaves))
-    costs = np.array(
-        [vectors[tree.rows[t]].sum(axis=0) / weights[tree.rows[t]].sum() for t in leaves]
-    )
-    return ForestTree(tree.column, tree.cut, tree.left, tree.right, number, costs)
+    weight = np.array([weights[tree.rows[t]].sum() for t in leaves])
+    costs = np.array([vectors[tree.rows[t]].sum(axis=0) for t in leaves]) / weight[:, None]
+    return ForestTree(tree.column, tree.cut, tree.left, tree.right, number, costs, weight)
 
 
 def most_frequent(

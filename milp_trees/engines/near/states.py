@@ -16,7 +16,7 @@ from milp_trees.engines.dynamic.arrays import prepare
 from milp_trees.engines.dynamic.buffers import work_of
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.engines.near.kernels import NONE, levels
-from milp_trees.limits import Stopped
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.methods.watch import Watch
 from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
@@ -48,13 +48,15 @@ class RowSets:
     ----------
     view : CostMatrix
         Reduced: equal rows merged, of equal tests the cheapest kept.
-    watch : Watch or None
+    watch : Watch, Deadline or None
         Its limits end the search.
     max_bytes : int
         Estimated memory at which the search ends.
     """
 
-    def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
+    def __init__(
+        self, view: CostMatrix, space: Trees, watch: Watch | Deadline | None, max_bytes: int
+    ) -> None:
         self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
         instance = prepare(view, replace(space, max_depth=None), every_row=True)
         self.data, self.position = instance.data, instance.position

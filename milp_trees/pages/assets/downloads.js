@@ -2,15 +2,8 @@
 "use strict";
 M.downloads = (() => {
   const { el } = M;
+  const { save } = page;
 
-  function save(text, name, type) {
-    const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-    const link = el("a", { href: url, download: name, hidden: true });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  }
   const fileName = (name, ending) =>
     `${`${M.meta.title || "study"}-${name}`.replace(/[^\w.-]+/g, "_").slice(0, 80)}.${ending}`;
 

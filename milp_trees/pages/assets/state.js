@@ -5,6 +5,7 @@
    a link shows the same view. Text of a study is untrusted: it becomes text nodes only (`M.el`). */
 "use strict";
 const M = (() => {
+  const { el, unpack, dark } = page;
   const listeners = new Map();
   const sections = [];
   const initial = new Map();
@@ -14,23 +15,6 @@ const M = (() => {
     listeners.set(event, [...(listeners.get(event) || []), f]);
   };
   const emit = (event, ...details) => (listeners.get(event) || []).forEach((f) => f(...details));
-
-  // -- elements ---------------------------------------------------------------------------------
-  const ATTRIBUTES = /^(class|id|type|value|name|for|href|title|role|scope|tabindex|min|max|step|open|checked|disabled|placeholder|colspan|selected|hidden|width|height|download|label|multiple|size|list|autocomplete|style|(aria|data)-[\w-]+)$/;
-
-  /** An element; strings among the children become text nodes, so that no text is read as HTML. */
-  function el(tag, attributes = {}, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === null || value === undefined || value === false) continue;
-      if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
-      else if (!ATTRIBUTES.test(name)) throw new Error(`el: the attribute ${name} is not allowed`);
-      else if (name === "href" && !/^(#|blob:)/.test(value)) throw new Error("el: only links within the page");
-      else element.setAttribute(name, value === true ? "" : String(value));
-    }
-    element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
-    return element;
-  }
 
   // -- settings in the fragment -----------------------------------------------------------------
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -138,30 +122,7 @@ const M = (() => {
     }
   }
 
-  // -- light and dark -----------------------------------------------------------------------------
-  const root = document.documentElement;
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-  function themes() {
-    const button = document.getElementById("theme");
-    const name = () => { button.textContent = dark() ? "Light colours" : "Dark colours"; };
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      root.dataset.theme = dark() ? "light" : "dark";
-      emit("theme");
-    });
-    name();
-    system.addEventListener("change", () => emit("theme"));
-    on("theme", () => { name(); update(); });
-  }
-
   // -- start ------------------------------------------------------------------------------------
-  async function unpack(id) {
-    const coded = document.getElementById(id).textContent;
-    const bytes = Uint8Array.from(atob(coded.trim()), (c) => c.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).text();
-  }
   /** Rows as objects from columns; a column of equal values is stored once. */
   function rowsOf(packed) {
     const rows = Array.from({ length: packed.count }, (_, index) => ({ index }));
@@ -177,22 +138,11 @@ const M = (() => {
     return { rows: rowsOf(packed.rows), meta: packed.meta, columns: packed.column_texts, details: packed.details, problems: packed.problems };
   }
   /** Decode the page's data and draw it; an error is said on the page. */
-  async function start() {
-    try {
-      await begin();
-    } catch (error) {
-      const place = document.getElementById("failed");
-      place.hidden = false;
-      place.textContent = `The page could not be drawn (${error.message}). It needs a browser of 2023 or later.`;
-      throw error;
-    }
-  }
+  const start = () => page.guarded(begin);
   async function begin() {
     document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); document.querySelector("main").focus(); });
     document.getElementById("panel").open = innerWidth > 900;
-    for (const library of document.querySelectorAll("script[data-library]")) {
-      document.head.append(Object.assign(document.createElement("script"), { textContent: await unpack(library.id) }));
-    }
+    await page.libraries();
     const packed = JSON.parse(await unpack("study"));
     Object.assign(M, study(packed));
     M.against = packed.against ? study(packed.against) : null;
@@ -200,7 +150,7 @@ const M = (() => {
     values = read();
     M.refilter(new Set(initial.keys()));
     place(document.getElementById("sections"), document.getElementById("contents"));
-    themes();
+    page.themes(() => { emit("theme"); update(); });
     document.documentElement.classList.add("ready");
     addEventListener("hashchange", followFragment);
     addEventListener("popstate", followFragment);

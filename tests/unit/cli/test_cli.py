@@ -103,7 +103,7 @@ def test_predict_takes_one_column_and_quotes_labels_with_commas(tmp_path):
     )
     (tmp_path / "text.csv").write_text("a\n2\ntwo\n")
     assert (
-        "needs numbers in the column 'a'"
+        "the column 'a' holds numbers but for 1 of 2 entries, such as 'two' in row 1"
         in run("predict", tmp_path / "r.json", tmp_path / "text.csv", code=1).stderr
     )
     (tmp_path / "gap.csv").write_text("a,b\n2,1\n,1\n")
@@ -160,7 +160,9 @@ def test_estimate_lists_every_formulation_of_trees(table):
 
 def test_export_writes_model_and_solution(tmp_path):
     for name in ("m.mps.gz", "m.lp"):
-        data = as_json("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name)
+        data = as_json(
+            "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name
+        )
         about = json.loads(Path(data["description"]).read_text())
         assert (
             about["objective"]["offset"],
@@ -172,7 +174,7 @@ def test_export_writes_model_and_solution(tmp_path):
         assert (tmp_path / "m.sol").read_text().startswith(f"=obj= {data['objective']:g}\n")
     assert any("reads no LP files" in note for note in data["notes"])
     said = run(
-        "export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz"
+        "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz"
     ).stdout
     assert f"description {tmp_path / 'm.json'}" in said
     assert (
@@ -181,22 +183,32 @@ def test_export_writes_model_and_solution(tmp_path):
     assert (
         "notes"
         not in run(
-            "export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps"
+            "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps"
         ).stdout
     )
     assert (
         "rows are found while it is solved"
         in run(
-            "export", PLANTED, "--formulation", "benders-oct", "--out", tmp_path / "b.mps", code=1
+            "export-model",
+            PLANTED,
+            "--formulation",
+            "benders-oct",
+            "--out",
+            tmp_path / "b.mps",
+            code=1,
         ).stderr
     )
-    assert "ends in .mps" in run("export", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
+    assert (
+        "ends in .mps" in run("export-model", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
+    )
 
 
 def test_exported_solution_is_the_optimum_of_the_exported_model(tmp_path):
     import highspy
 
-    data = as_json("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz")
+    data = as_json(
+        "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz"
+    )
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     h.readModel(data["model"])
@@ -343,5 +355,5 @@ def test_a_ratio_has_no_one_model_to_export(tmp_path):
     """It is solved in steps; the sentence says so."""
     assert (
         "solved in steps"
-        in run("export", PLANTED, "--task", "f1", "--out", tmp_path / "f1.mps", code=1).stderr
+        in run("export-model", PLANTED, "--task", "f1", "--out", tmp_path / "f1.mps", code=1).stderr
     )

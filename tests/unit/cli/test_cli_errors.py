@@ -64,8 +64,8 @@ from milp_trees.results.result import Limit
         ),
         (["front", PLANTED], 1, "no Pareto front of its own"),
         (["solve", PLANTED, "--depht", "3"], 2, "No such option"),
-        (["export", PLANTED, "--depth", "30", "--out", "m.lp"], 1, "raise --max-nonzeros"),
-        (["export", PLANTED, "--out", "/proc/nowhere/m.lp"], 1, "there is no folder"),
+        (["export-model", PLANTED, "--depth", "30", "--out", "m.lp"], 1, "raise --max-nonzeros"),
+        (["export-model", PLANTED, "--out", "/proc/nowhere/m.lp"], 1, "there is no folder"),
         (["solve", "iris", "--test-size", "0.999"], 1, "leaves no training row"),
         (["solve", PLANTED, "--reference", "pd"], 1, "no method called 'pd'"),
         (

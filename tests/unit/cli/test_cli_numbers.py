@@ -22,7 +22,7 @@ NEEDS = {
     "compare": ["t.csv", "--methods", "cart", "--reference", "none"],
     "near-best": ["t.csv", "--slack", "0"],
     "size-path": ["t.csv"],
-    "export": ["t.csv", "--formulation", "state-flow", "--out", "m.mps", "--no-solution"],
+    "export-model": ["t.csv", "--formulation", "state-flow", "--out", "m.mps", "--no-solution"],
     "prune": ["t.csv", "--trees", "2"],
     "spo": ["--rows", "9", "--test-rows", "3", "--methods", "cart", "--grid", "2x2"],
     "unimodular": ["ip3", "--data", "t.csv"],
@@ -71,7 +71,7 @@ NUMBERS = {
     "compare": {"--seeds": "0"},
     "near-best": {"--slack": "0 1.5 1e99", "--list": "0", "--sample": "0", "--seed": "0"},
     "size-path": {"--leaves": ""},
-    "export": {"--max-nonzeros": ""},
+    "export-model": {"--max-nonzeros": ""},
     "prune": {
         "--trees": "",
         "--max-depth": "",

@@ -108,7 +108,6 @@ def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result()
 @pytest.mark.parametrize(
     "column",
     [
-        np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]"),
         np.array([1, 2], dtype="timedelta64[s]"),
         [1j, 2 + 1j],
     ],

@@ -53,7 +53,7 @@ def test_a_split_keeps_columns_classes_and_rows_apart(table):
 
 
 def test_regression_takes_any_number_as_target(table):
-    rows = "\n".join(f"{i},{i / 7:.9f}" for i in range(80))
+    rows = "\n".join(f"{i * i},{i / 7:.9f}" for i in range(80))
     data = mt.load_numeric(table(f"x,y\n{rows}\n"), regression=True)
     assert len(data.classes) == 80
 
@@ -65,9 +65,9 @@ def test_regression_takes_any_number_as_target(table):
         ("x,y\n1,a\ninf,b\n", {}, "'x' is infinite in row 1"),
         ("x,y\nred,a\n,b\n", {}, "'x' has a missing value in row 1"),
         (
-            "x,y\n" + "\n".join(f"name {i},{i % 2}" for i in range(120)) + "\n",
+            "x,y\n" + "\n".join(f"name {i % 120},{i % 2}" for i in range(130)) + "\n",
             {},
-            "120 different values",
+            "120 different texts",
         ),
         ("x,y\n" + "\n".join(f"1,{i / 7}" for i in range(80)) + "\n", {}, "a class is expected"),
         ("x,y\n1,a\n2,b\n", {"regression": True}, "holds text; a number is expected"),

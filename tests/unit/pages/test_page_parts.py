@@ -9,7 +9,7 @@ from page_cases import rows_of
 from milp_trees.pages.headline import natural
 from milp_trees.pages.packing import Shared, columns, packed, unpacked
 from milp_trees.pages.problems import data_names
-from milp_trees.pages.report import fill
+from milp_trees.pages.single_file import fill
 from milp_trees.pages.thin import cut, thin, without_folders
 from milp_trees.studies.same_problems import brief
 

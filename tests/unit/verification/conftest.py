@@ -14,7 +14,7 @@ def people(tmp_path_factory):
     table = folder / "people.csv"
     table.write_text(
         "a,b,c,y\n"
-        + "".join(f"{i},{i * 7 % 31},{i * 11 % 37},{int(i * 7 % 31 > 12)}\n" for i in range(60))
+        + "".join(f"{2 * i},{i * 7 % 31},{i * 11 % 37},{int(i * 7 % 31 > 12)}\n" for i in range(60))
     )
     data = mt.load(table, binarizer="quantiles:4")
     assert data.loss

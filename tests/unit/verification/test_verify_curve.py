@@ -51,7 +51,7 @@ def test_a_curve_is_verified_as_it_was_written(stored, tmp_path):
 def test_a_regression_curve_is_verified_too(tmp_path):
     file = tmp_path / "r.json"
     (tmp_path / "t.csv").write_text(
-        "a,b,y\n" + "".join(f"{i},{i * i % 7},{i * 0.37 + i % 3}\n" for i in range(60))
+        "a,b,y\n" + "".join(f"{2 * i},{i * i % 7},{i * 0.37 + i % 3}\n" for i in range(60))
     )
     line = [
         "prune",

@@ -1,0 +1,1 @@
+"""What the documentation site is built with: pages from the classes, links, formulas, checks."""

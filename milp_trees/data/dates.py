@@ -1,0 +1,207 @@
+"""Dates: how a column of texts writes them, and thresholds between them that can be read.
+
+A threshold is an ISO text, `2021-03-05` or `2021-03-05T12:30`, and is compared as time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_TIME = r"(?P<time>[T ]\d{1,2}:\d{2}(?P<second>:\d{2}(?P<part>\.\d+)?)?(?P<half> ?[AaPp][Mm])?(?P<zone> ?Z| ?[+-]\d{2}:?\d{2})?)?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+#: Form of a date → the letters of `strftime` for it; `S` stands for the separator.
+_FORMS = {
+    re.compile(r"(?P<y>\d{4})(?P<S>[-/.])\d{1,2}(?P=S)\d{1,2}" + _TIME): ("%YS%mS%d",),
+    re.compile(r"\d{1,2}(?P<S>[-/.])\d{1,2}(?P=S)\d{4}" + _TIME): ("%dS%mS%Y", "%mS%dS%Y"),
+    re.compile(rf"\d{{1,2}}(?P<S>[- ]){_MONTH}(?P=S)\d{{4}}" + _TIME): ("%dS%bS%Y",),
+    re.compile(r"\d{1,2}(?P<S>[- ])[A-Z][a-z]{3,8}(?P=S)\d{4}" + _TIME): ("%dS%BS%Y",),
+    re.compile(rf"{_MONTH}(?P<S> )\d{{1,2}},? \d{{4}}" + _TIME): ("%bS%d, %Y", "%bS%d %Y"),
+    re.compile(r"[A-Z][a-z]{3,8}(?P<S> )\d{1,2},? \d{4}" + _TIME): ("%BS%d, %Y", "%BS%d %Y"),
+}
+#: Names of the letters, for people.
+_SPELLED = {
+    "%Y": "YYYY",
+    "%m": "MM",
+    "%d": "DD",
+    "%b": "Mon",
+    "%B": "Month",
+    "%H": "hh",
+    "%I": "hh",
+    "%M": "mm",
+    "%S": "ss",
+    "%f": "f",
+    "%p": "AM/PM",
+    "%z": "zone",
+}
+#: Units of time in which thresholds are written, the coarsest first, and the letters of each text.
+_UNITS = ("D", "h", "m", "s", "ms", "us")
+
+
+class Guess(NamedTuple):
+    """How the dates of a column are written, or why that cannot be told."""
+
+    pattern: str
+    problem: str = ""
+    remedy: str = ""
+
+
+def guess(cells: Any, rows: np.ndarray, order: str | None) -> Guess | None:
+    """How texts, most of which are dates, write them; None if too few are dates.
+
+    Parameters
+    ----------
+    cells : Series of str
+        Different texts.
+    rows : array of int
+        How many rows have each.
+    order : {"day-first", "month-first"}, optional
+        What a user states for columns that do not decide it.
+
+    Returns
+    -------
+    Guess or None
+    """
+    first = cells.iloc[int(rows.argmax())]
+    found = next(((form, match) for form in _FORMS if (match := form.fullmatch(first))), None)
+    if found is None:
+        return None
+    form, match = found
+    patterns = [p.replace("S", match["S"]) + _time(match) for p in _FORMS[form]]
+    read = [values(cells, p) for p in patterns]
+    good = [int(rows[~np.isnat(v)].sum()) for v in read]
+    best = int(np.argmax(good))
+    if len(patterns) == 1 or good[0] != good[1] or "%b" in patterns[0].lower():
+        return Guess(patterns[best]) if good[best] else None
+    if (read[0] == read[1]).sum() == (~np.isnat(read[0])).sum():
+        return Guess(patterns[0]) if good[0] else None
+    if order is not None:
+        return Guess(patterns[order == "month-first"])
+    if good[0] < rows.sum():
+        return Guess(
+            patterns[0],
+            f"holds dates such as {first!r}, some with the day first and some with the month first",
+            "write all of them as 2021-03-05",
+        )
+    return Guess(
+        patterns[0],
+        f"holds dates such as {first!r}, in which day and month cannot be told apart",
+        "say which comes first with --dates day-first or --dates month-first",
+    )
+
+
+def _time(match: re.Match[str]) -> str:
+    """The letters for the time of day of a text."""
+    if not match["time"]:
+        return ""
+    half = match["half"]
+    text = match["time"][0] + ("%I:%M" if half else "%H:%M")
+    text += ("%S" and ":%S" if match["second"] else "") + (".%f" if match["part"] else "")
+    text += "" if not half else " %p" if half.startswith(" ") else "%p"
+    zone = match["zone"] or ""
+    return text + (" %z" if zone.startswith(" ") else "%z" if zone else "")
+
+
+def values(cells: Any, pattern: str) -> np.ndarray:
+    """The times of texts that are written by a pattern; NaT for other texts.
+
+    Times with a zone are given in UTC.
+    """
+    import pandas as pd
+
+    found = pd.to_datetime(
+        pd.Series(cells, dtype=object).to_numpy(),
+        format=pattern,
+        errors="coerce",
+        utc="%z" in pattern,
+    )
+    return np.asarray(found.tz_localize(None).to_numpy())
+
+
+def spelled(pattern: str) -> str:
+    """A pattern in letters that people use: `DD.MM.YYYY`."""
+    return re.sub("%[a-zA-Z]", lambda m: _SPELLED[m[0]], pattern)
+
+
+# -- thresholds ----------------------------------------------------------------------------------
+
+
+def seconds(values: Any) -> np.ndarray:
+    """Times as seconds since 1970; missing times are NaN."""
+    times = np.asarray(values, dtype="datetime64")
+    whole = times.astype("datetime64[s]")
+    rest = (times - whole) / np.timedelta64(1, "s")
+    out = whole.astype(np.int64).astype(float) + np.where(np.isnat(times), 0.0, rest)
+    return np.where(np.isnat(times), np.nan, out)
+
+
+def between(low: Any, high: Any, days: bool) -> str:
+    """A threshold from `low` to just before `high`, as short as possible near their middle.
+
+    Parameters
+    ----------
+    low, high : datetime64
+        Neighbouring times, the earlier one first.
+    days : bool
+        Whether all times of the column are dates; otherwise the time of day is written too.
+
+    Returns
+    -------
+    str
+    """
+    low, high = (np.datetime64(t, "us") for t in (low, high))
+    middle = low + (high - low) // 2
+    for unit in _UNITS:
+        at = middle.astype(f"datetime64[{unit}]").astype("datetime64[us]")
+        if low <= at < high:
+            break
+    return text(at, days)
+
+
+def text(time: Any, days: bool) -> str:
+    """A time as ISO text, without what is zero at its end."""
+    if days and time == time.astype("datetime64[D]"):
+        return str(np.datetime_as_string(time, unit="D"))
+    for unit in ("m", "s", "ms", "us"):
+        if time == time.astype(f"datetime64[{unit}]"):
+            return str(np.datetime_as_string(time, unit=unit))
+    return str(np.datetime_as_string(time, unit="us"))
+
+
+def positions(thresholds: Sequence[Any]) -> np.ndarray:
+    """Thresholds as numbers that can be compared with `measured`: ISO texts become seconds."""
+    if any(isinstance(t, str) for t in thresholds):
+        return seconds(np.array(list(thresholds), dtype="datetime64[us]"))
+    return np.array(thresholds, dtype=float)
+
+
+def measured(values: Any, thresholds: Sequence[Any]) -> np.ndarray:
+    """The values of a column as numbers, for comparison with `positions(thresholds)`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The values are times and the thresholds are not, or the other way round.
+    """
+    array = np.asarray(values)
+    dated = any(isinstance(t, str) for t in thresholds)
+    if dated != (array.dtype.kind == "M") and len(thresholds):
+        raise TypeError("times are compared with times only")
+    return seconds(array) if array.dtype.kind == "M" else array.astype(float)
+
+
+def is_threshold(value: Any) -> bool:
+    """Whether a value is an ISO text that a threshold between times may be."""
+    try:
+        return isinstance(value, str) and not np.isnat(np.datetime64(value, "us"))
+    except ValueError:
+        return False
+
+
+def thresholds_at(times: np.ndarray, cuts: np.ndarray) -> list[str]:
+    """A threshold between `times[k-1]` and `times[k]`, for every cut k with times on both sides."""
+    days = bool((times == times.astype("datetime64[D]")).all())
+    return [between(times[k - 1], times[k], days) for k in cuts.tolist() if 0 < k < len(times)]

@@ -1,0 +1,127 @@
+"""What keeps columns of a table from being used: all of it in one error, with a remedy for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Fewer rows than this do not tell an identifier from a short list of different values.
+FEW_ROWS = 20
+#: Names that columns of identifiers have, alone or as their last word.
+_NAMES = re.compile(
+    r"(?:^|[\W_])(?:id|ids|idx|index|key|uuid|guid|nr|no|row|rowid|rownames|rownumber|unnamed: \d+)$"
+    r"|[a-z](?:ID|Id|Nr|No)$|^column \d+$",
+)
+#: Whole numbers that count up within this range are rather years.
+_YEARS = (1500, 2200)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a column cannot be used as it is, and what to do about it.
+
+    Parameters
+    ----------
+    column : str
+    what : str
+        What is wrong, as the rest of a sentence that begins with the column.
+    remedy : str
+        What the user can do, beside leaving the column out.
+    """
+
+    column: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        remedy = f"{self.remedy}, or " if self.remedy else ""
+        return f"The column {self.column!r} {self.what}; {remedy}leave it out with --drop {_quoted(self.column)}."
+
+
+class TableProblems(DataError):
+    """Columns of a table cannot be used as they are; one line for each says what to do.
+
+    Parameters
+    ----------
+    name : str
+        The table.
+    problems : sequence of Problem
+    """
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        lines = [str(problem) for problem in problems]
+        if len(lines) > 1:
+            head = f"{len({p.column for p in problems})} columns of {name} cannot be used as they are (--ignore-bad-columns leaves them out)."
+            lines = [head, *(f"  {line}" for line in lines)]
+        super().__init__("\n".join(lines))
+
+
+def identifiers(
+    frame: pd.DataFrame, columns: Iterable[str], wanted: Collection[str]
+) -> list[Problem]:
+    """Columns that name the rows: a tree on them says nothing about other rows.
+
+    Such a column has another value in every row. It holds texts, or whole numbers that count up
+    from row to row, or whole numbers under a name such as `customer_id`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : iterable of str
+        The columns that are looked at.
+    wanted : collection of str
+        Columns that the user names one by one, so they are meant.
+
+    Returns
+    -------
+    list of Problem
+    """
+    out = []
+    for name in columns:
+        if len(frame) >= FEW_ROWS and name not in wanted:
+            why = _names_rows(str(name), frame[name])
+            if why:
+                out.append(
+                    Problem(
+                        str(name),
+                        f"looks like an identifier: {why}",
+                        f"name it with --features {_quoted('*,' + str(name))} if it is meant",
+                    )
+                )
+    return out
+
+
+def _names_rows(name: str, column: pd.Series) -> str:
+    """Why a column is an identifier; empty if it is none."""
+    from pandas.api import types
+
+    if types.is_integer_dtype(column) and not types.is_bool_dtype(column):
+        values = column.to_numpy()
+        if (values[1:] == values[:-1] + 1).all() and not _are_years(name, values):
+            return f"it counts the rows from {values[0]}"
+        if _NAMES.search(name) and len(np.unique(values)) == len(values):
+            return "it has this name and another whole number in every row"
+    elif column.dtype == object or types.is_string_dtype(column):
+        held = column.dropna()
+        if len(held) >= FEW_ROWS and held.head(FEW_ROWS).is_unique and held.is_unique:
+            return f"it has another text in every row, such as {str(held.iloc[0])!r}"
+    return ""
+
+
+def _are_years(name: str, values: np.ndarray) -> bool:
+    return not _NAMES.search(name) and _YEARS[0] <= values[0] and values[-1] <= _YEARS[1]
+
+
+def _quoted(text: str) -> str:
+    """A text as a shell takes it."""
+    return text if re.fullmatch(r"[\w.,-]+", text) else "'" + text.replace("'", "'\\''") + "'"

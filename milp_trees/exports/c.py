@@ -1,0 +1,163 @@
+"""A model as a C function, without libraries but the standard one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, NamedTuple
+
+from milp_trees.errors import DataError
+from milp_trees.exports._program import Program, chain, encodable, number, on_missing, texts_of
+from milp_trees.models.exporting import Export
+from milp_trees.models.nodes import Leaf
+from milp_trees.registering import register
+
+_FILE = """\
+/* A {noun}, written by milp-trees, in C99 and C++.
+
+   int {function}(const {function}_row *row) gives the number of the label of a row,
+   {function}_labels[number] is the label as text (UTF-8). The result is -1 where a value is
+   missing that the model needs, or is not of the kind that it needs. A missing number is NAN, a
+   missing text is NULL: do not compile with -ffast-math. {function}_columns holds the names of the
+   columns, in the order of the members of the row. */
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct {{
+{members}}} {function}_row;
+
+const char *const {function}_columns[] = {{{columns}0}};
+const char *const {function}_labels[] = {{{labels}0}};
+
+int {function}(const {function}_row *row)
+{{
+{body}
+}}
+"""
+
+_WORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if int "
+    "long register return short signed sizeof static struct switch typedef union unsigned void "
+    "volatile while inline restrict bool true false class new delete this try catch throw namespace "
+    "template typename using operator private protected public virtual friend explicit main row NULL"
+)
+RESERVED = frozenset(_WORDS.split())
+
+
+class Member(NamedTuple):
+    """A member of the row: the expression for its value, and whether it is a text."""
+
+    path: str
+    is_text: bool
+
+
+@register
+class C(Export):
+    """A C99 function from a row (a struct) to the number of its label.
+
+    Parameters
+    ----------
+    function : str, default="predict"
+        Name of the function, and the beginning of the other names in the file.
+    """
+
+    name: ClassVar[str] = "c"
+    about: ClassVar[str] = "C99 function"
+    suffix: ClassVar[str] = ".c"
+
+    def __init__(self, function: str = "predict") -> None:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", function) or function in RESERVED:
+            raise DataError(
+                f"A C function cannot be called {function!r}; take letters, digits and underscores, and a letter first."
+            )
+        self.function = function
+
+    def write(self, model: Any) -> str:
+        program = Program.of(model)
+        program.refuse(
+            self.name, {"date": "C has no dates; make a number of it, such as days, before the fit"}
+        )
+        encodable(texts_of(program), self.name)
+        names = {
+            c.name: Member(f"row->{member(j, c.name)}", c.holds == "text")
+            for j, c in enumerate(program.columns)
+        }
+        members = "".join(
+            f"    {'const char *' if m.is_text else 'double '}{m.path.removeprefix('row->')};\n"
+            for m in names.values()
+        )
+        body = [_guard(c, names[c.name].path) for c in program.columns]
+        if not names:
+            members, body = "    char unused;\n", ["    (void)row;"]
+        return _FILE.format(
+            noun=program.noun,
+            function=self.function,
+            members=members,
+            columns="".join(f"{text(c.name)}, " for c in program.columns),
+            labels="".join(f"{text(str(a))}, " for a in program.actions),
+            body="\n".join([*filter(None, body), *_lines(program.turned, names, 1)]),
+        )
+
+
+def member(number: int, name: str) -> str:
+    """The name of a member of the row: `x0_age`."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:30].rstrip("_")
+    return f"x{number}_{plain}" if plain else f"x{number}"
+
+
+def text(value: str) -> str:
+    """A C string of UTF-8 bytes, in ASCII; octal escapes end after three digits."""
+    plain = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;<>=()[]+/"
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in value.encode()) + '"'
+
+
+def _guard(column: Any, x: str) -> str:
+    """The line that returns -1 for values without a prediction."""
+    wrong = []
+    if not column.may_be_missing:
+        wrong.append(f"{x} == NULL" if column.holds == "text" else f"{x} != {x}")
+    if column.holds == "yes-no":
+        wrong.append(f"{x} == {x} && {x} != 0 && {x} != 1")
+    if column.holds == "number":
+        wrong.append(f"{x} == {x} && {x} - {x} != 0")  # infinite: the difference is NAN
+    return "".join(f"    if ({one}) return -1;\n" for one in wrong).rstrip()
+
+
+def _lines(node: Any, names: dict[str, Member], level: int) -> list[str]:
+    indent = "    " * level
+    if isinstance(node, Leaf):
+        return [f"{indent}return {node.action};"]
+    branches, last = chain(node)
+    out = []
+    for branch in branches:
+        test: Any = branch.test
+        condition = " && ".join(_condition(x, names[x.feature.column]) for x in test.literals)
+        inside = _lines(branch.right, names, level + 1)
+        out += [f"{indent}if ({condition}) {{", *inside, f"{indent}}}"]
+    return out + _lines(last, names, level)
+
+
+def _condition(literal: Any, member: Member) -> str:
+    """A literal as an expression that is 0 or 1 for missing values too.
+
+    Comparisons with NAN are false, so a comparison is negated where a missing value means yes.
+    """
+    feature, holds = literal.feature, literal.value
+    x, yes = member.path, on_missing(feature) == "yes"
+    if feature.kind == "missing":
+        return (
+            f"{x} {'==' if holds else '!='} NULL"
+            if member.is_text
+            else f"{x} {'!=' if holds else '=='} {x}"
+        )
+    if feature.kind == "==":
+        same = "==" if holds else "!="
+        said = f"strcmp({x}, {text(str(feature.value))}) {same} 0"
+        if on_missing(feature) is None:
+            return said
+        return f"({x} == NULL || {said})" if yes == holds else f"({x} != NULL && {said})"
+    bound = number(feature.value) if feature.kind == "<=" else "0.0"
+    low, high = ("<=", ">") if feature.kind == "<=" else (">", "<=")
+    if yes == holds:
+        return f"!({x} {high if holds else low} {bound})"
+    return f"{x} {low if holds else high} {bound}"

@@ -1,0 +1,23 @@
+"""A model as a picture in the DOT language, which Graphviz draws."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from milp_trees.exports._program import Program
+from milp_trees.models.export import to_dot
+from milp_trees.models.exporting import Export
+from milp_trees.registering import register
+
+
+@register
+class Dot(Export):
+    """A directed graph with a node per question and per leaf."""
+
+    name: ClassVar[str] = "dot"
+    about: ClassVar[str] = "Graphviz DOT, a drawing"
+    suffix: ClassVar[str] = ".dot"
+
+    def write(self, model: Any) -> str:
+        program: Any = Program.of(model)
+        return to_dot(program) + "\n"

@@ -1,0 +1,41 @@
+"""A result as an interactive page: one HTML file that loads nothing from the network."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from milp_trees.exports._program import Program
+from milp_trees.models.exporting import Export
+from milp_trees.pages.tree_page import check, tree_page
+from milp_trees.registering import register
+
+
+@register
+class Html(Export):
+    """The model drawn, with its rows, the way of a given row, its certificate, and other splits.
+
+    Parameters
+    ----------
+    title : str, default=""
+        Title of the page; by default what the model is for.
+    seconds : float, default=5
+        Time for computing what else could be asked at the nodes; 0 for none.
+    most : int, default=12
+        Number of other splits that are listed per node.
+    """
+
+    name: ClassVar[str] = "html"
+    about: ClassVar[str] = "interactive page"
+    suffix: ClassVar[str] = ".html"
+    of_result: ClassVar[bool] = True
+
+    def __init__(self, title: str = "", seconds: float = 5.0, most: int = 12) -> None:
+        check(seconds, most)
+        self.title, self.seconds, self.most = title, seconds, most
+
+    def write(self, model: Any) -> str:
+        columns = [
+            {"name": c.name, "holds": c.holds, "may_be_missing": c.may_be_missing}
+            for c in Program.of(model.predictor).columns
+        ]
+        return tree_page(model, columns, title=self.title, seconds=self.seconds, most=self.most)

@@ -1,0 +1,157 @@
+"""A model as a PMML 4.4 `TreeModel`."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from importlib import metadata
+from typing import Any, ClassVar
+
+from milp_trees.exports._program import (
+    Column,
+    Program,
+    chain,
+    encodable,
+    fresh,
+    number,
+    on_missing,
+    texts_of,
+)
+from milp_trees.models.exporting import Export
+from milp_trees.models.nodes import Leaf
+from milp_trees.registering import register
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+#: optype and dataType of a column.
+_TYPES = {
+    "number": ("continuous", "double"),
+    "yes-no": ("continuous", "double"),
+    "text": ("categorical", "string"),
+    "date": ("continuous", "dateTime"),
+    "anything": ("categorical", "string"),
+}
+_LABELS = {str: "string", int: "integer", float: "double", bool: "boolean"}
+
+
+@register
+class Pmml(Export):
+    """A `TreeModel` with binary splits; of a rule list, one node with a child per rule."""
+
+    name: ClassVar[str] = "pmml"
+    about: ClassVar[str] = "PMML 4.4 TreeModel"
+    suffix: ClassVar[str] = ".pmml"
+
+    def write(self, model: Any) -> str:
+        program = Program.of(model)
+        encodable(texts_of(program), self.name, _forbidden)
+        root = ET.Element("PMML", {"version": "4.4", "xmlns": NAMESPACE})
+        header = ET.SubElement(root, "Header")
+        version = metadata.version("milp-trees")
+        ET.SubElement(header, "Application", {"name": "milp-trees", "version": version})
+        target = fresh("prediction", program.column)
+        _dictionary(root, program, target)
+        split = "multiSplit" if program.noun == "rule list" else "binarySplit"
+        tree = ET.SubElement(
+            root,
+            "TreeModel",
+            {
+                "functionName": "classification",
+                "missingValueStrategy": "none",
+                "noTrueChildStrategy": "returnNullPrediction",
+                "splitCharacteristic": split,
+            },
+        )
+        _mining_schema(tree, program, target)
+        _node(tree, program, program.root, None)
+        ET.indent(root, " ")
+        return ET.tostring(root, "unicode", xml_declaration=False) + "\n"
+
+
+def _dictionary(root: ET.Element, program: Program, target: str) -> None:
+    """The columns and the target with their types and valid values."""
+    count = str(len(program.columns) + 1)
+    fields = ET.SubElement(root, "DataDictionary", {"numberOfFields": count})
+    for column in program.columns:
+        optype, kind = _TYPES[column.holds]
+        field = _field(fields, column.name, optype, kind)
+        for value in ("0", "1") if column.holds == "yes-no" else program.categories(column.name):
+            ET.SubElement(field, "Value", {"value": value})
+    field = _field(fields, target, "categorical", _LABELS[program.labels_are])
+    for action in program.actions:
+        ET.SubElement(field, "Value", {"value": _label(program, action)})
+
+
+def _field(parent: ET.Element, name: str, optype: str, kind: str) -> ET.Element:
+    said = {"name": name, "optype": optype, "dataType": kind}
+    return ET.SubElement(parent, "DataField", said)
+
+
+def _mining_schema(tree: ET.Element, program: Program, target: str) -> None:
+    """What happens to missing and invalid values: no prediction where the model has no answer."""
+    schema = ET.SubElement(tree, "MiningSchema")
+    for column in program.columns:
+        treated = {} if column.may_be_missing else {"missingValueTreatment": "returnInvalid"}
+        ET.SubElement(
+            schema,
+            "MiningField",
+            {"name": column.name, "invalidValueTreatment": _invalid(column), **treated},
+        )
+    ET.SubElement(schema, "MiningField", {"name": target, "usageType": "target"})
+
+
+def _invalid(column: Column) -> str:
+    return "asIs" if column.holds in ("text", "anything") else "returnInvalid"
+
+
+def _node(parent: ET.Element, program: Program, node: Any, test: Any) -> None:
+    """A node with its predicate and its children, of which the first that is true is taken."""
+    leaf = isinstance(node, Leaf)
+    said = {"score": _label(program, program.actions[node.action])} if leaf else {}
+    own = ET.SubElement(parent, "Node", said)
+    if test is None:
+        ET.SubElement(own, "True")
+    else:
+        _conjunction(own, test)
+    if leaf:
+        return
+    branches, last = chain(node) if program.noun == "rule list" else ([node], node.left)
+    for branch in branches:
+        _node(own, program, branch.right, branch.test)
+    _node(own, program, last, None)
+
+
+def _conjunction(parent: ET.Element, test: Any) -> None:
+    if len(test.literals) > 1:
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "and"})
+    for literal in test.literals:
+        _predicate(parent, literal)
+
+
+def _predicate(parent: ET.Element, literal: Any) -> None:
+    """A literal as a predicate; a comparison with a missing value counts as false."""
+    feature, holds = literal.feature, literal.value
+    if feature.kind == "missing":
+        said = {"operator": "isMissing" if holds else "isNotMissing"}
+        ET.SubElement(parent, "SimplePredicate", {"field": feature.column, **said})
+        return
+    if on_missing(feature) is not None and (on_missing(feature) == "yes") == holds:
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
+        missing = {"field": feature.column, "operator": "isMissing"}
+        ET.SubElement(parent, "SimplePredicate", missing)
+    if feature.kind == "==":
+        operator, value = ("equal" if holds else "notEqual"), str(feature.value)
+    elif feature.kind == "<=":
+        operator = "lessOrEqual" if holds else "greaterThan"
+        value = feature.value if isinstance(feature.value, str) else number(feature.value)
+    else:  # only 0 and 1 are valid
+        operator, value = ("greaterThan" if holds else "lessOrEqual"), "0.5"
+    compared = {"field": feature.column, "operator": operator, "value": value}
+    ET.SubElement(parent, "SimplePredicate", compared)
+
+
+def _label(program: Program, action: Any) -> str:
+    return str(action).lower() if program.labels_are is bool else str(action)
+
+
+def _forbidden(c: str) -> bool:
+    """Whether XML cannot hold a character."""
+    return (ord(c) < 32 and c not in "\t\n\r") or ord(c) in (0xFFFE, 0xFFFF)

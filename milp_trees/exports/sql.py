@@ -1,0 +1,137 @@
+"""A model as an SQL query with `CASE`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from milp_trees.errors import DataError
+from milp_trees.exports._program import (
+    Program,
+    chain,
+    encodable,
+    fresh,
+    number,
+    on_missing,
+    texts_of,
+)
+from milp_trees.models.exporting import Export
+from milp_trees.models.nodes import Leaf
+from milp_trees.registering import register
+
+_NOTES = """\
+-- A {noun}, written by milp-trees, in standard SQL; SQLite and DuckDB run it as it is.
+-- PostgreSQL, Oracle: as it is (Oracle without AS before t; there an empty text is NULL).
+-- MySQL, MariaDB: after SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'.
+-- BigQuery: names in backquotes; \\ and ' inside texts are escaped by \\.
+-- SQL Server: CASE may be nested 10 deep, which is enough for 500 leaves or any rule list.
+-- Texts must be compared exactly: MySQL and SQL Server need a collation that ends in _bin or _BIN2.
+-- A missing value is NULL, not NaN. The prediction is NULL where a value is missing that the model
+-- needs, or where a 0/1 column holds something else. 0/1 columns are numbers: where yours is
+-- BOOLEAN and the database refuses to compare it with 1, write CAST(t.x AS INTEGER).
+"""
+
+
+@register
+class Sql(Export):
+    """A query that adds the prediction to all columns of a table.
+
+    Parameters
+    ----------
+    table : str, default="data"
+        Name of the table.
+    column : str, default="prediction"
+        Name of the new column.
+    """
+
+    name: ClassVar[str] = "sql"
+    about: ClassVar[str] = "SQL query with CASE"
+    suffix: ClassVar[str] = ".sql"
+
+    def __init__(self, table: str = "data", column: str = "prediction") -> None:
+        for option, given in (("table", table), ("column", column)):
+            if not given:
+                raise DataError(f"The {option} of an SQL query needs a name; got ''.")
+        self.table, self.column = table, column
+
+    def write(self, model: Any) -> str:
+        program = Program.of(model)
+        encodable([*texts_of(program), self.table, self.column], self.name)
+        case = _case(program, program.turned, 1)
+        wrong = " OR ".join(filter(None, map(_wrong, program.columns)))
+        if wrong:
+            case = f"CASE WHEN {wrong} THEN NULL\n ELSE {case} END"
+        new = name(fresh(self.column, [c.name for c in program.columns]))
+        return f"{_NOTES.format(noun=program.noun)}SELECT t.*,\n {case} AS {new}\nFROM {name(self.table)} AS t;\n"
+
+
+def name(text: str) -> str:
+    """A quoted name of a table or column."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def literal(value: Any, kind: type) -> str:
+    """A label or category: a text, a number or TRUE and FALSE."""
+    if kind is bool:
+        return str(value).upper()
+    if kind is str:
+        return "'" + str(value).replace("'", "''") + "'"
+    return str(value) if kind is int else _double(value)
+
+
+def _double(value: Any) -> str:
+    """A double: numbers without an exponent would be decimals, which some databases round."""
+    text = number(value)
+    return text if "e" in text else f"{text}e0"
+
+
+def _of(column: str) -> str:
+    # With the table in front, SQLite never takes the name of a missing column for a text.
+    return f"t.{name(column)}"
+
+
+def _wrong(column: Any) -> str:
+    """The condition under which a column's value has no prediction."""
+    x = _of(column.name)
+    wrong = [] if column.may_be_missing else [f"{x} IS NULL"]
+    if column.holds == "yes-no":
+        wrong.append(f"{x} NOT IN (0, 1)")
+    return " OR ".join(wrong)
+
+
+def _case(program: Program, node: Any, level: int) -> str:
+    if isinstance(node, Leaf):
+        return literal(program.actions[node.action], program.labels_are)
+    indent = "\n" + " " * level
+    branches, last = chain(node)
+    whens = "".join(
+        f"{indent}WHEN {_condition(branch.test)} THEN {_case(program, branch.right, level + 1)}"
+        for branch in branches
+    )
+    return f"CASE{whens}{indent}ELSE {_case(program, last, level + 1)} END"
+
+
+def _condition(test: Any) -> str:
+    return " AND ".join(map(_literal, test.literals))
+
+
+def _literal(one: Any) -> str:
+    """A literal as a condition; a condition that is unknown counts as false."""
+    feature, holds = one.feature, one.value
+    x = _of(feature.column)
+    if feature.kind == "missing":
+        return f"{x} IS {'' if holds else 'NOT '}NULL"
+    if feature.kind == "<=":
+        right = (
+            f"TIMESTAMP {literal(feature.value, str)}"
+            if isinstance(feature.value, str)
+            else _double(feature.value)
+        )
+        said = f"{x} {'<=' if holds else '>'} {right}"
+    else:
+        right = literal(feature.value, str) if feature.kind == "==" else "1"
+        said = f"{x} {'=' if holds else '<>'} {right}"
+    return (
+        f"({said} OR {x} IS NULL)"
+        if (on_missing(feature) == "yes") == holds and on_missing(feature)
+        else said
+    )

@@ -1,0 +1,183 @@
+"""Every format predicts what the model predicts, or refuses with the reason."""
+
+import json
+import re
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from export_cases import AGE, COLOUR, LABELS, MISSING, SMOKER, THRESHOLDS, ask, rows, rules, tree
+from running import NONE, RUNNERS
+
+import milp_trees as mt
+from milp_trees.errors import DataError, UnknownName, Unsupported
+from milp_trees.models.nodes import Branch, Leaf
+
+F = mt.BinaryFeature
+STUMP = mt.Tree(Branch(F("age", "<=", 37.5), Leaf(0), Leaf(1)), ("old", "young"))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return rows(10_000)
+
+
+@pytest.mark.parametrize("form", RUNNERS)
+def test_ten_thousand_rows_are_predicted_alike(form, table, tmp_path):
+    for name, model in (("tree", tree(3)), ("rules", rules(5, labels=(0, 1, 7)))):
+        (folder := tmp_path / name).mkdir()
+        expected = model.predict(table).tolist()
+        assert len(set(expected)) == 3
+        assert RUNNERS[form](model, table, folder) == expected
+
+
+@pytest.mark.parametrize("form", RUNNERS)
+def test_random_models_with_labels_of_every_type(form, table, tmp_path):
+    frame = rows(80, seed=1)
+    for seed, labels in enumerate([(True, False), (0.5, 0.1, -3.0), LABELS, (3, -1)]):
+        for make in (tree, rules):
+            (folder := tmp_path / f"{seed}{make.__name__}").mkdir()
+            model = (
+                make(10 + seed, depth=4, labels=labels) if make is tree else make(seed, 6, labels)
+            )
+            expected = model.predict(frame).tolist()
+            found = RUNNERS[form](model, frame, folder)
+            assert found == expected
+            assert list(map(type, found)) == list(map(type, expected))
+
+
+@pytest.mark.parametrize("form", RUNNERS)
+def test_a_row_without_a_needed_value_has_no_prediction(form, tmp_path):
+    root = Branch(F(SMOKER), Branch(F(COLOUR, "==", "red"), Leaf(0), Leaf(1)), Leaf(2))
+    model = mt.Tree(Branch(F(AGE, "<=", 0.1), root, Leaf(2)), LABELS)
+    rows = [(0.5, "red", 0.0), (np.nan, "red", 0.0), (0.0, "red", np.nan), (0.0, "red", 2.0)]
+    if form != "onnx":  # a text cannot be missing there
+        rows.append((0.0, None, 1.0))
+    if form not in ("sqlite", "duckdb"):  # infinite numbers are not written in standard SQL
+        rows.append((np.inf, "red", 1.0))
+    frame = pd.DataFrame(rows, columns=[AGE, COLOUR, SMOKER])
+    assert RUNNERS[form](model, frame, tmp_path) == [LABELS[1], *[NONE] * (len(rows) - 1)]
+    for k in range(1, len(rows)):
+        with pytest.raises(DataError):
+            model.predict(frame.iloc[[k]])
+
+
+@pytest.mark.parametrize("form", set(RUNNERS) - {"onnx"})
+def test_a_single_leaf(form, tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0]})
+    assert RUNNERS[form](mt.Tree(Leaf(1), ("a", "b")), frame, tmp_path) == ["b", "b"]
+
+
+@pytest.mark.parametrize("form", RUNNERS)
+def test_long_lists_and_deep_trees(form, tmp_path):
+    long = mt.RuleList(
+        tuple(mt.Rule(F("x", "<=", float(k)), k % 3) for k in range(200)), 2, (4, 5, 6)
+    )
+    deep = Leaf(0)
+    for k in range(60):
+        deep = Branch(F("x", "<=", float(200 - k)), Leaf(k % 3), deep)
+    frame = pd.DataFrame({"x": np.arange(-1, 202, dtype=float)})
+    for name, model in (("long", long), ("deep", mt.Tree(deep, (4, 5, 6)))):
+        (folder := tmp_path / name).mkdir()
+        assert RUNNERS[form](model, frame, folder) == model.predict(frame).tolist()
+
+
+def test_scikit_learns_reader_of_pmml_agrees(tmp_path, table):
+    pmml = pytest.importorskip("sklearn_pmml_model.tree")
+    root = Branch(
+        F("colour", "==", "red"),
+        Branch(F("age", "<=", 37.5), Leaf(0), Branch(F("smoker"), Leaf(1), Leaf(2))),
+        Branch(F("age", "<=", 3.0), Leaf(2), Leaf(0)),
+    )
+    model = mt.Tree(root, ("a", "b", "c"))
+    colours = np.where(table[COLOUR] == "red", "red", "blue").astype(object)
+    frame = pd.DataFrame({"colour": colours, "age": table[AGE], "smoker": table[SMOKER].fillna(0)})
+    frame = frame[frame["age"].abs() < 1e6].round({"age": 3})  # it reads single precision
+    theirs = pmml.PMMLTreeClassifier(str(model.export("pmml", tmp_path / "t.pmml")))
+    coded = frame.assign(colour=frame["colour"] != "red")  # categories by their number: red is 0
+    coded = coded[["colour", "age", "smoker"]].to_numpy(float)
+    assert theirs.predict(coded).tolist() == model.predict(frame).tolist()
+
+
+def test_graphviz_text_has_a_node_per_question_and_leaf():
+    text = tree(3).export("dot")
+    assert len(re.findall(r"^  n\d+ \[label=", text, re.M)) == 2 * tree(3).n_leaves - 1
+    assert rules(5).export("dot").count(" -> ") == 2 * rules(5).length
+
+
+def test_names_of_other_people_stay_texts():
+    evil = "\"; import os; '''\n*/ #define x \\ ]]></script><script>alert(1)</script> -- ?>"
+    model = mt.Tree(Branch(F(evil, "==", evil), Leaf(0), Leaf(1)), (evil, "b"))
+    for form in ("c", "python"):
+        assert "import os" not in re.sub(r'"[^"\n]*"|\'(\\.|[^\'\n\\])*\'', "", model.export(form))
+    assert "<script>" not in model.export("pmml")
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (x)")
+    # A column that is not there is an error, and never a text in double quotes.
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        base.execute(model.export("sql"))
+    assert all(ord(c) < 128 for form in ("c", "python") for c in model.export(form))
+
+
+@pytest.mark.parametrize(
+    "model, form, words",
+    [
+        (mt.Tree(Branch(F("x", "==", "a\0"), Leaf(0), Leaf(1)), ("a", "b")), "c", "character"),
+        (mt.Tree(Branch(F("\ud800"), Leaf(0), Leaf(1)), ("a", "b")), "sql", "character"),
+        (mt.Tree(Branch(F("\x07"), Leaf(0), Leaf(1)), ("a", "b")), "pmml", "character"),
+        (mt.Tree(Leaf(0), ("a",)), "onnx", "asks for none"),
+        (
+            mt.Tree(
+                Branch(F("x", "==", "a"), Branch(F("x"), Leaf(0), Leaf(1)), Leaf(1)), ("a", "b")
+            ),
+            "json",
+            "asked as text and as yes-no",
+        ),
+    ],
+)
+def test_what_a_format_cannot_express_is_refused(model, form, words):
+    with pytest.raises(Unsupported, match=words):
+        model.export(form)
+
+
+@pytest.mark.skipif(not MISSING, reason="questions have no answers on missing values")
+def test_an_empty_text_beside_missing_ones_is_refused_where_they_are_the_same():
+    model = mt.Tree(Branch(ask("x", "==", "", "no"), Leaf(0), Leaf(1)), ("a", "b"))
+    with pytest.raises(Unsupported, match="empty text"):
+        model.export("onnx")
+
+
+def test_wrong_names_and_options():
+    with pytest.raises(UnknownName, match=r"no export called 'sqll'\. Did you mean 'sql'"):
+        STUMP.export("sqll")
+    with pytest.raises(UnknownName, match="no option 'tabel'"):
+        STUMP.export("sql", tabel="x")
+    with pytest.raises(DataError, match="C function cannot be called"):
+        STUMP.export("c:function=int")
+    with pytest.raises(DataError, match="Python function cannot be called"):
+        STUMP.export("python", function="predict(); import os")
+    with pytest.raises(DataError, match="cannot be written"):
+        STUMP.export("c", "no such folder/x.c")
+    assert 'FROM "peo""ple" AS t' in STUMP.export("sql", table='peo"ple')
+    assert 'FROM "people"' in STUMP.export("sql:table=people")
+    assert "def decide(row)" in STUMP.export("python:function=decide")
+
+
+def test_a_result_exports_its_model_and_says_if_it_has_none(tmp_path):
+    problem = mt.Problem(
+        mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1)
+    )
+    result = mt.solve(problem)
+    assert result.export("c") == result.tree.export("c")
+    assert json.loads(result.export("json", tmp_path / "m.json").read_text())["kind"] == "tree"
+    few = mt.Problem(problem.dataset, mt.Accuracy(), mt.Trees(max_depth=1, min_samples_leaf=5))
+    with pytest.raises(DataError, match="holds no model"):
+        mt.solve(few).export("c")
+
+
+def test_single_precision_would_have_been_wrong():
+    """The rows hold values that a comparison in single precision sends another way."""
+    values = rows(10_000)[AGE].to_numpy()
+    wrong = [(values <= t) != (values.astype(np.float32) <= np.float32(t)) for t in THRESHOLDS]
+    assert sum(w.any() for w in wrong) >= 4
