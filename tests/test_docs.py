@@ -243,10 +243,10 @@ def test_an_example_that_fails_is_noticed(tmp_path):
 
 
 def test_licence_and_version_agree():
-    """One version in code, metadata, citation and changelog; one licence."""
+    """One version in code (which the metadata read), citation and changelog; one licence."""
     import milp_trees as mt
 
-    assert f'version = "{mt.__version__}"' in text("pyproject.toml")
+    assert 'version = { attr = "milp_trees.__version__" }' in text("pyproject.toml")
     assert f"## {mt.__version__}" in text("CHANGELOG.md")
     assert {f"version: {mt.__version__}", "license: MIT"} <= set(text("CITATION.cff").splitlines())
     assert text("LICENSE").startswith("MIT License")
