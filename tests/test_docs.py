@@ -249,4 +249,16 @@ def test_licence_and_version_agree():
     assert 'version = { attr = "milp_trees.__version__" }' in text("pyproject.toml")
     assert f"## {mt.__version__}" in text("CHANGELOG.md")
     assert {f"version: {mt.__version__}", "license: MIT"} <= set(text("CITATION.cff").splitlines())
+    assert f'version: "{mt.__version__}"' in text("conda/recipe/recipe.yaml")
     assert text("LICENSE").startswith("MIT License")
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    """With the same bounds; matplotlib without its windows."""
+    import tomllib
+
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    needed = {f"python{project['requires-python']}", *project["dependencies"]}
+    run = text("conda/recipe/recipe.yaml").partition("  run:\n")[2].partition("\ntests:")[0]
+    listed = {line.strip("- ").replace(" ", "") for line in run.splitlines()}
+    assert {name.replace("matplotlib-base", "matplotlib") for name in listed - {""}} == needed
