@@ -7,7 +7,10 @@ collected, and nothing is skipped. A test in `tests/golden` compares the file wi
 from functools import cache
 from pathlib import Path
 
+from milp_trees.by_name import registry
+from milp_trees.testing.sets import get
 from milp_trees.testing.taken import FILE, takers_by_problem
+from milp_trees.testing.wide import WIDE
 
 GOLDEN = Path(__file__).parent / "golden" / FILE
 
@@ -23,3 +26,16 @@ def taken_problems(kind: str, label: str) -> list[str]:
     """
     method = label.partition(":")[0]
     return [name for (of, name), methods in _takers().items() if of == kind and method in methods]
+
+
+def in_turn(label: str) -> list[str]:
+    """The wide problems that are left to a formulation: each goes to one of those that take it, in
+    turn.
+    """
+    formulations = registry.formulations_for(get("xor"))
+    return [
+        name
+        for number, name in enumerate(WIDE)
+        if (takers := [f for f in formulations if f in _takers()["trees", name]])
+        and takers[number % len(takers)] == label
+    ]

@@ -250,14 +250,26 @@ def test_an_example_that_fails_is_noticed(tmp_path):
 
 
 def test_licence_and_version_agree():
-    """One version in code, metadata, citation and changelog; one licence."""
+    """One version in code (which the metadata read), citation and changelog; one licence."""
     import milp_trees as mt
 
-    assert f'version = "{mt.__version__}"' in text("pyproject.toml")
+    assert 'version = { attr = "milp_trees.__version__" }' in text("pyproject.toml")
     assert f"## {mt.__version__}" in text("CHANGELOG.md")
     assert {f"version: {mt.__version__}", "license: MIT"} <= set(text("CITATION.cff").splitlines())
     title, version = re.findall(r"^(?:title|version): (.*)$", text("CITATION.cff"), re.MULTILINE)
     cited = text("docs/start/citing.md")
     assert f"version = {{{version}}}" in cited
     assert f"title   = {{{title}" in cited
+    assert f'version: "{mt.__version__}"' in text("conda/recipe/recipe.yaml")
     assert text("LICENSE").startswith("MIT License")
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    """With the same bounds; matplotlib without its windows."""
+    import tomllib
+
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    needed = {f"python{project['requires-python']}", *project["dependencies"]}
+    run = text("conda/recipe/recipe.yaml").partition("  run:\n")[2].partition("\ntests:")[0]
+    listed = {line.strip("- ").replace(" ", "") for line in run.splitlines()}
+    assert {name.replace("matplotlib-base", "matplotlib") for name in listed - {""}} == needed

@@ -80,17 +80,17 @@ def test_ip0_refuses_features_that_cost_and_budgets():
 @pytest.mark.slow
 @pytest.mark.parametrize("label", LABELS)
 def test_a_formulation_on_many_random_ensembles(label):
-    """Sixty more (two hundred at the level `thorough`), with every kind of price, and budgets in a
+    """Thirty more (two hundred at the level `thorough`), with every kind of price, and budgets in a
     third of them.
     """
-    several = range(200 if os.environ.get("MILP_TREES_CONFORMANCE") == "thorough" else 60)
+    several = range(200 if os.environ.get("MILP_TREES_CONFORMANCE") == "thorough" else 30)
     many = {
         str(s): random_problem(
             np.random.default_rng(1000 + s), 1 + s % 3, 2, 2 + s % 3, 2 + s % 5, budget=s % 3 == 0
         )
         for s in several
     }
-    many |= {f"free {s}": random_problem(np.random.default_rng(s), 2, 3, lam=0) for s in range(30)}
+    many |= {f"free {s}": random_problem(np.random.default_rng(s), 2, 3, lam=0) for s in range(15)}
     check_pruning_formulation(make(label), many)
 
 

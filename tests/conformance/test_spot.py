@@ -80,20 +80,21 @@ def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("label", VARIANTS)
 def test_a_variant_has_the_same_optimum(label):
-    for name in SOME:
+    """On every second problem; the next variant takes the others."""
+    for name in SOME[VARIANTS.index(label) % 2 :: 2]:
         for check in CHECKS.values():
             check(make(label), decision_problem(name))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", ["spot", "spot:leaf_cut=on", "spot:lower_cut=off"])
-def test_no_constraint_can_be_deleted_unnoticed(label):
+@pytest.mark.parametrize("label", ["spot:leaf_cut=on", "spot:lower_cut=off"])
+def test_no_constraint_of_a_variant_can_be_deleted_unnoticed(label):
     """Deleting any named constraint makes a check fail, or the formulation declares it redundant."""
     check_deletable_constraints(
         make(label),
         {
             name: decision_problem(name)
-            for name in (*SOME, "min-leaf", "min-leaf-forces-one", "leaf-limit")
+            for name in (*SOME[::2], "min-leaf", "min-leaf-forces-one", "leaf-limit")
         },
     )
 

@@ -82,6 +82,9 @@ def pairs(quick_only=False):
     return found
 
 
+PAIRS = [case.values for case in pairs()]
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """What the export of a pair returns for each ending, written once; {} where the formulation
@@ -114,7 +117,8 @@ def exported(tmp_path_factory):
 @pytest.mark.parametrize(("formulation", "name"), pairs())
 def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name, exported):
     """And offset and scale turn it into the natural value; a solver that cannot read a format is
-    said to be one when the file is written.
+    said to be one when the file is written. A reader takes one format of a pair and the other one
+    of the next pair.
     """
     for suffix, written in exported(formulation, name).items():
         path, objective = Path(written["model"]), described(written)["objective"]
@@ -126,9 +130,11 @@ def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name
                 == plain.split(b"\nROWS", 1)[1]
             )
             continue
-        for reader in present():
+        for turn, reader in enumerate(present()):
             if refuses(reader, path):
                 assert any(refuses(reader, path) in note for note in written["notes"])
+                continue
+            if (turn + PAIRS.index((formulation, name)) + (suffix == ".lp")) % 2:
                 continue
             found = READERS[reader](path)
             where = f"{formulation} on {name} as {suffix}, read by {reader}"

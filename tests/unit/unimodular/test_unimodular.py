@@ -37,19 +37,19 @@ from milp_trees.unimodular import (
 
 @pytest.mark.slow
 def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
-    """500 random matrices of four kinds: yes or no, never unknown, as the definition says; the
+    """300 random matrices of four kinds: yes or no, never unknown, as the definition says; the
     submatrix or certificate holds.
     """
     rng, answers = np.random.default_rng(5), {}
-    for case in range(500):
+    for case in range(300):
         a = random_case(rng, case % 4)
         assert max(a.shape) <= 10
         truth, answer = tu_by_definition(a), total_unimodularity(a)
         assert answer.answer == ("yes" if truth else "no"), (case, a.tolist(), answer)
         assert_proven(a, answer)
         answers[answer.answer, answer.proof] = answers.get((answer.answer, answer.proof), 0) + 1
-    assert sum(count for (said, _), count in answers.items() if said == "yes") > 100
-    assert sum(count for (said, _), count in answers.items() if said == "no") > 100
+    assert sum(count for (said, _), count in answers.items() if said == "yes") > 60
+    assert sum(count for (said, _), count in answers.items() if said == "no") > 60
     assert {proof for _, proof in answers} >= {
         "network",
         "transposed network",
