@@ -24,7 +24,7 @@ from milp_trees.data.load import (
     read_named,
 )
 from milp_trees.data.roles import Columns
-from milp_trees.data.table_columns import kind_of
+from milp_trees.data.table_columns import check_complete, kind_of
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError
 
@@ -158,6 +158,7 @@ def load_numeric_columns(
     frame = table.frame
     most = given.reading.max_categories or MOST_LEVELS
     features, many, left_out = usable(table, given, features, meaning, most)
+    check_complete(frame[features])  # members of ensembles have no answer for missing values
     fields = {
         key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")
     }
