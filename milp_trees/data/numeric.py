@@ -26,7 +26,7 @@ from milp_trees.data.load import (
 )
 from milp_trees.data.problems import Problem
 from milp_trees.data.roles import Columns
-from milp_trees.data.table_columns import kind_of
+from milp_trees.data.table_columns import check_complete, kind_of
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError
 
@@ -168,6 +168,7 @@ def load_numeric_columns(
     table = replace(table, problems=(*table.problems, *dated))
     most = given.reading.max_categories or MOST_LEVELS
     features, many, left_out = usable(table, given, features, meaning, most)
+    check_complete(frame[features])  # members of ensembles have no answer for missing values
     fields = {
         key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")
     }

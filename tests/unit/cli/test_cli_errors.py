@@ -106,7 +106,6 @@ def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a,b,y\n1,,no\n0,1,yes\n", "missing value"),
         ("a,b,y\n1,0,no\n0,1,no\n", "one class only"),
         ("a,w,y\n1,-2,no\n0,1,yes\n", "must not be negative"),
         (

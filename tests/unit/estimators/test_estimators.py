@@ -153,7 +153,7 @@ def test_names_labels_and_leaves_survive():
 
 
 def test_text_columns_of_a_frame_are_one_hot_encoded():
-    """Categories need no preparation, in fit and in predict; what is missing is refused."""
+    """Categories need no preparation, in fit and in predict; what was never missing may not be."""
     frame = pd.DataFrame({"colour": ["red", "blue", "green", "red"] * 5, "age": list(range(20))})
     y = ["yes" if c == "red" else "no" for c in frame["colour"]]
     model = mt.OptimalTreeClassifier(max_depth=1).fit(frame, y)
@@ -161,8 +161,10 @@ def test_text_columns_of_a_frame_are_one_hot_encoded():
     assert model.predict(frame.iloc[:3]).tolist() == ["yes", "no", "no"]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"age": "years"}))
+    gone = frame.replace({"colour": {"red": None}})
     with pytest.raises(mt.DataError, match="missing value"):
-        mt.OptimalTreeClassifier().fit(frame.replace({"colour": {"red": None}}), y)
+        model.predict(gone)
+    assert (mt.OptimalTreeClassifier(max_depth=1).fit(gone, y).predict(gone) == y).all()
 
 
 def test_clone_pickle_and_grid_search():
