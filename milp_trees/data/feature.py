@@ -1,4 +1,4 @@
-"""`BinaryFeature`: a yes/no question about one column, with the answer where the value is missing."""
+"""`BinaryFeature`: a yes/no question about one column, and its answer on a missing value."""
 
 from __future__ import annotations
 
