@@ -12,6 +12,8 @@ from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import LISTED
 
+#: Names the folder of the public data sets.
+DATA_VARIABLE = "MILP_TREES_DATA"
 #: Distributions that every run depends on; --json lists all.
 SHOWN = ("numpy", "pandas", "scikit-learn", "numba", "pyomo", "highspy")
 
@@ -33,7 +35,7 @@ def info(as_json: Json = False) -> None:
         ("cores", f"{cores['usable']} usable of {cores['logical']}: {found['cpu'] or 'unknown'}"),
         ("memory", f"{round(found['memory_mb'] or 0):,} MB".replace(",", " ")),
         ("cache", f"{cache['folder']}: {cache['files']} files, {cache['megabytes']:.1f} MB"),
-        ("data", found["data"] or "MILP_TREES_DATA is not set: only built-in and your own tables"),
+        ("data", found["data"] or f"{DATA_VARIABLE} is not set: only built-in and your own tables"),
     ]
     for name, text in lines:
         typer.echo(f"{name:<11} {text}")
@@ -68,7 +70,7 @@ def gathered() -> dict[str, Any]:
         "memory_mb": about["memory_mb"],
         "cores": {"usable": len(here()), "logical": about["logical_cores"]},
         "cache": {"folder": str(cache), "files": len(sizes), "megabytes": sum(sizes) / 1e6},
-        "data": os.environ.get("MILP_TREES_DATA"),
+        "data": os.environ.get(DATA_VARIABLE),
         "solvers": {name: vars(availability_of(cls())) for name, cls in classes.items()},
         "left_out": list(plugins.broken.values()),
     }

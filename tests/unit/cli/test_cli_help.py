@@ -6,6 +6,7 @@ import pytest
 from cli_cases import PLANTED, run
 
 from milp_trees.cli import help as headings
+from milp_trees.cli import info
 from milp_trees.cli.main import app
 from milp_trees.cli.progress import longest
 from milp_trees.results.tables import plain_table, reasons, summary
@@ -127,7 +128,7 @@ def test_the_status_is_said_in_words(changed, said):
 
 
 def test_info_tells_versions_solvers_cores_and_folders(monkeypatch):
-    monkeypatch.setenv("MILP_TREES_DATA", "/some/where")
+    monkeypatch.setenv(info.DATA_VARIABLE, "/some/where")
     found = json.loads(run("info", "--json").stdout)
     assert found["solvers"]["highs"]["found"] is True
     assert found["data"] == "/some/where"
