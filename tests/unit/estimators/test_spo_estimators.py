@@ -21,7 +21,8 @@ import milp_trees as mt
 #: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say
 #: the same of themselves.
 BOOTSTRAP = {
-    "check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"
+    f"check_sample_weight_equivalence_on_{kind}_data": "rows drawn with weights are not repeated rows drawn"
+    for kind in ("dense", "sparse")
 }
 
 

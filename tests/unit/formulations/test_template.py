@@ -54,7 +54,7 @@ def test_a_copy_that_follows_the_comments_registers(monkeypatch):
     """The two comments about `register`, carried out, give a class the registry takes."""
     source = Path(_template.__file__).read_text(encoding="utf-8")
     source = source.replace("# from milp_trees.registering", "from milp_trees.registering").replace(
-        "# @register  <- uncomment in your copy.", "@register  #"
+        "\n# @register\n", "\n@register\n"
     )
     module = types.ModuleType("milp_trees.formulations.my_model")
     module.__package__ = "milp_trees.formulations"
