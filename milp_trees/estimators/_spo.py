@@ -237,6 +237,7 @@ class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = False
         tags.regressor_tags.poor_score = (
             True  # the score is a regret, not a coefficient of determination
         )

@@ -106,7 +106,9 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
             as_constraints(self.constraints)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
-            X, y = validate_data(self, X, y, accept_sparse=SPARSE, **options)
+            X, y = validate_data(
+                self, X, y, accept_sparse=SPARSE, ensure_all_finite=self._finite(), **options
+            )
             columns = self._named(X)
             return columns.dense() if isinstance(columns, SparseColumns) else columns, y
         validate_data(self, X, y, skip_check_array=True)
@@ -116,7 +118,11 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
     def _columns(self, X: Any) -> Mapping[str, np.ndarray]:
         """Check the columns of new rows; a mapping from name to array."""
         if not self._text_columns_:
-            return self._named(validate_data(self, X, reset=False, accept_sparse=SPARSE))
+            return self._named(
+                validate_data(
+                    self, X, reset=False, accept_sparse=SPARSE, ensure_all_finite=self._finite()
+                )
+            )
         validate_data(self, X, reset=False, skip_check_array=True)
         return {str(c): X[c].to_numpy() for c in X.columns}
 
@@ -131,7 +137,12 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
+
+    def _finite(self) -> bool | str:
+        """What scikit-learn's validation asks of the cells of X: missing ones may be there or not."""
+        return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
 
     def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
         given = self.binarizer
