@@ -149,7 +149,7 @@ class Binarizer:
         if self.kind == "tree-guess":
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
-        present = {str(c): frame[c].dropna() for c in frame.columns}
+        present = {str(c): _present(frame[c]) for c in frame.columns}
         self.rules_: dict[str, Rule] = {
             c: self._rule(c, values) if len(values) else [] for c, values in present.items()
         }
@@ -214,7 +214,7 @@ class Binarizer:
             check_finite(name, numbers)
         between = thresholds_at if kind == "numbers" else dates.thresholds_at
         values = np.unique(numbers)
-        if kind == "numbers" and set(values.tolist()) <= {0.0, 1.0}:
+        if kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}:
             return "0/1"
         if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
             # With as many bins as rows, the quantiles give all midpoints already.
@@ -386,6 +386,11 @@ class Binarizer:
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)
         return out
+
+
+def _present(column: pd.Series) -> pd.Series:
+    """The values that are not missing; a complete column is not copied."""
+    return column.dropna() if column.isna().any() else column
 
 
 def _some(names: Any, limit: int = 12) -> str:

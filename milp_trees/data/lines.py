@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.chunks import joined
 from milp_trees.data.encodings import as_utf8
 from milp_trees.data.formats import decimal_of
 from milp_trees.data.reading import SPACE, Reading
@@ -38,6 +39,8 @@ _STATED = re.compile(rb'"?sep=([,;|\t])"?\n')
 _SOMETHING = re.compile(rb"\S")
 #: Rows from which the decimal mark is found, and bytes in which the first line is looked for.
 _SAMPLE, _HEAD = 1000, 1 << 16
+#: Bytes of a table that are read at once.
+_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,9 @@ class Lines:
         # pandas 3 always reads every digit of a float and warns of the option; pandas 2 needs it.
         exact = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
         try:
-            frame = self._read(low_memory=False, **exact)
+            frame = self._in_chunks(low_memory=False, **exact)
+            if frame is None:
+                frame = self._read(low_memory=False, **exact)
         except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError, csv.Error) as error:
             self._refuse_ragged()
             where = str(error).split("error: ")[-1].strip()
@@ -164,7 +169,21 @@ class Lines:
         frame.columns = pd.Index(names)
         return frame
 
-    def _read(self, **options: Any) -> pd.DataFrame:
+    def _in_chunks(self, **options: Any) -> pd.DataFrame | None:
+        """All columns of a large table, read with little memory; None if they must be read at once."""
+        import pandas as pd
+
+        size = len(self.data) - self.begin
+        if size <= _AT_ONCE or int(pd.__version__.split(".")[0]) < 3:
+            return None
+        rows = self.data.count(b"\n", self.begin) + 1
+        try:
+            with self._read(chunksize=max(1, rows * _AT_ONCE // size), **options) as parts:
+                return joined(parts, rows)
+        except (ValueError, OverflowError, csv.Error):
+            return None  # what is wrong is said when the table is read at once
+
+    def _read(self, **options: Any) -> Any:
         import pandas as pd
 
         text = io.BytesIO(self.data)  # shares its memory

@@ -193,7 +193,8 @@ def load_columns(
         frame, features, many, given, chosen.max_categories, fields.get("y"), train
     )
     if not fitted:
-        chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])
+        fitted_on = frame[features] if test is None else frame[features].iloc[train]
+        chosen.fit(fitted_on, None if "y" not in fields else fields["y"][train])
     source = {
         **table.source,
         **table.read_as,

@@ -142,6 +142,7 @@ def read_table(
     reading = reading or Reading()
     lines = None if file.suffix in (".parquet", ".pq") else Lines.of(raw, file, reading)
     frame, header = (_parquet(raw, file), True) if lines is None else (lines.frame(), lines.header)
+    del raw  # a large file is in memory once
     if frame.shape[0] == 0:
         raise DataError(f"{file} has a header but no data rows.")
     if frame.shape[1] < 2 and not alone:

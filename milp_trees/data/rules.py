@@ -126,19 +126,21 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
                 at, numbers = positions(rule), measured(values, rule)
                 cuts = np.sort(at)
                 check_finite(name, numbers)
-                codes.append(np.searchsorted(cuts, numbers, side="left"))
+                codes.append(_small(np.searchsorted(cuts, numbers, side="left"), len(cuts)))
                 column += [len(codes) - 1] * len(rule)
                 cut += np.searchsorted(cuts, at, side="left").tolist()
                 gap.append(gaps(numbers, at))
             elif any(t.kind == "<=" for t in tests):
                 low, high, cuts_of, gaps_of = _ranks_with_missing(name, tests, values)
-                codes += [low, high]
+                codes += [_small(low, len(tests)), _small(high, len(tests))]
                 column += [len(codes) - (2 if t.missing == "no" else 1) for t in tests]
                 cut += cuts_of
                 gap.append(gaps_of)
             else:
+                place, values = _different(frame[names[name]], values)
                 for t in tests:
-                    codes.append(1 - t.evaluate(values).astype(np.int32))
+                    no = (~np.asarray(t.evaluate(values), dtype=bool)).astype(np.int8)
+                    codes.append(no if place is None else no[place])
                     column.append(len(codes) - 1)
                     cut.append(0)
                     gap.append(np.full((1, 2), np.nan))
@@ -148,15 +150,36 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
             raise DataError(
                 f"The column {name!r} must hold {_held(tests)}, as it did when the binarizer was fitted; it holds something else."
             ) from None
-    stacked = (
-        np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)
-    )
+    stacked = _stacked(codes) if codes else np.zeros((len(frame), 0), dtype=np.int8)
     return RankedTests(
-        np.ascontiguousarray(stacked),
+        stacked,
         np.array(column, dtype=np.int64),
         np.array(cut, dtype=np.int64),
         np.vstack(gap),
     )
+
+
+def _different(column: pd.Series, values: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """Of a column of texts without gaps the place of each row's text, and the different texts."""
+    import pandas as pd
+
+    if not isinstance(column.dtype, pd.StringDtype) or column.isna().any():
+        return None, values
+    place, found = pd.factorize(column)
+    return place, np.asarray(found, dtype=object)
+
+
+def _small(codes: np.ndarray, most: int) -> np.ndarray:
+    """Codes from 0 to `most` in one or two bytes where they fit; twice as many fit in comparisons."""
+    return codes.astype(np.int8 if most < 64 else np.int16 if most < 2**14 else np.int32)
+
+
+def _stacked(codes: list[np.ndarray]) -> np.ndarray:
+    """Columns of codes side by side in the smallest common type, row by row; `codes` is emptied."""
+    out = np.empty((len(codes[0]), len(codes)), dtype=np.result_type(*codes))
+    for j in range(len(codes) - 1, -1, -1):
+        out[:, j] = codes.pop()
+    return out
 
 
 def _ranks_with_missing(

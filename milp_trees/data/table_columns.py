@@ -147,11 +147,13 @@ def refuse_spoilt_numbers(name: str, column: pd.Series) -> None:
     import pandas as pd
 
     texts = column.astype(str)
-    numbers = pd.to_numeric(texts, errors="coerce")
-    wrong = numbers.isna().to_numpy()
-    if 0 < wrong.sum() <= SPOILT * len(texts) and numbers.nunique() > MANY_NUMBERS:
-        row = int(wrong.argmax())
+    rows = texts.value_counts(sort=False)
+    numbers = pd.to_numeric(pd.Series(rows.index), errors="coerce")
+    strange = numbers.isna().to_numpy()
+    wrong = int(rows.to_numpy()[strange].sum())
+    if 0 < wrong <= SPOILT * len(texts) and numbers.nunique() > MANY_NUMBERS:
+        row = int(texts.isin(rows.index[strange]).to_numpy().argmax())
         raise DataError(
-            f"The column {name!r} holds numbers but for {int(wrong.sum())} of {len(texts)} entries, such as {texts.iloc[row]!r} in row {row}; "
+            f"The column {name!r} holds numbers but for {wrong} of {len(texts)} entries, such as {texts.iloc[row]!r} in row {row}; "
             "correct them, drop those rows, or leave the column out."
         )

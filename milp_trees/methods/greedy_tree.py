@@ -173,14 +173,15 @@ class _Grower:
         view = self.view
         out = np.empty((view.n_features, values.shape[1]))
         if view.ranked is not None:
-            codes = view.ranked.codes[rows]
+            weights = np.ascontiguousarray(values.T)
             for c in np.unique(view.ranked.column).tolist():
                 here = np.flatnonzero(view.ranked.column == c)
+                codes = view.ranked.codes[rows, c].astype(np.intp)
                 for s in range(values.shape[1]):
                     upto = np.cumsum(
                         np.bincount(
-                            codes[:, c],
-                            weights=values[:, s],
+                            codes,
+                            weights=weights[s],
                             minlength=int(view.ranked.cut[here].max()) + 1,
                         )
                     )
