@@ -234,10 +234,7 @@ class Binarizer:
         return found[1:] if len(found) <= 2 else found
 
     def _guess(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
-        """The rules of the features that a boosted ensemble uses.
-
-        The least important features are removed while the ensemble stays as accurate.
-        """
+        """Rules of the features that a boosted ensemble uses, as few as leave it as accurate."""
         from sklearn.ensemble import GradientBoostingClassifier
 
         def ensemble() -> Any:

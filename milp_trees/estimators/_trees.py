@@ -141,7 +141,7 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
     def _finite(self) -> bool | str:
-        """What scikit-learn's validation asks of the cells of X: missing ones may be there or not."""
+        """Whether cells of X may be missing, in the words of scikit-learn's validation."""
         return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
 
     def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
@@ -271,7 +271,7 @@ class OptimalTree(Inspected, OptimalModel):
             predicts. False: the `DecisionTreeClassifier` alone; it rounds numbers to single
             precision, so a row may go another way if it is that close to a threshold, and it takes
             categories as columns of 0 and 1. By default a Pipeline if the table has columns
-            that are no numbers, otherwise the tree alone.
+            that are no numbers or the tree answers for missing values, otherwise the tree alone.
 
         Returns
         -------
@@ -285,14 +285,15 @@ class OptimalTree(Inspected, OptimalModel):
             scikit-learn compares in single precision, which cannot separate the rows as this tree
             does; or the training rows are needed and were left out of a pickle.
         """
-        from milp_trees.models.export import to_sklearn
+        from milp_trees.models.export import asks_number, to_sklearn
 
         check_is_fitted(self)
         if X is None and (y is not None or sample_weight is not None):
             raise DataError("y and sample_weight belong to rows; give X too.")
         rows = self.result_.problem.dataset if X is None else self._table(self._columns(X))
         if pipeline is None:
-            pipeline = self._text_columns_
+            pipeline = not all(asks_number(t) for t in self.tree_.splits)
+            pipeline = pipeline or self._text_columns_
         tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline))
         if not pipeline:
             return tree

@@ -24,8 +24,8 @@ def to_sklearn(
     """The tree as a fitted `DecisionTreeClassifier`.
 
     It is meant for `plot_tree`, `export_text` and other tools that read `tree_`. Its features are
-    the original columns, with their thresholds; a test of a category becomes a 0/1 feature with
-    the test's name. `feature_names_in_` lists the features. On the given rows it predicts what the
+    the original columns, with their thresholds; a test of a category, of a date, or one that answers
+    for missing values becomes a 0/1 feature with the test's name. `feature_names_in_` lists the features. On the given rows it predicts what the
     tree predicts: scikit-learn rounds values to single precision before it compares them, so a
     threshold that would then divide the rows of a node differently is moved within its gap.
 
@@ -54,7 +54,7 @@ def to_sklearn(
     Raises
     ------
     DataError
-        The tree compares dates, a label is not an action, or no threshold divides the rows of a node in single precision as
+        A label is not an action, or no threshold divides the rows of a node in single precision as
         the tree does.
 
     Examples
@@ -72,11 +72,6 @@ def to_sklearn(
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import Tree as SklearnTree
 
-    if dated := [t for t in tree.splits if t.kind == "<=" and isinstance(t.value, str)]:
-        raise DataError(
-            f"The test '{dated[0].name}' compares dates, which trees of scikit-learn cannot hold; make a number of {dated[0].column!r}, such as days, before the fit, or draw the tree with tree_svg."
-        )
-    _refuse_missing(tree)
     names = _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree.splits, X)
     tree.routes(rows)  # raises DataError for rows that lack features of the tree
@@ -107,15 +102,6 @@ def to_sklearn(
     return model
 
 
-def _refuse_missing(tree: Tree) -> None:
-    """Raise DataError if a test of the tree answers for missing values."""
-    for test in tree.splits:
-        if test.missing or test.kind == "missing":
-            raise DataError(
-                f"The test {test.name!r} answers for missing values, which trees of scikit-learn made here cannot do; use tree.predict, or another export such as python or sql."
-            )
-
-
 def _features(tree: Tree, X: Any) -> list[str]:
     """Names of scikit-learn's features: all numeric columns, then the categories of the tree."""
     if isinstance(X, Dataset):
@@ -137,7 +123,7 @@ def asks_number(test: BinaryFeature) -> bool:
     Otherwise it asks for a category, a date or a missing value, and scikit-learn gets its answer as
     a feature of 0 and 1.
     """
-    complete = getattr(test, "missing", None) is None
+    complete = test.missing is None
     return complete and (
         test.kind == "is" or (test.kind == "<=" and not isinstance(test.value, str))
     )

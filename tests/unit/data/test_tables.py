@@ -235,8 +235,7 @@ def test_thresholds_of_dates_are_dates(tmp_path):
         mt.load_numeric(data.source["path"])
     tree = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp").predictor
     assert mt.Tree.from_json(json.loads(json.dumps(tree.to_json()))) == tree
-    with pytest.raises(mt.DataError, match="compares dates"):
-        to_sklearn(tree, data)
+    assert list(to_sklearn(tree, data).feature_names_in_) == [tree.splits[0].name]
 
 
 def test_look_shows_everything_at_once(tmp_path):

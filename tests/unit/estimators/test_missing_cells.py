@@ -1,0 +1,63 @@
+"""Estimators on tables with missing cells: what they keep, convert and refuse."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import milp_trees as mt
+
+
+def table(seed):
+    """Sixty rows with missing numbers, texts and dates, and a target that knows what is missing."""
+    r = np.random.default_rng(seed)
+    day = pd.to_datetime("2020-01-01") + pd.to_timedelta(r.integers(0, 300, 60), unit="D")
+    frame = pd.DataFrame({"age": r.normal(size=60), "town": r.choice(["a", "b", "c"], 60)})
+    frame["day"] = day
+    for name in frame.columns:
+        frame.loc[r.random(60) < 0.25, name] = None
+    first = frame["age"].isna() | (frame["town"] == "b")
+    y = np.where(r.random(60) < 0.1, ~first, first).astype(int)
+    return frame, y
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_converted_tree_predicts_the_same_on_the_original_table(seed):
+    frame, y = table(seed)
+    model = mt.OptimalTreeClassifier(max_depth=3).fit(frame, y)
+    assert any(t.missing or t.kind == "missing" for t in model.tree_.splits)
+    assert (model.to_sklearn().predict(frame) == model.predict(frame)).all()
+    fresh, _ = table(seed + 100)
+    assert (model.to_sklearn().predict(fresh) == model.predict(fresh)).all()
+
+
+@pytest.mark.parametrize(
+    "model", [mt.OptimalTreeClassifier(max_depth=2), mt.OptimalRuleListClassifier(max_length=2)]
+)
+def test_arrays_may_hold_missing_numbers(model, tmp_path):
+    """The tag says so, the model is not worse than one that ignores the rows' gaps, and it is kept."""
+    frame, y = table(0)
+    X = np.column_stack([frame["age"], np.arange(60) % 7])
+    model.fit(X, y)
+    assert model.__sklearn_tags__().input_tags.allow_nan
+    assert model.score(X, y) > mt.OptimalTreeClassifier(max_depth=2).fit(X[:, 1:], y).score(
+        X[:, 1:], y
+    )
+    model.save(tmp_path / "model.json")
+    again = type(model).load(tmp_path / "model.json")
+    assert (again.predict(X) == model.predict(X)).all()
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(np.where(np.isnan(X), np.inf, X))
+
+
+def test_a_column_that_was_complete_must_stay_complete():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    model = mt.OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
+    with pytest.raises(mt.DataError, match="had none when the features were chosen"):
+        model.predict([[np.nan]])
+
+
+def test_trees_for_decisions_refuse_missing_cells():
+    frame, _ = table(0)
+    costs = np.random.default_rng(0).random((60, 3))
+    with pytest.raises(ValueError, match="NaN"):
+        mt.SPOTree(max_depth=2).fit(frame[["age"]].to_numpy(), costs)
