@@ -170,7 +170,7 @@ class Lines:
         return frame
 
     def _in_chunks(self, **options: Any) -> pd.DataFrame | None:
-        """All columns of a large table, read with little memory; None if they must be read at once."""
+        """All columns of a large table; None if they must be read at once."""
         import pandas as pd
 
         size = len(self.data) - self.begin

@@ -170,7 +170,7 @@ def _different(column: pd.Series, values: np.ndarray) -> tuple[np.ndarray | None
 
 
 def _small(codes: np.ndarray, most: int) -> np.ndarray:
-    """Codes from 0 to `most` in one or two bytes where they fit; twice as many fit in comparisons."""
+    """Codes from 0 to `most` in the fewest bytes that hold twice as many."""
     return codes.astype(np.int8 if most < 64 else np.int16 if most < 2**14 else np.int32)
 
 
