@@ -98,10 +98,13 @@ def solve_there(file: Path, time_limit: float) -> dict[str, Any]:
     mt.solve(mt.Problem(small, mt.Accuracy(), mt.Trees(max_depth=DEPTH)), "dp")
     with stage("imports and compiled functions"):
         pass
-    load.read_table = timed(load.read_table, "load: read the file")  # type: ignore[assignment]
-    load.usable = timed(load.usable, "load: check the columns")  # type: ignore[assignment]
-    Binarizer.fit = timed(Binarizer.fit, "load: choose thresholds")  # type: ignore[method-assign]
-    Binarizer.dataset = timed(Binarizer.dataset, "load: make features")  # type: ignore[method-assign]
+    for place, function, name in (
+        (load, "read_table", "load: read the file"),
+        (load, "usable", "load: check the columns"),
+        (Binarizer, "fit", "load: choose thresholds"),
+        (Binarizer, "dataset", "load: make features"),
+    ):
+        setattr(place, function, timed(getattr(place, function), name))
     with stage("load (the stages above)"):
         data = mt.load(file, target="y", binarizer=BINARIZER)
     problem = mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=DEPTH))

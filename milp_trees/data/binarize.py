@@ -32,6 +32,7 @@ from milp_trees.data.table_columns import (
     counts_as_equal,
     in_single_precision,
     kind_of,
+    present_in,
     refuse_spoilt_numbers,
 )
 from milp_trees.errors import DataError
@@ -149,7 +150,7 @@ class Binarizer:
         if self.kind == "tree-guess":
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
-        present = {str(c): _present(frame[c]) for c in frame.columns}
+        present = {str(c): present_in(frame[c]) for c in frame.columns}
         self.rules_: dict[str, Rule] = {
             c: self._rule(c, values) if len(values) else [] for c, values in present.items()
         }
@@ -383,11 +384,6 @@ class Binarizer:
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)
         return out
-
-
-def _present(column: pd.Series) -> pd.Series:
-    """The values that are not missing; a complete column is not copied."""
-    return column.dropna() if column.isna().any() else column
 
 
 def _some(names: Any, limit: int = 12) -> str:

@@ -91,6 +91,11 @@ def kind_of(name: str, column: pd.Series) -> str:
     return "numbers" if numbers else "text"
 
 
+def present_in(column: pd.Series) -> pd.Series:
+    """The values that are not missing; a complete column is not copied."""
+    return column.dropna() if column.isna().any() else column
+
+
 def as_numbers(column: pd.Series) -> pd.Series:
     """A column of numbers as doubles; dates stay as they are."""
     return column if column.dtype.kind == "M" else column.astype(float)
