@@ -26,6 +26,8 @@ ANSWER_COLUMNS = (
 )
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes", "start accepted")
+#: What tells the problems and runs of a study apart.
+PROBLEM_COLUMNS = ("data", "depth", "task", "seed")
 #: How a prover begins whose bound holds before any search.
 FROM_DATA = "the data"
 
@@ -44,7 +46,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
     return {
         "method": row["method"],
         "problem": (row.get("run") or {}).get("name") or str(row.get("problem_key", ""))[:6],
-        "seed": str(row.get("seed", "")),
+        **_problem_cells(row),
         "status": status,
         "objective": _short(row["objective"]),
         "bound": _short(row["bound"]),
@@ -61,6 +63,18 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "build s": _seconds(times.get("build")),
         "hand-over s": _seconds(times.get("hand_over")),
         "solve s": _seconds(times.get("solve")),
+    }
+
+
+def _problem_cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """What tells the problems and runs of a study apart, by heading."""
+    problem, run = row["problem"], row.get("run") or {}
+    depth = problem["space"].get("max_depth")
+    return {
+        "data": str(run.get("data") or problem["data"].get("path") or "–"),
+        "depth": "–" if depth is None else str(depth),
+        "task": problem["task"]["name"],
+        "seed": str(row.get("seed", "")),
     }
 
 
@@ -120,12 +134,11 @@ def _prover(row: Mapping[str, Any]) -> str:
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """Columns that identify the run of a row: the method, and what else differs between rows."""
-    several = [
-        name
-        for name, key in (("problem", "problem_key"), ("seed", "seed"))
-        if len({row.get(key) for row in rows}) > 1
-    ]
-    return ("method", *several)
+    shown = [_problem_cells(row) for row in rows]
+    several = [name for name in PROBLEM_COLUMNS if len({one[name] for one in shown}) > 1]
+    problems = {str(row.get("problem_key")) for row in rows}
+    told = {tuple(one[name] for name in PROBLEM_COLUMNS if name != "seed") for one in shown}
+    return ("method", *(["problem"] if len(problems) > len(told) else []), *several)
 
 
 def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], reference: str) -> Table:
@@ -135,9 +148,18 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
     for name in columns:
         heading = name.replace(" ", "\n").replace("-", "-\n")
         heading = f"agrees\nwith {reference}" if name == "agrees" else heading
-        words = name in ("method", "problem", "status", "start accepted", "proved by", "agrees")
+        words = name in (
+            "method",
+            "problem",
+            "data",
+            "task",
+            "status",
+            "start accepted",
+            "proved by",
+            "agrees",
+        )
         # A narrow terminal breaks names of methods and of who proved a bound, and cuts nothing.
-        breaks = name in ("method", "problem", "proved by")
+        breaks = name in ("method", "problem", "data", "task", "proved by")
         table.add_column(
             heading,
             justify="left" if words else "right",
@@ -348,7 +370,7 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
 
 
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A comparison as an HTML table."""
+    """A comparison as an HTML table; what is the same in all rows stands above it."""
     rows = list(rows)
     columns = (*_who(rows), *MODEL_COLUMNS, *_search(rows), *_answer(rows))
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
@@ -356,4 +378,7 @@ def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"
         for row in rows
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    same = _problem_cells(rows[0]) if rows else {}
+    said = ", ".join(f"{name} {same[name]}" for name in same if name not in columns)
+    caption = f"<caption>{html.escape(said)}</caption>" if said else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -21,7 +21,7 @@ from milp_trees.measures import (
     variability,
     with_virtual_best,
 )
-from milp_trees.measures.instances import INSTANCE, lines, one_environment, solved
+from milp_trees.measures.instances import INSTANCE, LINE, PROBLEM, lines, one_environment, solved
 from milp_trees.measures.profiles import FLOOR
 from milp_trees.measures.summary import summary
 
@@ -29,8 +29,9 @@ from milp_trees.measures.summary import summary
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
 SHIFT = 1.0
-#: With more lines than this, those that are 0 everywhere are counted instead of drawn, and a legend
-#: has several columns.
+#: So many lines of a figure are named; the others are thin and grey, and the legend counts them.
+NAMED = 8
+#: With more entries than this, a legend has several columns.
 MANY = 16
 
 
@@ -101,21 +102,16 @@ def _steps(ax: Any, table: pd.DataFrame, end: float, start: float | None = None)
     """Draw the columns of a table as steps, the highest at its end first in the legend."""
     styles = line_styles(list(table))
     order = sorted(table, key=lambda name: -table[name].iloc[-1] - 1e-3 * table[name].mean())
-    flat = [name for name in order if not table[name].any()]
-    if len(order) > MANY:
-        order = [name for name in order if name not in flat]
     x = np.append(table.index.to_numpy(dtype=float), end)
-    for name in order:
+    x = x if start is None else np.maximum(x, start)
+    rest = len(order) - NAMED
+    for k, name in enumerate(order):
         y = np.append(table[name], table[name].iloc[-1])
-        ax.step(
-            x if start is None else np.maximum(x, start),
-            y,
-            where="post",
-            label=name,
-            **styles[name],
-        )
-    if flat and len(styles) > MANY:
-        ax.plot([], [], " ", label=f"{len(flat)} others are 0 everywhere")
+        style: dict[str, Any] = {"label": name, **styles[name]}
+        if k >= NAMED:
+            label = f"{rest} other{'s' * (rest > 1)}" if k == NAMED else None
+            style = {"label": label, "color": "0.75", "linewidth": 0.8, "zorder": 1}
+        ax.step(x, y, where="post", **style)
     legend(ax)
 
 
@@ -148,6 +144,9 @@ def _log(ax: Any) -> None:
 
 
 def _profile(wanted: Wanted, ax: Any) -> None:
+    if len(wanted.frame.drop_duplicates(PROBLEM)) == 1:
+        _times(wanted, ax)
+        return
     table = performance_profile(wanted.frame, wanted.timeouts)
     _steps(ax, table, max(2.0, table.index[-1] * 1.2))
     ax.set(
@@ -156,6 +155,26 @@ def _profile(wanted: Wanted, ax: Any) -> None:
         xlabel="time / time of the fastest",
         ylabel="share of instances solved",
         title=f"performance profile; {_counted(wanted)}",
+    )
+
+
+def _times(wanted: Wanted, ax: Any) -> None:
+    """Seconds of every method on one problem: shares of one problem would be no profile."""
+    frame = lines(wanted.frame)
+    frame = frame.assign(done=solved(frame))
+    table = frame.groupby(LINE, sort=False).agg(seconds=("seconds", "median"), done=("done", "all"))
+    table = table.assign(seconds=table["seconds"].clip(lower=FLOOR)).sort_values("seconds")
+    ax.barh(
+        list(table.index),
+        table["seconds"],
+        color=[COLOURS[0] if done else "none" for done in table["done"]],
+        edgecolor=[COLOURS[0] if done else COLOURS[1] for done in table["done"]],
+    )
+    ax.invert_yaxis()
+    ax.set(
+        xscale="log",
+        xlabel="seconds (empty: not proven)",
+        title="one problem, so no profile; time-outs: at the limit",
     )
 
 

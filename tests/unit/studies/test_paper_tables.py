@@ -147,15 +147,39 @@ def test_every_figure_is_drawn_and_names_its_mode(study, kind):
     plt.close(figure)
 
 
-def test_lines_of_a_figure_are_told_apart(study):
-    """Ten lines have no colour with the same dashes twice."""
+def test_a_profile_names_eight_lines_and_greys_the_others(study):
+    """The eight best of ten have no colour with the same dashes twice; the legend counts the rest."""
     import matplotlib.pyplot as plt
 
     figure = study.plot(kind="profile")
     drawn = figure.axes[0].get_lines()
     assert len(drawn) == 10
-    assert len({(line.get_color(), str(line._dash_pattern)) for line in drawn}) == len(drawn)
+    named = {(line.get_color(), str(line._dash_pattern)) for line in drawn[:8]}
+    assert len(named) == 8
+    assert {line.get_color() for line in drawn[8:]} == {"0.75"}
+    words = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert words[8:] == ["2 others"]
     plt.close(figure)
+
+
+def test_one_problem_is_no_profile():
+    """Bars of seconds take its place; a table says above it what is the same in all rows."""
+    import matplotlib.pyplot as plt
+
+    problem = mt.Problem(mt.load("planted:rows=30,tests=4"), mt.Accuracy(), mt.Trees(max_depth=2))
+    one = mt.compare(problem, methods=["dp", "cart"])
+    figure = one.plot(kind="profile")
+    assert "no profile" in figure.axes[0].get_title()
+    assert sorted(t.get_text() for t in figure.axes[0].get_yticklabels()) == ["cart", "dp"]
+    assert len(figure.axes[0].patches) == 2
+    plt.close(figure)
+    assert "depth 2, task accuracy, seed 0</caption>" in one._repr_html_()
+    assert "<th>depth</th>" not in one._repr_html_()
+
+
+def test_tables_of_a_study_show_what_differs(study):
+    for name in ("data", "seed"):
+        assert f"<th>{name}</th>" in study._repr_html_()
 
 
 def test_a_pdf_embeds_its_fonts_as_truetype(store, tmp_path):
