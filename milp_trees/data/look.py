@@ -259,7 +259,7 @@ def _guesses(table: Table, given: Columns) -> list[str]:
         shown = ", ".join(map(repr, texts))
         out.append(f"In {name!r}, {shown} stands for a missing value.")
     for name in table.frame.columns:
-        if table.frame[name].nunique() == 1:
+        if table.frame[name].nunique(dropna=False) == 1:
             out.append(f"{str(name)!r} holds one value only, so it gives no feature.")
         if table.frame[name].dtype.kind in "OTU":
             texts = table.frame[name].dropna().astype(str).drop_duplicates()

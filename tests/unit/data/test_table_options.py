@@ -131,3 +131,11 @@ def test_a_spec_states_how_tables_are_read(tmp_path):
     data["sep"] = "??"
     with pytest.raises(mt.DataError, match=r"problems\[0\].*sep is one character"):
         read_plan(spec)
+
+
+def test_look_does_not_deny_the_feature_of_a_column_that_is_there_or_missing(tmp_path):
+    path = tmp_path / "remarks.csv"
+    path.write_text("age,remark,y\n1,call,no\n2,,yes\n3,,yes\n4,call,no\n", encoding="utf-8")
+    seen = mt.look(path)
+    assert seen.columns.set_index("column").loc["remark", "features"] == 1
+    assert not any("remark" in sentence for sentence in seen.guessed)
