@@ -75,6 +75,23 @@ def columns_of(name: str, stored: Mapping[str, Any]) -> list[str]:
     return [f"hash of {name}"] if "groups" in stored else _share_names(name, stored["classes"])
 
 
+def made_from(source: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that were made from columns of a table, each with the name of that one.
+
+    Parameters
+    ----------
+    source : mapping
+        The description of the data, of a Dataset or a stored result.
+    """
+    maps = source.get("categories", {})
+    try:
+        return {new: name for name, stored in maps.items() for new in columns_of(name, stored)}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"The stored groups of categories are damaged ({type(error).__name__}: {error}); solve again."
+        ) from None
+
+
 def groups(size: int) -> dict[str, Any]:
     """The map of `hash`: the number of groups."""
     return {"groups": size}

@@ -141,6 +141,12 @@ def values(cells: Any, pattern: str) -> np.ndarray:
     return np.asarray(found.tz_localize(None).to_numpy())
 
 
+def ordered(pattern: str, order: str) -> str:
+    """The pattern with the day first or the month first, if one of both comes first in it."""
+    first = {"month-first": "%m", "day-first": "%d"}[order]
+    return pattern if pattern.startswith(first) else _other_order(pattern)
+
+
 def spelled(pattern: str) -> str:
     """A pattern in letters that people use: `DD.MM.YYYY`."""
     return re.sub("%[a-zA-Z]", lambda m: _SPELLED[m[0]], pattern)

@@ -116,7 +116,8 @@ def _names_rows(name: str, column: pd.Series) -> str:
     elif column.dtype == object or types.is_string_dtype(column):
         held = column.dropna()
         if len(held) >= FEW_ROWS and held.head(FEW_ROWS).is_unique and held.is_unique:
-            return f"it has another text in every row, such as {str(held.iloc[0])!r}"
+            which = "every row" if len(held) == len(column) else "every row that has one"
+            return f"it has another text in {which}, such as {str(held.iloc[0])!r}"
     return ""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from milp_trees.data import dates
 from milp_trees.data.formats import Format
 from milp_trees.data.parameters import Whole
 from milp_trees.errors import DataError
@@ -138,6 +139,28 @@ class Reading:
         """
         forgotten = {name: None for name in ("sep", "encoding") if name in self.guessed}
         return replace(self, **forgotten)  # type: ignore[arg-type]
+
+    def stating(self, given: Mapping[str, Any]) -> Reading:
+        """The same reading with what a user states for another file.
+
+        A decimal mark and an order of day and month also count for columns whose form is known.
+
+        Parameters
+        ----------
+        given : mapping
+            Options by name; None means that an option is not stated.
+        """
+        said = {name: value for name, value in given.items() if value is not None}
+        stated = Reading.of(said)
+        formats = dict(self.formats)
+        for name, form in self.formats.items():
+            if form.kind == "number" and stated.decimal:
+                formats[name] = replace(form, decimal=None)
+            if form.kind == "date" and stated.dates:
+                formats[name] = replace(form, pattern=dates.ordered(form.pattern, stated.dates))
+        new = {name: getattr(stated, name) for name in said}
+        guessed = tuple(name for name in self.guessed if name not in said)
+        return replace(self, formats=formats, guessed=guessed, **new)
 
     def to_json(self) -> dict[str, Any]:
         """What differs from the usual; empty for a table that needs no explanation."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from milp_trees.data.checks import checked_labels
 from milp_trees.errors import DataError
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import (
@@ -158,6 +159,8 @@ class OptimalPolicyTree(OptimalTree):
             The method found no tree within the limits, or it failed.
         """
         observed = _observed(treatments, outcomes, propensities)
+        if observed:
+            treatments = checked_labels(treatments, "treatments", len(treatments))
         names = tuple(y.columns) if hasattr(y, "columns") and len(y.columns) > 1 else None
         if y is None and observed:
             X, _ = self._checked(X, np.zeros(len(outcomes)))

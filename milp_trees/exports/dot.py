@@ -17,6 +17,7 @@ class Dot(Export):
     name: ClassVar[str] = "dot"
     about: ClassVar[str] = "Graphviz DOT, a drawing"
     suffix: ClassVar[str] = ".dot"
+    drawing: ClassVar[bool] = True
 
     def write(self, model: Any) -> str:
         program: Any = Program.of(model)

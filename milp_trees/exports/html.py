@@ -28,6 +28,7 @@ class Html(Export):
     about: ClassVar[str] = "interactive page"
     suffix: ClassVar[str] = ".html"
     of_result: ClassVar[bool] = True
+    drawing: ClassVar[bool] = True
 
     def __init__(self, title: str = "", seconds: float = 5.0, most: int = 12) -> None:
         check(seconds, most)

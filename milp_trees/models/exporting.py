@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from milp_trees.data.categories import made_from
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.registering import labels, plugins
 
@@ -26,6 +28,8 @@ class Export(ABC):
     suffix: ClassVar[str]
     #: Whether the format needs a whole Result with its rows, and not only its predictor.
     of_result: ClassVar[bool] = False
+    #: Whether it is only looked at; other formats predict from the columns of the user's table.
+    drawing: ClassVar[bool] = False
 
     @abstractmethod
     def write(self, model: Any) -> str | bytes:
@@ -93,7 +97,11 @@ def make_format(label: str, options: dict[str, Any] | None = None) -> Export:
 
 
 def export(
-    model: Any, to: str, path: str | Path | None = None, options: dict[str, Any] | None = None
+    model: Any,
+    to: str,
+    path: str | Path | None = None,
+    options: dict[str, Any] | None = None,
+    source: Mapping[str, Any] | None = None,
 ) -> str | bytes | Path:
     """A model in another format, as text or bytes, or as a file.
 
@@ -107,6 +115,8 @@ def export(
         File to write; it is replaced if it exists.
     options : dict, optional
         Options of the format by name.
+    source : mapping, optional
+        Description of the data of a tree or rule list; a Result has its own.
 
     Returns
     -------
@@ -123,7 +133,12 @@ def export(
         The model has the wrong type, there is no model, or the file cannot be written.
     """
     form = make_format(to, options)
-    written = form.write(_part(model, form))
+    if source is None and getattr(model, "problem", None) is not None:
+        source = model.problem.dataset.source
+    part = _part(model, form)
+    if not form.drawing:
+        _refuse_made(part, form, made_from(source or {}))
+    written = form.write(part)
     if path is None:
         return written
     file = Path(path)
@@ -134,6 +149,16 @@ def export(
             f"{path} cannot be written: {error.strerror}; name another file."
         ) from error
     return file
+
+
+def _refuse_made(model: Any, form: Export, made: Mapping[str, str]) -> None:
+    """Raise Unsupported if a model asks for a column that the user's table does not have."""
+    asked = [f.column for split in model.splits for f in split.features] if made else []
+    for name in asked:
+        if name in made:
+            raise Unsupported(
+                f"The format {form.name} cannot ask the column {name!r}, which was made from {made[name]!r} and which your table does not have; predict with milp-trees predict, or solve without {made[name]!r} (--drop)."
+            )
 
 
 def _part(model: Any, form: Export) -> Any:

@@ -105,7 +105,7 @@ def certificate(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         What `Result.to_json` gives.
     """
     problem, data = row["problem"], row["problem"]["data"]
-    facts = dict(summary(row))
+    facts = dict(summary(row, verbose=True))  # the bound of an optimum too
     claim = facts.pop("bound", "no bound is known")
     facts = {
         **{name: facts[name] for name in ("method", "status", "value") if name in facts},

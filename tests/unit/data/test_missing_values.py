@@ -1,6 +1,7 @@
 """Missing values: optimal trees agree with an enumeration that knows nothing of our columns."""
 
 import json
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -98,3 +99,41 @@ def test_a_fitted_binarizer_keeps_its_answers():
     assert (again.transform(rows) == fitted.dataset(rows).X).all()
     with pytest.raises(mt.DataError, match="'b' has a missing value in row 1, and it had none"):
         again.transform(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, None]}))
+
+
+def fewest(rows, labels, weights, depth, least, penalty, asked):
+    """Least share of wrong weight plus penalty per leaf; leaves hold at least `least` rows."""
+    whole = sum(weights)
+
+    def best(here, depth):
+        found = None
+        if len(here) >= least:
+            of = [sum(weights[i] for i in here if labels[i] == k) for k in set(labels)]
+            found = Fraction(sum(of) - max(of), whole) + penalty
+        for side in asked if depth else ():
+            if 0 < len(here & side) < len(here):
+                parts = best(here & side, depth - 1), best(here - side, depth - 1)
+                if None not in parts and (found is None or sum(parts) < found):
+                    found = sum(parts)
+        return found
+
+    return best(frozenset(range(len(labels))), depth)
+
+
+@pytest.mark.parametrize("method", ["dp", "dp-sorted"])
+def test_weights_limits_and_three_classes(method):
+    """With a penalty per leaf, and smallest leaves that no tree may have."""
+    for seed in range(100, 140):
+        rows, labels = table(seed)
+        r = np.random.default_rng(seed)
+        n, least, depth = len(labels), int(r.integers(1, 4)), 1 + seed % 2
+        labels = [2 if r.random() < 0.2 and i > 1 else k for i, k in enumerate(labels)]
+        weights = [1, *r.integers(0, 5, n - 1).tolist()]
+        data = mt.Binarizer(kind="midpoints").dataset(pd.DataFrame(rows), labels, weights=weights)
+        task = mt.tasks.WeightedError(leaf_penalty="1/20")
+        problem = mt.Problem(data, task, mt.Trees(depth, min_samples_leaf=least))
+        found = mt.solve(problem, method)
+        want = fewest(rows, labels, weights, depth, least, Fraction(1, 20), divisions(rows))
+        assert (found.predictor is None) == (want is None), seed
+        if want is not None:
+            assert found.objective == pytest.approx(float(want), abs=1e-9), (seed, found.predictor)

@@ -10,9 +10,11 @@ from messy_tables import table, write
 import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
+from milp_trees.pages.tree_content import certificate
 from milp_trees.planning.reading import read_plan
 from milp_trees.planning.recipes import build_problem
 from milp_trees.results.reload import reload
+from milp_trees.results.tables import reasons, summary
 from milp_trees.studies.predict import predict_file
 
 
@@ -77,7 +79,7 @@ def test_many_categories_are_refused_or_grouped(how, tmp_path):
 
 def test_the_label_of_a_row_has_no_part_in_its_share(tmp_path):
     """Changing one label changes shares of rows of other folds only; a value that occurs once gets
-    the share of all rows.
+    the share of the rows of other folds.
     """
     from milp_trees.data.categories import shares
 
@@ -139,3 +141,40 @@ def test_look_does_not_deny_the_feature_of_a_column_that_is_there_or_missing(tmp
     seen = mt.look(path)
     assert seen.columns.set_index("column").loc["remark", "features"] == 1
     assert not any("remark" in sentence for sentence in seen.guessed)
+
+
+def _stored(tmp_path, text):
+    result = mt.solve(
+        mt.Problem(mt.load(write(tmp_path, text)), mt.Accuracy(), mt.Trees(max_depth=1)), "dp"
+    )
+    (tmp_path / "r.json").write_text(json.dumps(result.to_json()))
+    return tmp_path / "r.json"
+
+
+def test_what_is_stated_for_another_file_counts_for_its_columns(tmp_path):
+    """A stated decimal mark and order of day and month win over those of the training rows."""
+    amounts = [f"{i},25 €" for i in range(1, 31)]
+    late = ["yes" if i > 15 else "no" for i in range(1, 31)]
+    pairs = zip(amounts, late, strict=True)
+    stored = _stored(tmp_path, "paid;late\n" + "\n".join(map(";".join, pairs)) + "\n")
+    new = write(tmp_path, "paid;n\n2.125 €;1\n30.125 €;2\n", "new.csv")
+    assert predict_file(stored, new, decimal=".")[0] == ["no", "yes"]
+    assert predict_file(stored, new)[0] == ["yes", "yes"]  # 2125 and 30125
+
+    days = [f"{d:02d}/{m:02d}/2021" for m in (1, 9) for d in range(1, 29)]
+    pairs = zip(days, ["no"] * 28 + ["yes"] * 28, strict=True)
+    stored = _stored(tmp_path, "day,late\n" + "\n".join(map(",".join, pairs)) + "\n")
+    new = write(tmp_path, "day\n01/09/2021\n09/01/2021\n", "days.csv")
+    assert predict_file(stored, new)[0] == ["yes", "no"]
+    assert predict_file(stored, new, dates="month-first")[0] == ["no", "yes"]
+
+
+@pytest.mark.parametrize("how", ["target", "hash"])
+def test_every_text_about_a_result_says_what_groups_may_lose(how, tmp_path):
+    rows = [(f"c{i % 40}", "yes" if i % 40 < 20 else "no") for i in range(200)]
+    path = write(tmp_path, "city,bought\n" + "\n".join(map(",".join, rows)) + "\n")
+    data = mt.load(path, max_categories=10, categories=how)
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    assert "the values of city" in dict(summary(result.to_json()))["tests"]
+    assert any("the values of city" in line for line in reasons([result.to_json()]))
+    assert "the values of city" in dict(certificate(result.to_json()))["tests"]

@@ -188,7 +188,8 @@ def test_all_problems_come_in_one_report(tmp_path):
         ("anything", range(1, 61), "counts the rows from 1"),
         ("customer_id", [i * 37 % 101 for i in range(30)], "another whole number in every row"),
         ("orderID", [i * 37 % 101 for i in range(30)], "another whole number in every row"),
-        ("name", [f"person {i}" for i in range(30)], "another text in every row"),
+        ("name", [f"person {i}" for i in range(30)], "another text in every row, such"),
+        ("cabin", [f"C{i}" if i < 25 else "" for i in range(90)], "in every row that has one"),
         ("who", [f"{i * 7919 % 104729:x}-af" for i in range(30)], "another text in every row"),
     ],
 )

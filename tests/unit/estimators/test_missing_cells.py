@@ -61,3 +61,21 @@ def test_trees_for_decisions_refuse_missing_cells():
     costs = np.random.default_rng(0).random((60, 3))
     with pytest.raises(ValueError, match="NaN"):
         mt.SPOTree(max_depth=2).fit(frame[["age"]].to_numpy(), costs)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_a_missing_treatment_is_refused_with_a_remedy(gap):
+    frame, y = table(0)
+    treatments = y.astype(object)
+    treatments[3] = gap
+    seen = {"outcomes": np.ones(60), "propensities": np.full(60, 0.5)}
+    with pytest.raises(mt.DataError, match="treatments has a missing value at row 3; drop"):
+        mt.OptimalPolicyTree(max_depth=1).fit(frame, treatments=treatments, **seen)
+
+
+def test_a_missing_group_is_refused_with_a_remedy():
+    frame, y = table(0)
+    groups = np.array(["a", "b"] * 30, dtype=object)
+    groups[3] = None
+    with pytest.raises(mt.DataError, match="groups has a missing value at row 3; drop"):
+        mt.FairTreeClassifier(max_depth=1).fit(frame, y, sensitive_features=groups)

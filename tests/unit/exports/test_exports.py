@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from export_cases import AGE, COLOUR, LABELS, SMOKER, THRESHOLDS, rows, rules, tree
 from running import NONE, RUNNERS
+from typer.testing import CliRunner
 
 import milp_trees as mt
+from milp_trees.cli.main import app
 from milp_trees.errors import DataError, UnknownName, Unsupported
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.registering.labels import declared
@@ -147,6 +149,27 @@ def test_an_empty_text_beside_missing_ones_is_refused_where_they_are_the_same():
     model = mt.Tree(Branch(F("x", "==", "", "no"), Leaf(0), Leaf(1)), ("a", "b"))
     with pytest.raises(Unsupported, match="empty text"):
         model.export("onnx")
+
+
+@pytest.mark.parametrize("how", ["target", "hash"])
+def test_columns_that_the_table_of_the_user_does_not_have_are_refused(how, tmp_path):
+    lines = [f"c{i % 40},{'yes' if i % 40 < 20 else 'no'}" for i in range(200)]
+    path = tmp_path / "cities.csv"
+    path.write_text("city,bought\n" + "\n".join(lines) + "\n")
+    data = mt.load(path, max_categories=10, categories=how)
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    stored = tmp_path / "r.json"
+    stored.write_text(json.dumps(result.to_json()))
+    for form in ("c", "sql", "python", "onnx", "pmml", "json"):
+        with pytest.raises(Unsupported, match=r"of yes by city|hash of city"):
+            result.export(form)
+        said = CliRunner().invoke(app, ["export", str(stored), "--to", form, "-o", str(path)])
+        assert said.exit_code != 0
+        assert "was made from 'city'" in said.output
+    for form in ("dot", "html"):  # drawings predict nothing
+        assert "city" in result.export(form)
+    plain = mt.solve(mt.Problem(mt.load("iris"), mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
+    assert plain.export("c") == plain.tree.export("c")
 
 
 def test_wrong_names_and_options():

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import DataError
+from milp_trees.pages.tree_content import certificate
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,14 @@ def test_other_splits_are_those_of_the_root_and_say_how_far_they_are_complete(re
             assert way["value"] == stump(x) + stump(~x)
         else:
             assert way["value"] == leaf(np.ones(len(data.y), dtype=bool))
+
+
+def test_the_certificate_of_an_optimum_holds_its_bound(result):
+    row = result.to_json()
+    facts = dict(certificate(row))
+    assert facts["bound"].startswith(
+        f"{result.value.number:g}, claimed by {row['proved_by']}, gap 0"
+    )
 
 
 def test_only_own_scripts_may_run_and_nothing_is_loaded(page):
