@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
 from milp_trees.limits import Limits
-from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
+from milp_trees.linear.files import FileModel, file_model, opb_model, suffix_of, write_text
 from milp_trees.linear.matrix import MatrixModel, compile_model
+from milp_trees.linear.pseudo_boolean import HEADER, best_bound, proof_text
 from milp_trees.linear.solutions import OBJECTIVE, write_solution
 from milp_trees.mip.method import too_large
+from milp_trees.mip.proving import row_duals, with_duals
+from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.agreement import choose_reference, units
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation
     from milp_trees.problem import Problem
 
-SUFFIXES = (".mps", ".mps.gz", ".lp")
+SUFFIXES = (".mps", ".mps.gz", ".lp", ".opb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,54 @@ class Export:
         kind = suffix_of(path, SUFFIXES).removesuffix(".gz")
         write_text(path, self.file.text(kind, comments(self.described, beside)))
 
+    def pseudo_boolean(self) -> Export:
+        """The same as a pseudo-Boolean problem.
+
+        Raises
+        ------
+        Unsupported
+            The model has other variables than 0/1 variables, numbers that are not whole, or a row
+            that nothing satisfies.
+        """
+        if why := self.matrix.contradiction():
+            raise Unsupported(f"{why} A pseudo-Boolean problem with such a row is not written.")
+        file = opb_model(self.file)
+        said = description(self.problem, self.formulation, self.m, self.matrix, file)
+        return replace(self, file=file, described=said)
+
+    def prove(self, path: Path, point: np.ndarray, limits: Limits) -> int:
+        """Write the VeriPB proof of the bound of the relaxation.
+
+        Parameters
+        ----------
+        path : Path
+        point : array
+            A solution, as `point` returns it.
+        limits : Limits
+
+        Returns
+        -------
+        int
+            The bound, in units of the objective of the file.
+
+        Raises
+        ------
+        Unsupported
+            No solver gives duals of the relaxation.
+        Stopped
+            A limit was reached.
+        """
+        names = [n for n in with_duals() if availability_of(registry.solver(n)).found]
+        if not names:
+            raise Unsupported(
+                f"A proof needs duals, and no solver that gives them is installed; install {' or '.join(with_duals())}, or write the model alone with --no-solution."
+            )
+        options = self.formulation.options_for(names[0], self.m.view, self.problem.space)
+        duals = row_duals(names[0], self.file.model, limits, options)
+        bound = best_bound(self.file.model, duals)
+        path.write_text(proof_text(self.file.model, self.file.columns, bound, point))
+        return bound.bound
+
 
 def prepare(problem: Problem, formulation: str, limits: Limits) -> Export:
     """Build and compile a model that is to be written to a file.
@@ -130,7 +181,8 @@ def export_model(
     formulation : str
         With its options: `flow-oct:merge_rows=off`.
     path : path
-        Ends in `.mps`, `.mps.gz` or `.lp`.
+        Ends in `.mps`, `.mps.gz` or `.lp`; or in `.opb`, for a pseudo-Boolean problem, whose proof
+        for VeriPB, `NAME.pbp`, is written with the solution.
     solution : bool, default=True
         Whether to solve the problem (with an exact engine, or with the formulation itself on HiGHS)
         and write `NAME.sol`: a line per variable that is not 0.
@@ -141,7 +193,7 @@ def export_model(
     Returns
     -------
     dict
-        `model`, `description` and `solution` (paths), `status` (of the problem: optimal or
+        `model`, `description`, `solution` and for `.opb` `proof` (paths), `status` (of the problem: optimal or
         infeasible; None if it was not solved), `objective` (of the model, as the file states it),
         `value` (natural), `unit`, `proved_by`, and `notes`: solvers that cannot read such a file. A
         description holds `offset` and `scale` as exact fractions, with value = offset + scale ·
@@ -171,19 +223,30 @@ def export_model(
     suffix = suffix_of(path, SUFFIXES)
     stem = path.name[: -len(suffix)]
     beside = path.with_name(f"{stem}.json")
-    target = path.with_name(f"{stem}.sol")
+    target, proof = path.with_name(f"{stem}.sol"), path.with_name(f"{stem}.pbp")
     _check_writable(path, beside, target if solution else None)
     export = prepare(problem, formulation, limits)
+    if suffix == ".opb":
+        _check_kind(proof, HEADER, "the proof")
+        export = export.pseudo_boolean()
     described = export.described
     described["solution"] = None
     out: dict[str, Any] = dict.fromkeys(
         ("solution", "status", "objective", "value", "unit", "proved_by")
     )
+    notes: list[str] = []
     if solution:
         best = _optimum(problem, formulation, limits)
         if best.value is not None:
             point = export.point(best)
             write_solution(export.file, point, target)
+            if suffix == ".opb":
+                bound = export.prove(proof, point, limits)
+                out |= {"proof": str(proof)}
+                gap = round(export.file.model.objective(point)) - bound
+                notes += [
+                    f"{proof.name} proves the bound {bound} of the relaxation, {gap} below the optimum."
+                ] * bool(gap)
             out |= {
                 "solution": str(target),
                 "objective": export.file.model.objective(point),
@@ -202,9 +265,11 @@ def export_model(
         and target.read_text(errors="replace").startswith(OBJECTIVE)
     ):
         target.unlink()  # the solution of an earlier model with this name
+    if suffix == ".opb" and "proof" not in out:
+        proof.unlink(missing_ok=True)
     export.write(path, beside.name)
     beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
-    notes = [
+    notes += [
         f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))
     ]
     return {"model": str(path), "description": str(beside), **out, "notes": notes}
@@ -225,13 +290,14 @@ def _check_writable(path: Path, beside: Path, target: Path | None) -> None:
         )
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file in it.")
-    if (
-        target is not None
-        and target.exists()
-        and not target.read_text(errors="replace").startswith(OBJECTIVE)
-    ):
+    if target is not None:
+        _check_kind(target, OBJECTIVE, "the optimum")
+
+
+def _check_kind(target: Path, begins: str, what: str) -> None:
+    if target.exists() and not target.read_text(errors="replace").startswith(begins):
         raise DataError(
-            f"{target} is to hold the optimum and exists already as another kind of file; choose another name, or write the model alone (solution=False)."
+            f"{target} is to hold {what} and exists already as another kind of file; choose another name, or write the model alone (solution=False)."
         )
 
 

@@ -21,7 +21,15 @@ from milp_trees.measures import (
     variability,
     with_virtual_best,
 )
-from milp_trees.measures.instances import INSTANCE, LINE, PROBLEM, lines, one_environment, solved
+from milp_trees.measures.instances import (
+    INSTANCE,
+    LINE,
+    PROBLEM,
+    lines,
+    one_environment,
+    solved,
+    times,
+)
 from milp_trees.measures.profiles import FLOOR
 from milp_trees.measures.summary import summary
 
@@ -91,7 +99,7 @@ def draw(kind: str, wanted: Wanted, ax: Any = None) -> Any:
 
 
 def line_styles(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Colour and dashes of every line, in the order in which lines first occur in the study."""
+    """Colour and dashes of the lines that a figure names, in the order of the study."""
     return {
         name: {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k // 7 % len(DASHES)]}
         for k, name in enumerate(names)
@@ -100,19 +108,22 @@ def line_styles(names: list[str]) -> dict[str, dict[str, Any]]:
 
 def _steps(ax: Any, table: pd.DataFrame, end: float, start: float | None = None) -> None:
     """Draw the columns of a table as steps, the highest at its end first in the legend."""
-    styles = line_styles(list(table))
     order = sorted(table, key=lambda name: -table[name].iloc[-1] - 1e-3 * table[name].mean())
+    styles = line_styles([name for name in table if name in order[:NAMED]])
     x = np.append(table.index.to_numpy(dtype=float), end)
     x = x if start is None else np.maximum(x, start)
     rest = len(order) - NAMED
     for k, name in enumerate(order):
         y = np.append(table[name], table[name].iloc[-1])
-        style: dict[str, Any] = {"label": name, **styles[name]}
-        if k >= NAMED:
-            label = f"{rest} other{'s' * (rest > 1)}" if k == NAMED else None
-            style = {"label": label, "color": "0.75", "linewidth": 0.8, "zorder": 1}
+        style = {"label": name, **styles[name]} if k < NAMED else grey(rest if k == NAMED else 0)
         ax.step(x, y, where="post", **style)
     legend(ax)
+
+
+def grey(count: int) -> dict[str, Any]:
+    """The style of a line that is not named; the legend tells the count if it is positive."""
+    label = f"{count} other{'s' * (count > 1)}" if count else None
+    return {"label": label, "color": "0.75", "linewidth": 0.8, "zorder": 1}
 
 
 def legend(ax: Any) -> None:
@@ -161,7 +172,7 @@ def _profile(wanted: Wanted, ax: Any) -> None:
 def _times(wanted: Wanted, ax: Any) -> None:
     """Seconds of every method on one problem: shares of one problem would be no profile."""
     frame = lines(wanted.frame)
-    frame = frame.assign(done=solved(frame))
+    frame = frame.assign(done=solved(frame), seconds=times(frame, wanted.timeouts))
     table = frame.groupby(LINE, sort=False).agg(seconds=("seconds", "median"), done=("done", "all"))
     table = table.assign(seconds=table["seconds"].clip(lower=FLOOR)).sort_values("seconds")
     ax.barh(
@@ -171,10 +182,12 @@ def _times(wanted: Wanted, ax: Any) -> None:
         edgecolor=[COLOURS[0] if done else COLOURS[1] for done in table["done"]],
     )
     ax.invert_yaxis()
+    if len(table) > MANY:
+        ax.tick_params(axis="y", labelsize=max(4, 10 * MANY // len(table)))
     ax.set(
         xscale="log",
         xlabel="seconds (empty: not proven)",
-        title="one problem, so no profile; time-outs: at the limit",
+        title=f"one problem, so no profile; time-outs: {wanted.timeouts}",
     )
 
 

@@ -13,7 +13,10 @@ import pandas as pd
 
 from milp_trees.measures.profiles import FLOOR
 from milp_trees.studies.columns import flat
-from milp_trees.studies.figures import Wanted, draw, legend, line_styles
+from milp_trees.studies.figures import COLOURS, Wanted, draw, grey, legend, line_styles
+
+#: Dashes tell bounds from incumbents here, so only colours tell methods apart.
+MOST = len(COLOURS)
 
 
 def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any = None) -> Any:
@@ -46,32 +49,32 @@ def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any
 
 
 def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
-    """Incumbent and bound over time of the rows of the study's first problem."""
+    """Incumbent and bound over time of the rows of the study's first problem.
+
+    The runs with the smallest gaps, and of these the fastest, are named.
+    """
     first = rows[0]["problem_key"] if rows else None
     shown = [row for row in rows if row["problem_key"] == first and row["trace"]]
     seeds = len({row["seed"] for row in shown}) > 1
     names = [flat(row)["variant"] + f", seed {row['seed']}" * seeds for row in shown]
-    styles = line_styles(list(dict.fromkeys(names)))
-    for i, (name, row) in enumerate(zip(names, shown, strict=True)):
-        colour = styles[name]["color"]
+    order = sorted(range(len(shown)), key=lambda i: (_far(shown[i]), shown[i]["seconds"]))
+    named = [names[i] for i in sorted(order[:MOST])]
+    styles = line_styles(list(dict.fromkeys(named)))
+    for place, i in enumerate(order):
+        row = shown[i]
         points = np.array(
             [[np.nan if v is None else v for v in p] for p in row["trace"]], dtype=float
         )
         end = max(row["seconds"], points[-1, 0])
         points = np.vstack([points, [end, *points[-1, 1:]]])
         seconds = np.maximum(points[:, 0], FLOOR)
-        width = 1.2 + 2.8 * (len(shown) - 1 - i) / len(
-            shown
-        )  # coinciding lines remain visible as borders of each other
-        ax.step(
-            seconds,
-            points[:, 1],
-            where="post",
-            color=colour,
-            linewidth=width,
-            label=name,
-        )
-        ax.step(seconds, points[:, 2], where="post", color=colour, linewidth=width, linestyle="--")
+        # Coinciding lines remain visible as borders of each other.
+        style = {"linewidth": 1.2 + 2.8 * max(0, MOST - 1 - place) / MOST, "label": names[i]}
+        style["color"] = styles.get(names[i], {}).get("color")
+        if place >= MOST:
+            style = grey(len(order) - MOST if place == MOST else 0)
+        ax.step(seconds, points[:, 1], where="post", **style)
+        ax.step(seconds, points[:, 2], where="post", **{**style, "label": None}, linestyle="--")
     ax.set(
         xscale="log",
         xlabel="seconds",
@@ -81,6 +84,12 @@ def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
     if shown:
         ax.set_ylim(*visible_range(shown))
         legend(ax)
+
+
+def _far(row: Mapping[str, Any]) -> float:
+    """Distance of the last incumbent and bound of a row; infinite if one of them is unknown."""
+    incumbent, bound = row["trace"][-1][1:]
+    return float("inf") if None in (incumbent, bound) else abs(incumbent - bound)
 
 
 def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:

@@ -163,8 +163,7 @@ def _read(
     Labels, columns of text, numbers and dates are read like those of the training rows.
     """
     maps = source.get("categories", {})
-    reading = Reading.from_json(source.get("reading", {})).elsewhere()
-    reading = replace(reading, **{n: getattr(Reading.of(given), n) for n in given})
+    reading = Reading.from_json(source.get("reading", {})).elsewhere().stating(given)
     plain = {name: Format("number") for name in numbers if name not in reading.formats}
     options: dict[str, Any] = {
         "labels": [target] if target else [],

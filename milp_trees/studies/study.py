@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import MilpTreesError
 from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
-from milp_trees.results.tables import plain_table, reasons, rows_html
+from milp_trees.results.tables import plain_table, reasons, rows_html, same_in_all
 from milp_trees.studies.columns import COLUMNS, flat
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import Made
@@ -207,9 +207,11 @@ class Study:
     def table(self, width: int = 200) -> str:
         """The rows as a text table: sizes, times, bounds, values and agreement.
 
-        Reasons of rows without an answer are below the table.
+        What all rows share is above the table; reasons of rows without an answer are below it.
         """
-        return plain_table(self.rows, width) + "".join(f"{line}\n" for line in reasons(self.rows))
+        same = same_in_all(self.rows)
+        lines = "".join(f"{line}\n" for line in reasons(self.rows))
+        return (f"{same}\n\n" if same else "") + plain_table(self.rows, width) + lines
 
     def plot(
         self,

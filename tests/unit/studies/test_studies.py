@@ -245,3 +245,15 @@ def test_a_study_is_plotted(problem, tmp_path):
     profile = performance_profile(study.frame())
     assert profile.iloc[-1].tolist() == [1.0, 1.0]
     assert profile.loc[1.0].max() == 1.0
+
+
+def test_curves_over_time_name_as_many_runs_as_there_are_colours(problem):
+    import matplotlib.pyplot as plt
+
+    off = ("cache", "cache_two", "similarity", "per_test", "sibling", "larger_first", "gini")
+    study = mt.compare(problem, ["dp", *(f"dp:{name}=off" for name in off)])
+    axes = study.plot().axes[0]
+    named = [(line.get_color(), line.get_label()) for line in axes.get_legend().get_lines()]
+    assert [label for _, label in named][-1] == "1 other"
+    assert len({colour for colour, _ in named}) == 8
+    plt.close("all")
