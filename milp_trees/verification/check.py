@@ -23,6 +23,7 @@ from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
 from milp_trees.verification.front import HISTORY as OF_FRONTS
 from milp_trees.verification.front import check_front, derive_front
+from milp_trees.verification.proved import proof_beside, proved_by
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import check_scores, check_value
 from milp_trees.verification.verdict import Verification
@@ -45,6 +46,7 @@ def verify(
     path: str | Path | None = None,
     time_limit: float = 60.0,
     expect: Mapping[str, Any] | None = None,
+    proof: str | Path | None = None,
 ) -> Verification:
     """Recompute what a result states, and derive again what it claims.
 
@@ -61,6 +63,8 @@ def verify(
     expect : mapping, optional
         Requirements on the problem, by their place in `Statement.to_json`, for example
         `{"space.max_depth": 2}`.
+    proof : path, optional
+        The proof file of the result, which is checked instead of deriving the claim again.
 
     Returns
     -------
@@ -111,9 +115,15 @@ def verify(
         ]
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
-        found = (derive_front if front else derive)(read, Limits(time=time_limit))
+        limits = Limits(time=time_limit)
+        if proof is not None:
+            found = proved_by(read, proof)
+        else:
+            found = (derive_front if front else derive)(read, limits)
         root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
         loose = (*loose, *OF_FRONTS) if front else loose
+        if data.get("proof") and proof is None:
+            loose = (*loose, "proof")
         not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
         sentences = (*checked, *of_scores, *told(not_verified), found.sentence)
         return Verification(
@@ -150,6 +160,7 @@ def verify_file(
     """
     data = read_json(file)
     if isinstance(data, dict) and data.get("kind") == "pruning-curve":
+        options.pop("proof", None)
         return [verify_curve(data, dataset, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):
@@ -158,6 +169,8 @@ def verify_file(
             )
     if isinstance(data, list) and not data:
         raise VerificationError(f"{file} holds no result.")
+    if isinstance(data, dict) and options.get("proof") is None:
+        options = {**options, "proof": proof_beside(data, Path(file))}
     return [verify(row, dataset, **options) for row in (data if isinstance(data, list) else [data])]
 
 

@@ -62,6 +62,17 @@ def _point(value: Any) -> bool:
     )
 
 
+def _proof(value: Any) -> bool:
+    """Facts of a proof file; its name has no folder, as it lies beside the result."""
+    if not isinstance(value, Mapping) or set(value) != set(PROOF):
+        return False
+    return all(check(value[key]) for key, check in PROOF.items()) and not (
+        set("/\\") & set(value["file"])
+    )
+
+
+PROOF = {"file": name, "sha256": name, "claims": count, "bytes": count, "seconds": amount}
+
 #: Every field of a stored result: its check, and the same in words.
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (count, "a whole number"),
@@ -96,12 +107,13 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "predictor": (optional(objects), "an object or null"),
     "trace": (listed(_point), "a list of [seconds, incumbent, bound]"),
     "history": (optional(is_history), "equally long lists of numbers by name, or null"),
+    "proof": (optional(_proof), "file, sha256, claims, bytes and seconds of a proof, or null"),
     "options": (objects, "an object"),
     "versions": (each(text), "texts by name"),
     "problem": (objects, "an object"),
 }
 #: Fields that results of older versions do not have.
-LATER = frozenset({"history"})
+LATER = frozenset({"history", "proof"})
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Verdict(enum.Enum):
     """How far a result was checked; the strongest verdict is the first."""
 
+    #: A proof file was checked: its claims hold for the problem of the result, rule by rule.
+    PROVED = "proved"
     #: Its optimum (or bound) was derived again by a method that has no part in common with the one
     #: that made it.
     DERIVED = "derived"

@@ -56,6 +56,7 @@ def test_what_shares_nothing_imports_nothing_in_common():
     assert len(independent) > 50
     common = {(a, b): shared for a, b in independent if (shared := parts(able[a]) & parts(able[b]))}
     helpers = {
+        "milp_trees.engines.list_proofs.emit",  # writes a proof of an answer that is there: no search
         "milp_trees.formulations._pruning",  # trees as arrays, and names: no row of a model
         "milp_trees.engines.dynamic.contexts",  # how compiled code reads a record of arrays: no search
         "milp_trees.engines.list_search.bits",  # sets of rows as words, tested against sums over rows

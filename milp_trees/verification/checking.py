@@ -1,0 +1,97 @@
+"""Check a proof file with the checker that its kind needs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from milp_trees.errors import DataError, VerificationError
+from milp_trees.verification import (
+    check_count,
+    check_proof,
+    check_slowly,
+    proof_reading,
+    slow_reading,
+)
+from milp_trees.verification.proof_files import read_statement
+
+
+def one_thread() -> Any:
+    """A context in which numpy multiplies on one thread.
+
+    The checkers make many small products, for which threads cost far more than they save.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a checker found in a proof that holds.
+
+    Parameters
+    ----------
+    proved : bool
+        Whether the model of the file is proved to be optimal; otherwise a bound is.
+    bound, value : int or None
+        The bound on all models, and the value of the file's model, in units of the costs.
+    sentence : str
+    """
+
+    proved: bool
+    bound: int | None
+    value: int | None
+    sentence: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool = False) -> Checked:
+    """Check a proof file.
+
+    Parameters
+    ----------
+    proof : path
+    data : path, optional
+        The data file, unless the proof holds its rows.
+    slowly : bool, default=False
+        Use the second checker, which is written in plain loops and shares no code with the first.
+
+    Returns
+    -------
+    Checked
+
+    Raises
+    ------
+    VerificationError
+        The proof does not hold; the sentence names the first claim that does not follow.
+    DataError
+        A file cannot be read, or is no proof.
+    """
+    stated = read_statement(proof)
+    if data is None and stated.get("data", {}).get("kind") == "table":
+        raise DataError(f"{proof} needs its data file; give it after the proof.")
+
+    try:
+        lines = proof_reading.unpacked(proof).decode().splitlines()
+        if slowly:
+            bound, value = check_slowly.check_slowly(lines, data)
+            what = "proved" if value == bound else "a proven bound"
+            return Checked(value == bound, bound, value, f"{what}: {bound} in units of the costs")
+        if [line for line in lines if line.strip()][-1].startswith("{"):
+            with one_thread():
+                counted = check_count.check(lines, data)
+            return Checked(True, counted.optimum, counted.optimum, counted.sentence)
+        with one_thread():
+            found = check_proof.check(lines, data)
+    except proof_reading.Unreadable as reason:
+        raise DataError(f"The proof cannot be checked: {reason}") from None
+    except (proof_reading.Wrong, slow_reading.Refused) as reason:
+        raise VerificationError(f"The proof does not hold: {reason}") from None
+    except proof_reading.FAULTS as reason:
+        raise DataError(f"The proof cannot be checked: {reason}") from None
+    return Checked(found.proved, found.bound, found.value, found.sentence)

@@ -1,0 +1,261 @@
+"""Proof files: the statement of a problem, and a file that holds it with its claims.
+
+`docs/guide/proofs.md` defines the format.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.by_name import registry
+from milp_trees.errors import DataError, Unsupported
+from milp_trees.limits import Limits, Stopped
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.rule_list import RuleList
+from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.studies.attempt import default_method, named_method
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.verification import proof_reading
+from milp_trees.verification.proof_data import data_of
+
+if TYPE_CHECKING:
+    from milp_trees.methods.claims import Claims
+    from milp_trees.methods.method import Method
+    from milp_trees.problem import Problem
+    from milp_trees.results.result import Result
+
+#: Compression: higher levels make files a tenth smaller and take several times as long.
+LEVEL = 6
+
+
+def write_proof(
+    path: str | Path, problem: Problem, result: Result, claims: Claims, rows: bool = False
+) -> dict[str, Any]:
+    """Write a proof file.
+
+    Parameters
+    ----------
+    path : str or Path
+    problem : Problem
+    result : Result
+        Its predictor is the model of the statement.
+    claims : Claims
+        As the method that made the result hands them over.
+    rows : bool, default=False
+        State the rows of the problem, even if there is a data file.
+
+    Returns
+    -------
+    dict
+        `claims` (their number), `bytes`, `seconds` of writing, and `data`: "table" if the checker
+        reads the data file, "rows" if the proof holds the rows.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written.
+    """
+    began = time.perf_counter()
+    stated = statement(problem, result, claims, rows)
+    lines = [json.dumps(stated, ensure_ascii=False)]
+    lines += [json.dumps(claim, separators=(",", ":")) for claim in claims.items]
+    if "count" in claims.notes:  # a further line, for check_count.py
+        lines.append(json.dumps(claims.notes["count"]))
+    raw = gzip.compress(("\n".join(lines) + "\n").encode(), LEVEL, mtime=0)
+    try:
+        Path(path).write_bytes(raw)
+    except OSError as error:
+        raise DataError(f"The proof cannot be written to {path}: {error.strerror}.") from None
+    return {
+        "claims": len(claims.items),
+        "bytes": len(raw),
+        "seconds": time.perf_counter() - began,
+        "data": stated["data"]["kind"],
+    }
+
+
+def read_statement(path: str | Path) -> dict[str, Any]:
+    """The statement of a proof file.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or is no proof.
+    """
+    try:
+        first = proof_reading.unpacked(path).decode().split("\n", 1)[0]
+        stated = json.loads(first, object_pairs_hook=proof_reading.once)
+    except (*proof_reading.FAULTS, proof_reading.Wrong) as error:
+        raise DataError(f"{path} is no proof that can be read ({error}).") from None
+    if not isinstance(stated, dict) or stated.get("format") != "milp-trees-proof":
+        raise DataError(f"{path} is no proof: its first line is not the statement of one.")
+    return stated
+
+
+def statement(
+    problem: Problem, result: Result, claims: Claims, rows: bool = False
+) -> dict[str, Any]:
+    """What a proof is about: the first line of its file.
+
+    Parameters
+    ----------
+    problem, result, claims
+        As for `write_proof`.
+    rows : bool, default=False
+        State the rows of the problem, even if there is a data file.
+
+    Returns
+    -------
+    dict
+    """
+    view, space = problem.view(CostMatrix), problem.space
+    lists = isinstance(space, RuleLists)
+    model = result.predictor
+    split = view.split_costs.tolist()
+    bound = _proven(view, claims)
+    return {
+        "format": "milp-trees-proof",
+        "version": 1,
+        "kind": "lists" if lists else "trees",
+        "depth": space.max_length if isinstance(space, RuleLists) else problem.trees.max_depth,
+        "leaves": None if lists else problem.trees.max_leaf_nodes,
+        "leaf_cost": view.leaf_cost,
+        "split_costs": split[0] if len(set(split)) == 1 else split,
+        "minima": _minima(view, space),
+        **data_of(problem, view, rows),
+        "side": [
+            {
+                "name": row.name,
+                "coefs": {"kind": "listed", "values": row.coefs.tolist()},
+                "lower": row.lower,
+                "upper": row.upper,
+            }
+            for row in view.side
+        ],
+        "multipliers": list(claims.multipliers) or [0] * len(view.side),
+        "denominator": claims.denominator,
+        "actions": [str(a) for a in view.actions],
+        "offset": _ratio(view.offset),
+        "scale": _ratio(view.scale),
+        "unit": result.value.unit if result.value else "",
+        "model": None if model is None else _model(model, view),
+        "value": None if model is None else view.objective(model),
+        "bound": bound,
+    }
+
+
+def _proven(view: CostMatrix, claims: Claims) -> int:
+    """The bound on Z that the last claim gives, with multipliers of the side rows."""
+    least = int(claims.items[-1][0])
+    for mu, row in zip(claims.multipliers, view.side, strict=False):
+        least -= mu * int((row.upper if mu > 0 else row.lower) or 0)
+    return -(-least // claims.denominator)
+
+
+def _ratio(number: Any) -> str:
+    return f"{number.numerator}/{number.denominator}"
+
+
+def _minima(view: CostMatrix, space: Any) -> list[dict[str, Any]]:
+    """Smallest leaves (or rules); amounts per row of the view, which are rows of the data."""
+    fewest = space.min_samples_rule if isinstance(space, RuleLists) else space.min_samples_leaf
+    found = []
+    if fewest > 1:
+        plain = bool((view.counts == 1).all())
+        amounts: Any = "rows" if plain else {"listed": view.counts.tolist()}
+        found.append({"least": fewest, "amounts": amounts})
+    for amounts, least in view.leaf_minima:
+        found.append({"least": int(least), "amounts": {"listed": amounts.tolist()}})
+    return found
+
+
+def _model(model: Any, view: CostMatrix) -> Any:
+    """A tree as nested lists, or a rule list, in numbers of features and actions."""
+    model = view.canonical(model)
+    index: dict[Any, int] = dict(view.index)
+    if isinstance(model, RuleList):
+        rules = [[index[rule.antecedent], rule.action] for rule in model.rules]
+        return {"rules": rules, "default": model.default}
+
+    def nested(node: Any) -> Any:
+        if isinstance(node, Leaf):
+            return int(node.action)
+        return [index[node.test], nested(node.left), nested(node.right)]
+
+    return nested(model.root)
+
+
+def prove(
+    method: Any, problem: Problem, result: Result, path: str | Path, limits: Limits
+) -> Result:
+    """The result with a proof of its bound in a file.
+
+    If there is no proof, the result says why in its message.
+
+    Parameters
+    ----------
+    method : Method
+        It made the result.
+    problem : Problem
+    result : Result
+    path : path
+        The file; it is replaced if it exists.
+    limits : Limits
+        Limits of the pass that collects the claims.
+
+    Returns
+    -------
+    Result
+    """
+    began = time.perf_counter()
+    try:
+        claims = method.prove(problem, result, limits)
+    except (Unsupported, Stopped) as error:
+        why = str(error) if isinstance(error, Unsupported) else "the time limit ended it."
+        said = f"No proof was written: {why}"
+        return replace(result, message=f"{result.message} {said}".strip())
+    found = write_proof(path, problem, result, claims)
+    facts = {
+        "file": Path(path).name,
+        "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest(),
+        "claims": found["claims"],
+        "bytes": found["bytes"],
+        "seconds": time.perf_counter() - began,
+    }
+    return replace(result, proof=facts)
+
+
+def prover(method: str | Method | None, problem: Problem) -> Method:
+    """The method of this name, which must be able to prove what it returns.
+
+    Parameters
+    ----------
+    method : str, Method or None
+        None: the default method of the problem.
+    problem : Problem
+
+    Raises
+    ------
+    Unsupported
+        The method writes no proofs; the sentence names methods that do and take the problem.
+    """
+    chosen = named_method(method or default_method(problem))
+    if chosen.proves:
+        return chosen
+    classes: dict[str, Any] = registry.classes("methods")
+    able = [registry.method(name) for name, one in classes.items() if one.proves]
+    names = [one.label for one in able if one.unsupported(problem) is None]
+    forms: dict[str, Any] = registry.classes("formulations")
+    names += [f"{name}@SOLVER" for name, one in forms.items() if one.proves]
+    raise Unsupported(
+        f"{chosen.label} writes no proofs; leave out the proof, or take one of {', '.join(names)}."
+    )
+
+
+__all__ = ["prove", "prover", "read_statement", "statement", "write_proof"]

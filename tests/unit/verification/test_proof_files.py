@@ -1,0 +1,136 @@
+"""Proof files: written beside a result, checked by the stand-alone checker, used by `verify`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import milp_trees as mt
+from milp_trees.cli.main import app
+from milp_trees.errors import DataError, Unsupported, VerificationError
+from milp_trees.verification import check_proof
+from milp_trees.verification.check import verify_file
+from milp_trees.verification.checking import check_file
+from milp_trees.verification.proof_files import read_statement
+
+FOLDER = Path(check_proof.__file__).parent
+
+
+def written(tmp_path, name, text, depth=2, task=None, space=None, **columns):
+    """(result, proof file, data file) of a table's text."""
+    data = tmp_path / name
+    data.write_text(text, encoding="utf-8")
+    problem = mt.Problem(
+        mt.load(data, **columns), task or mt.Accuracy(), space or mt.Trees(max_depth=depth)
+    )
+    proof = tmp_path / "optimum.proof"
+    return mt.solve(problem, "dp", proof=proof), proof, data
+
+
+def digits(count=40, seed=3):
+    draw = random.Random(seed)
+    return "".join(" ".join(draw.choice("01") for _ in range(7)) + "\n" for _ in range(count))
+
+
+PEOPLE = "age,town,smokes,ill\n" + "".join(
+    f"{20 + 3 * i % 50},{('Ulm', 'Bonn', '')[i % 3]},{i % 2},{'yes' if i % 5 < 2 else 'no'}\n"
+    for i in range(30)
+)
+
+
+@pytest.mark.parametrize(("name", "text"), [("digits.txt", digits()), ("people.csv", PEOPLE)])
+def test_a_proof_names_its_table_and_the_checker_reads_it(tmp_path, name, text):
+    result, proof, data = written(tmp_path, name, text)
+    stated = read_statement(proof)
+    assert stated["data"]["kind"] == "table"
+    assert stated["costs"]["kind"] == "matrix"
+    assert check_file(proof, data).value == stated["value"] == int(result.value.number)
+    assert check_file(proof, data, slowly=True).proved
+    other = tmp_path / "other.txt"
+    other.write_text(digits(seed=4) if name == "digits.txt" else text.replace("yes", "no", 3))
+    with pytest.raises(VerificationError, match="does not hold"):
+        check_file(proof, other)
+    with pytest.raises(DataError, match="needs its data file"):
+        check_file(proof)
+
+
+def test_the_checker_runs_alone(tmp_path):
+    _, proof, data = written(tmp_path, "digits.txt", digits())
+    for name in ("check_proof.py", "proof_reading.py"):
+        (tmp_path / name).write_text((FOLDER / name).read_text())
+    command = [sys.executable, "check_proof.py", str(proof), str(data)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("proved: ")
+    assert "milp_trees" not in (FOLDER / "proof_reading.py").read_text()
+    assert len((FOLDER / "check_proof.py").read_text().splitlines()) <= 300
+
+
+def test_rows_are_in_the_proof_where_there_is_no_table(tmp_path):
+    data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, y=["no", "yes", "no", "no"] * 3)
+    problem = mt.Problem(data, mt.Accuracy(leaf_penalty="1/100"), mt.Trees(None))
+    result = mt.solve(problem, "dp", proof=tmp_path / "p")
+    assert read_statement(tmp_path / "p")["data"]["kind"] == "rows"
+    assert "rows are those of the proof" in check_file(tmp_path / "p").sentence
+    assert result.proof["claims"] >= 1
+    first = (tmp_path / "p").read_bytes()
+    mt.solve(problem, "dp", proof=tmp_path / "p")
+    assert (tmp_path / "p").read_bytes() == first
+
+
+def test_verify_says_proved_and_refuses_another_problem_s_proof(tmp_path):
+    result, proof, _ = written(tmp_path, "digits.txt", digits())
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(result.to_json()))
+    found = verify_file(file)[0]
+    assert found.verdict.value == "proved"
+    assert found.derived_by == "optimum.proof"
+    stump = mt.solve(mt.Problem(result.problem.dataset, mt.Accuracy(), mt.Trees(3)), "dp")
+    assert stump.value.number < result.value.number
+    file.write_text(json.dumps(stump.to_json()))
+    with pytest.raises(VerificationError, match="does not hold for this result"):
+        verify_file(file, proof=proof)
+    proof.unlink()
+    file.write_text(json.dumps(result.to_json()))
+    again = verify_file(file)[0]
+    assert again.verdict.value == "derived"
+    assert "proof" in again.not_verified
+
+
+def test_methods_without_proofs_are_refused_before_they_run(tmp_path):
+    data = mt.load("planted:rows=40,tests=4,depth=2")
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(2))
+    with pytest.raises(Unsupported, match=r"cart writes no proofs.*dp"):
+        mt.solve(problem, "cart", proof=tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_fair_tree_has_a_proven_bound(tmp_path):
+    lines = ["y,g,a,b", *(f"{(i % 3 == 0) + 0},{i % 2},{i % 5 % 2},{i % 7 % 2}" for i in range(60))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    data = mt.load(tmp_path / "t.csv", target="y", group="g")
+    task = mt.Accuracy(constraints=(mt.tasks.StatisticalParity("0.05"),))
+    problem = mt.Problem(data, task, mt.Trees(2))
+    result = mt.solve(problem, "lagrangian", proof=tmp_path / "p")
+    found = check_file(tmp_path / "p", tmp_path / "t.csv")
+    assert found.bound <= found.value == int(result.value.number)
+
+
+def test_the_command_has_exit_codes(tmp_path):
+    _, proof, data = written(tmp_path, "digits.txt", digits())
+    call = CliRunner().invoke
+    right = call(app, ["check", str(proof), str(data)])
+    assert (right.exit_code, right.output.startswith("proved: ")) == (0, True)
+    lines = gzip.decompress(proof.read_bytes()).decode().splitlines()
+    stated = json.loads(lines[0])
+    stated["value"] += 1
+    proof.write_text("\n".join([json.dumps(stated), *lines[1:]]))
+    assert call(app, ["check", str(proof), str(data)]).exit_code in (1, 4)
+    proof.write_text("nothing")
+    assert call(app, ["check", str(proof), str(data)]).exit_code == 1
