@@ -69,6 +69,7 @@ from milp_trees.compiling import compiling
 from milp_trees.engines.prefixes.switches import Options
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
@@ -114,6 +115,7 @@ class Corels(Options, Method):
     effort: ClassVar[int] = 20
     default_rank: ClassVar[int | None] = 40
     judge_rank: ClassVar[int | None] = 20
+    proves: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
@@ -194,6 +196,11 @@ class Corels(Options, Method):
             watch=watch,
             history=run.moments.columns,
         )
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        from milp_trees.engines.list_proofs.emit import list_claims
+
+        return list_claims(problem, result, limits)
 
 
 def rule_list(view: CostMatrix, antecedents: list[int]) -> RuleList:

@@ -24,13 +24,14 @@ from milp_trees.engines._dp_run import Run
 from milp_trees.engines.dynamic.switches import Options
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Limit, Result, Status
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -78,6 +79,7 @@ class DynamicProgramme(Options, Method):
     judge_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
     takes_min_treatment: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -155,6 +157,30 @@ class DynamicProgramme(Options, Method):
             trace=run.trace,
             watch=watch,
         )
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        if result.status is not Status.OPTIMAL or result.value is None:
+            raise Unsupported("dp proves optima; this run was stopped before it had one.")
+        from milp_trees.engines.proving.trees import prove_trees
+
+        view, watch = problem.view(CostMatrix), Watch(limits)
+        Z, space = view.objective(result.predictor), problem.trees
+        if space.limits_leaves:
+            return _of_few_leaves(space, Z)
+        return prove_trees(view, problem.presolved_view(), problem.trees, Z, watch)
+
+
+def _of_few_leaves(space: Trees, Z: int) -> Claims:
+    """The claim about all trees with a largest number of leaves, where the checker needs no others.
+
+    It finds the best trees of two levels, and those with three leaves, by itself.
+    """
+    most, depth = space.max_leaf_nodes, space.max_depth
+    if most is None or (most > 4 and (depth is None or depth > 3)):
+        raise Unsupported(
+            "dp proves a largest number of leaves up to depth 3, or up to 4 leaves; solve without max_leaf_nodes, with a penalty per leaf, for a proof."
+        )
+    return Claims([(Z, depth, [], [], most)])
 
 
 def solve_view(

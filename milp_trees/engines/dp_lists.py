@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from milp_trees.engines.list_search.switches import LARGEST, TOO_LARGE, Switches
 from milp_trees.errors import SolverFailure
 from milp_trees.limits import Limits
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.greedy_list import greedy_list
 from milp_trees.methods.method import Method
@@ -59,6 +60,7 @@ class DynamicProgrammeOfLists(Switches, Method):
     effort: ClassVar[int] = 10
     default_rank: ClassVar[int | None] = 20
     judge_rank: ClassVar[int | None] = 10
+    proves: ClassVar[bool] = True
 
     def warm_up(self) -> None:
         from milp_trees.engines.list_search.search import warm_up
@@ -87,6 +89,11 @@ class DynamicProgrammeOfLists(Switches, Method):
             else:
                 run.best(problem.lists.max_length)
         return run.result()
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        from milp_trees.engines.list_proofs.emit import list_claims
+
+        return list_claims(problem, result, limits)
 
 
 class _Run:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from milp_trees.compiling import compiling
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Limit, Limits
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
@@ -53,6 +54,7 @@ class LagrangianTrees(Method):
     default_rank: ClassVar[int | None] = 60
     judge_rank: ClassVar[int | None] = 50
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy")
+    proves: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
@@ -72,6 +74,13 @@ class LagrangianTrees(Method):
             return
         view = problem.presolved_view()
         prepare(Multipliers.none(len(view.side)).view_at(view), problem.trees, every_row=True)
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        if not result.optimal:
+            raise Unsupported("lagrangian proves optima; this run was stopped before it had one.")
+        from milp_trees.engines.lagrangian.priced import prove_priced
+
+        return prove_priced(problem.view(CostMatrix), problem.trees, Watch(limits))
 
     def warm_up(self) -> None:
         """Compile the kernels, once per process; later processes read them from a cache."""

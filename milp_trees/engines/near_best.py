@@ -20,6 +20,7 @@ from milp_trees.compiling import compiling
 from milp_trees.engines.near.tree_set import TreeSet
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
@@ -56,6 +57,7 @@ class NearBestTrees(Method):
     default_rank: ClassVar[int | None] = 86
     takes_min_weight: ClassVar[bool] = True
     takes_min_treatment: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
@@ -91,6 +93,32 @@ class NearBestTrees(Method):
 
             sets = RowSets(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2), None, 2**30)
             sets.levels(sets.all_rows)
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        """Claims that prove the optimum, and with which `check_count` counts all trees again.
+
+        The notes have the entry `count`: the allowance in units of the view, the number of trees,
+        and what counts as different.
+        """
+        trees, question, space = result.trees, problem.question, problem.trees
+        if not isinstance(question, NearBest) or trees is None:
+            raise Unsupported(
+                "near-best proves numbers of trees; ask for all trees within a slack, and give it the time for one set."
+            )
+        from milp_trees.engines.near.proof import CountClaims
+
+        given, view = problem.view(CostMatrix), problem.presolved_view()
+        base = int(view.base.sum())
+        allowance = given.objective(trees[0].predictor) + int(trees.covered / abs(view.scale))
+        bytes_ = (limits.memory_mb or MEMORY_MB) * 2**20
+        claims = CountClaims(given, view, space, space.max_depth, Watch(limits), bytes_)
+        count = {
+            "allowance": allowance,
+            "count": trees.count,
+            "trivial": question.trivial,
+            "equal_tests": question.equal_tests,
+        }
+        return Claims(claims.collect(allowance - base), notes={"count": count})
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

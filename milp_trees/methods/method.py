@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.compiling import interruptible
 from milp_trees.errors import Unsupported
-from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.callback import Callback, heard
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, _installed, finish, versions
 from milp_trees.methods.front import finish_front
 from milp_trees.methods.scores import scores
+from milp_trees.methods.simplest import met_or_simplest
 from milp_trees.methods.start import Start, refusal
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import hearing
@@ -45,8 +47,6 @@ LARGE = 200_000
 #: at least this share of the limit.
 #: Also the seconds that an engine has for reading its answer after the user's function stopped it.
 LATE, LATE_SHARE, GRACE = 0.3, 0.07, 2.0
-#: Seconds that trying the simplest predictors may take, when a run has no other answer.
-LOOKING = 0.05
 
 #: How a run ends that is stopped from outside.
 ENDED = {
@@ -89,6 +89,8 @@ class Method(ABC):
     falls_back: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
+    #: Whether it can hand over a proof of its bound (`prove`).
+    proves: ClassVar[bool] = False
     #: Distributions that it computes with: with another version of one, a run counts as another
     #: run.
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba")
@@ -134,6 +136,28 @@ class Method(ABC):
 
     def warm_up(self) -> None:
         """Compile what needs compiling, before any clock starts."""
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        """A proof of the bound of one of its results, as claims that follow from each other.
+
+        Parameters
+        ----------
+        problem : Problem
+        result : Result
+            An answer of this method to the problem.
+        limits : Limits
+            Limits of the second pass that collects the claims.
+
+        Raises
+        ------
+        Unsupported
+            There is no such proof; the sentence names the reason.
+        Stopped
+            A limit was reached.
+        """
+        raise Unsupported(
+            f"{self.name} writes no proofs; methods that do are listed by milp-trees methods."
+        )
 
     @abstractmethod
     def search(
@@ -343,7 +367,7 @@ class Method(ABC):
         watch = problem.watch
         message = f"{ENDED[limit]} while the data were being prepared, or the answer read."
         if problem.question.name == Front.name:
-            tree = _met(problem) if known is None else known
+            tree = met_or_simplest(problem) if known is None else known
             return finish_front(
                 problem,
                 self.name,
@@ -358,7 +382,7 @@ class Method(ABC):
         return finish(
             problem,
             self.name,
-            _met(problem) if known is None else known,
+            met_or_simplest(problem) if known is None else known,
             bound=None,
             claims_optimal=False,
             proved_by=None,
@@ -374,26 +398,3 @@ def _is_large(problem: Problem) -> bool:
     """Whether preparing a problem may take a moment."""
     data = problem.dataset
     return data.n_rows * data.n_features > LARGE or not isinstance(problem.space, Trees)
-
-
-def _met(problem: Problem) -> Any:
-    """The best predictor that was met before a model was complete, or else the simplest one."""
-    view = problem._views.get((True, True))
-    found = None if view is None else getattr(view.memo.get("met"), "tree", None)
-    return _simplest(problem) if found is None or problem.violations(found) else found
-
-
-def _simplest(problem: Problem) -> Any:
-    """The best of the simplest predictors, which need no search; None if none is feasible.
-
-    Only those are looked at for which a moment is enough.
-    """
-    until, best = Deadline.after(LOOKING), None
-    for predictor in problem.space.simplest(problem.task.actions(problem.dataset)):
-        if not problem.violations(predictor):
-            value = problem.value(predictor)
-            if best is None or value.better_than(best[0]):
-                best = value, predictor
-        if until.passed:
-            break
-    return None if best is None else best[1]

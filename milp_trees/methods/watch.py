@@ -168,8 +168,8 @@ class Watch:
         Parameters
         ----------
         work : callable
-            Called with an array of one byte. It must end soon once that byte is not 0; its value is
-            then not used.
+            Called with an array of eight bytes, which may be read as one whole number. It must end
+            soon once the first byte is not 0; its value is then not used.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Watch:
         """
         import numpy as np
 
-        stop, done = np.zeros(1, dtype=np.uint8), threading.Event()
+        stop, done = np.zeros(8, dtype=np.uint8), threading.Event()
         answers: list[T] = []
         failures: list[BaseException] = []
 

@@ -11,6 +11,7 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods import method as method_module
+from milp_trees.methods import simplest
 from milp_trees.methods import watch as watching
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
@@ -195,7 +196,7 @@ class Stuck(Method):
 def test_a_run_that_is_stopped_in_its_preparation_returns_the_best_leaf(kind, monkeypatch):
     monkeypatch.setattr(method_module, "LARGE", 0)
     monkeypatch.setattr(method_module, "LATE", 0.05)
-    monkeypatch.setattr(method_module, "LOOKING", 20.0)
+    monkeypatch.setattr(simplest, "LOOKING", 20.0)
     problem = SEARCHED[kind]()
     result = Stuck().run(problem, Limits(time=0.05))
     leaves = [Tree(Leaf(k), problem.task.actions(problem.dataset)) for k in range(2)]

@@ -1,0 +1,93 @@
+"""Claims about trees with side rows: multipliers price the rows, and the claims are about that.
+
+For every feasible tree the priced cost, `q Z + Σ mu_j s_j`, is at most `q Z + Σ mu_j b_j`, where
+`b_j` is the limit that the multiplier acts on (Geoffrion 1974). A bound on the priced costs of all
+trees is therefore one on `Z`. What is left of the gap to the best feasible tree stays a proven gap
+here.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from milp_trees.engines.dp import solve_view
+from milp_trees.engines.lagrangian.dual import Dual
+from milp_trees.engines.lagrangian.incumbent import Incumbent
+from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.proving.trees import prove_trees
+from milp_trees.errors import Unsupported
+from milp_trees.methods.claims import Claims
+from milp_trees.methods.trace import Trace
+from milp_trees.methods.watch import Watch
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+
+def prove_priced(view: CostMatrix, space: Trees, watch: Watch) -> Claims:
+    """Claims that prove the Lagrangian bound of a view with side rows.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Before presolve, with its side rows.
+    space : Trees
+    watch : Watch
+
+    Returns
+    -------
+    Claims
+        With the multipliers.
+
+    Raises
+    ------
+    Stopped
+        At a limit.
+    Unsupported
+        No tree satisfies the limits of the space or the side rows, or costs are too large.
+    """
+    reduced = view.reduce()
+    dual = Dual(reduced, space, Incumbent(reduced, Trace(None), time.perf_counter()), watch)
+    dual.maximise()
+    if dual.best is None:
+        raise Unsupported("There is no proof that nothing is feasible.")
+    priced = price(view, dual.best)
+    least, _ = solve_view(priced, space, watch)
+    if least is None:
+        raise Unsupported("There is no proof that nothing is feasible.")
+    claims = prove_trees(priced, priced.reduce(), space, least, watch)
+    return replace(claims, multipliers=dual.best.numerators, denominator=dual.best.denominator)
+
+
+def price(view: CostMatrix, multipliers: Multipliers) -> CostMatrix:
+    """The view without side rows whose costs are `q c + Σ mu_j coefs_j`.
+
+    Parameters
+    ----------
+    view : CostMatrix
+    multipliers : Multipliers
+
+    Returns
+    -------
+    CostMatrix
+
+    Raises
+    ------
+    Unsupported
+        The costs are too large for exact sums in 64 bits.
+    """
+    if not multipliers.fits(view):
+        raise Unsupported("The priced costs are too large for exact sums in 64 bits.")
+    q = multipliers.denominator
+    costs = q * view.costs
+    for mu, row in zip(multipliers.numerators, view.side, strict=True):
+        costs = costs + mu * row.coefs
+    return replace(
+        view,
+        costs=np.ascontiguousarray(costs),
+        leaf_cost=q * view.leaf_cost,
+        split_costs=q * view.split_costs,
+        side=(),
+    )

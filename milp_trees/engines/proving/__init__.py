@@ -1,0 +1,1 @@
+"""Proofs of lower bounds on trees, as claims that the stand-alone checker derives again."""
