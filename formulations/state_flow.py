@@ -48,8 +48,10 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, Unsupported
+from milp_trees.limits import Deadline
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.methods.claims import Claims
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
 from milp_trees.problem import Problem
 from milp_trees.registering import register
@@ -96,6 +98,7 @@ class StateFlow(TreeFormulation):
         "node_rates": "the side rows bound the whole tree, which up to depth 2 is the only state that is split into states; deeper trees need it"
     }
     integral_relaxation = True
+    proves = True
     has_full_tree = False
     takes_min_weight = True
     takes_min_treatment = True
@@ -262,6 +265,27 @@ class StateFlow(TreeFormulation):
             "states": lambda s: f"{left} left {h.depth_left[s]}",
             "groups": lambda g: " or ".join(view.features[f].name for f in every[g]),
         }
+
+    def claims(
+        self, problem: Problem, duals: Callable[[], Mapping[str, np.ndarray]], deadline: Deadline
+    ) -> Claims:
+        from milp_trees.engines.states import dual
+
+        view, space = self.presolved_view(problem), problem.space
+        if why := self._unproved(view, space):
+            raise Unsupported(f"{self.name} writes no proofs {why}.")
+        h, side = self._states(view, space), duals()["side"] if view.side else None
+        return dual.claims(h, view, problem.view(CostMatrix), side, deadline)
+
+    def _unproved(self, view: CostMatrix, space: Any) -> str | None:
+        """For which kind of problem there are no proofs, or None."""
+        if isinstance(space, RuleLists):
+            return "of rule lists, because its states hold only lists that may be better than a known one"
+        if view.structure or space.limits_leaves:
+            return "under limits on the leaves or constraints on the tree itself, because no multiplier stands for them"
+        if view.leaf_cost < 0 or (view.split_costs < 0).any():
+            return "for penalties below 0"
+        return None
 
     def decode(self, m: Any) -> Any:
         on = [c for c in m.columns if m.x[c].value > 0.5]

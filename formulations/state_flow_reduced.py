@@ -61,6 +61,7 @@ class StateFlowReduced(StateFlow):
     effort = 30
     reference = "docs/reference/formulations.md"
     integral_relaxation = False
+    proves = False
     default_rank = 65
     judge_rank = None
     dp_derived = True

@@ -64,6 +64,7 @@ class Highs(Solver):
             "continuous",
             "memory",
             "files",
+            "duals",
         }
     )
     install = "pip install highspy"
@@ -265,6 +266,7 @@ class Run:
         if status in (Status.INFEASIBLE, Status.NO_SOLUTION):
             x = None
         bound = None if status is Status.INFEASIBLE else self._bound(status)
+        duals = solution.row_dual if status is Status.OPTIMAL and solution.dual_valid else None
         nodes = max(int(info.mip_node_count), 0)
         root = (
             self.root_bound
@@ -284,6 +286,7 @@ class Run:
             self.h.version(),
             message,
             seconds=self.trace.seconds,
+            duals=None if duals is None or self.mip else np.array(duals, dtype=float),
         )
 
     def _bound(self, status: Status) -> float | None:

@@ -1,4 +1,4 @@
-"""A model as an MPS or LP file that all solvers read in the same way.
+"""A model as an MPS, LP or OPB file that all solvers read in the same way.
 
 The readers were compared on files that they might misunderstand (`docs/reference/solvers.md` has the table).
 Parts that they read differently are never written: the constant of the objective, rows with two
@@ -22,6 +22,7 @@ from milp_trees.errors import DataError
 from milp_trees.linear.lp import lp_text
 from milp_trees.linear.mps import mps_text
 from milp_trees.linear.names import safe_names
+from milp_trees.linear.pseudo_boolean import constraints, opb_text, pseudo_boolean
 
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel
@@ -59,11 +60,34 @@ class FileModel:
         return np.concatenate([x, np.ones(self.model.n_variables - len(x))])
 
     def text(self, suffix: str, comments: Iterable[str] = ()) -> str:
-        """The file's text for the suffix `.mps` or `.lp`, after lines of comments."""
+        """The file's text for the suffix `.mps`, `.lp` or `.opb`, after lines of comments."""
+        if suffix == ".opb":
+            size = (
+                f"* #variable= {len(self.columns)} #constraint= {len([*constraints(self.model)])}\n"
+            )
+            return size + _commented("*", comments) + opb_text(self.model, self.columns)
         if suffix == ".lp":
             return _commented("\\", comments) + lp_text(self.model, self.columns, self.rows)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.model.name) or "model"
         return _commented("*", comments) + mps_text(self.model, self.columns, self.rows, name)
+
+
+def opb_model(file: FileModel) -> FileModel:
+    """The model of a file as a pseudo-Boolean problem, with the columns x1, x2, and so on.
+
+    Raises
+    ------
+    Unsupported
+        It has other columns than 0/1 columns, or numbers that are not whole.
+    """
+    model = pseudo_boolean(file.model)
+    more = model.n_rows - len(file.rows)
+    return FileModel(
+        model,
+        [f"x{j + 1}" for j in range(model.n_variables)],
+        safe_names([*file.rows, *["fixed"] * more], "r"),
+        np.concatenate([file.source, np.full(more, -1)]),
+    )
 
 
 def file_model(model: MatrixModel) -> FileModel:

@@ -17,7 +17,11 @@ from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from milp_trees.limits import Deadline
     from milp_trees.linear.matrix import MatrixModel, Separator
+    from milp_trees.methods.claims import Claims
 
 
 class ModelSize(NamedTuple):
@@ -67,6 +71,8 @@ class Formulation(ABC):
     #: Rank among the methods with which answers are compared (`result.agrees`): the smallest rank
     #: that takes the problem is used. None: the formulation is used only when it is named.
     judge_rank: ClassVar[int | None] = None
+    #: Whether it makes proofs of bounds (`claims`).
+    proves: ClassVar[bool] = False
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: Name of what the model of such a formulation is derived by, for the certificate.
@@ -144,6 +150,36 @@ class Formulation(ABC):
         The keys are names of sets and blocks; the description of a model file lists these words.
         """
         return {}
+
+    def claims(
+        self,
+        problem: Problem,
+        duals: Callable[[], Mapping[str, np.ndarray]],
+        deadline: Deadline,
+    ) -> Claims:
+        """A proof of the bound of the relaxation; written by formulations that prove.
+
+        Parameters
+        ----------
+        problem : Problem
+            It is supported.
+        duals : callable
+            Solves the relaxation and returns the solver's duals of its rows, by the name of their
+            block. A proof must follow from them in exact integers, whatever they are.
+        deadline : Deadline
+
+        Returns
+        -------
+        Claims
+
+        Raises
+        ------
+        Unsupported
+            There is no such proof; the sentence names the reason.
+        Stopped
+            A limit was reached.
+        """
+        raise Unsupported(f"{self.name} writes no proofs.")
 
     def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
         """Solver options that the formulation suggests for a view.

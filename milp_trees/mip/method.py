@@ -14,11 +14,13 @@ import numpy as np
 from milp_trees.errors import NotInTime, SolverUnavailable, Unsupported
 from milp_trees.limits import Limits, Stopped
 from milp_trees.linear.matrix import compile_model, pyomo_without
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
+from milp_trees.mip import proving
 from milp_trees.mip.formulation import Formulation, repaired
 from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved, solver_gap
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
@@ -94,6 +96,13 @@ class FormulationMethod(Method):
 
         if found:
             runner.wait_until_ready(self.solver.name)
+
+    @property
+    def proves(self) -> bool:  # type: ignore[override]
+        return self.formulation.proves
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        return proving.claims(self, problem, limits)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
@@ -281,7 +290,7 @@ class FormulationMethod(Method):
         else:
             answer = nothing_to_choose(run.matrix)
         answer = replace(
-            answer, bound=_covered(run, answer.bound), root_bound=_covered(run, answer.root_bound)
+            answer, bound=run.covered(answer.bound), root_bound=run.covered(answer.root_bound)
         )
         run.answers.append(answer)
         run.stopped = answer.limit
@@ -300,7 +309,7 @@ class FormulationMethod(Method):
         complete = self.formulation.separator(run.m, run.matrix) is None
 
         def listen(event: Event) -> None:
-            run.record(event.incumbent if complete else None, _covered(run, event.bound))
+            run.record(event.incumbent if complete else None, run.covered(event.bound))
 
         return listen
 
@@ -378,12 +387,6 @@ class FormulationMethod(Method):
             run.cuts += len(lower)
             run.compiled = run.matrix.with_rows(A, lower, upper)
         return bool(len(lower))
-
-
-def _covered(run: Run, bound: float | None) -> float | None:
-    """A bound of the model as a bound of the problem, if the model holds only some predictors."""
-    covers = getattr(run.m, "covers", None)
-    return bound if bound is None or covers is None else min(bound, covers + 1.0)
 
 
 def _look_at_memory(watch: Watch) -> None:

@@ -77,6 +77,11 @@ class Run:
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
 
+    def covered(self, bound: float | None) -> float | None:
+        """A bound of the model as a bound of the problem, if it holds only some predictors."""
+        covers = getattr(self.m, "covers", None)
+        return bound if bound is None or covers is None else min(bound, covers + 1.0)
+
     def record(self, incumbent: float | None, bound: float | None) -> None:
         """Add a moment of the run to the trace, and report it to `progress`."""
         best = min(self.incumbent_cost, math.inf if incumbent is None else incumbent)

@@ -72,6 +72,8 @@ class Answer:
     version: str = ""
     message: str = ""
     events: tuple[Event, ...] = ()
+    #: Duals of the rows, of linear programs that are solved by a solver with the capability duals.
+    duals: np.ndarray | None = None
     seconds: float = 0.0
     cuts: int = 0
 
@@ -111,6 +113,7 @@ CAPABILITIES: Mapping[str, str] = {
     "general-integers": "takes integer variables that are not binary",
     "continuous": "takes continuous variables",
     "files": "reads model files by itself",
+    "duals": "gives the duals of the rows of linear programs",
 }
 
 

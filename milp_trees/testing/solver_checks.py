@@ -187,6 +187,17 @@ def relaxation(name: str) -> None:
     demand(near(run(name, Job(m.relaxed(), ENOUGH)).objective, 2.5), "As continuous variables.")
 
 
+def duals(name: str) -> None:
+    """They are at least 0 where a lower bound binds, and negative where an upper bound does."""
+    rows = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
+    covers = model([1, 1, 1], rows, [1, 1, 1, -1], [INFINITY] * 4)
+    packs = model([-1, -2], [[2, 1]], [-INFINITY], [2])
+    for m, expected in ((covers, [0.5, 0.5, 0.5, 0]), (packs, [-0.5])):
+        answer = run(name, Job(m, ENOUGH, relax=True))
+        given = answer.duals is not None and np.allclose(answer.duals, expected)
+        demand(given, f"{answer.duals} where {expected} is the dual solution.")
+
+
 #: Claim → its check, and the capability without which it is not checked.
 SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     "optimum of a set cover": (optimum_of_a_set_cover, None),
@@ -202,6 +213,7 @@ SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     "memory limit": (memory_limit, None),
     "unknown option": (unknown_option, None),
     "relaxation": (relaxation, None),
+    "duals": (duals, "duals"),
 }
 
 
