@@ -19,6 +19,7 @@ from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.studies import Study
 from milp_trees.studies.compare import Watcher, compare_problems, method_names
 from milp_trees.studies.solving import answer, path_of_sizes
+from milp_trees.verification.proof_files import prove, prover
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,7 @@ def solve(
     options: Mapping[str, Any] | None = None,
     test_data: Dataset | None = None,
     progress: Progress | None = None,
+    proof: str | Path | None = None,
 ) -> Result:
     """Solve one problem with one method.
 
@@ -79,6 +81,8 @@ def solve(
         least about twice a second. If it returns True, the run stops with what it has, and
         `result.limit` is `Limit.CALLBACK`. What it raises reaches the caller once nothing runs any
         more.
+    proof : path, optional
+        File for a proof of the bound; the message of the result says why if there is none.
 
     Returns
     -------
@@ -109,7 +113,8 @@ def solve(
         log_file=log_file,
         max_nonzeros=max_nonzeros,
     )
-    return answer(
+    method = method if proof is None else prover(method, problem)
+    result = answer(
         problem,
         method,
         limits,
@@ -119,6 +124,7 @@ def solve(
         test_data=test_data,
         progress=progress,
     )
+    return result if proof is None else prove(method, problem, result, proof, limits)
 
 
 def compare(

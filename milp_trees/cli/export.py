@@ -47,7 +47,7 @@ def export(
     writable(out)
     stored = read_result(result)
     model: Any = _whole(stored, result, data) if form.of_result else _model(stored, result)
-    text = written(model, to)
+    text = written(model, to, source=stored["problem"]["data"])
     if out is not None:
         out.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))  # type: ignore[union-attr]
     elif isinstance(text, bytes):

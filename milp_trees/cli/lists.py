@@ -69,7 +69,7 @@ def export_problem(
         Path,
         typer.Option(
             "--out",
-            help="File to write: .mps (which every solver reads), .mps.gz or .lp; NAME.json and NAME.sol go beside it.",
+            help="File to write: .mps (which every solver reads), .mps.gz, .lp, or .opb with a VeriPB proof; NAME.json and NAME.sol go beside it.",
         ),
     ] = Path("model.mps"),
     solution: Annotated[bool, typer.Option(help="Also write the proven optimum as .sol.")] = True,

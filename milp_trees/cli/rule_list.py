@@ -67,6 +67,12 @@ def rule_list(
             "--plot", help="With --methods: picture of incumbents and bounds (.png, .svg, .pdf)."
         ),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof", help="File for a proof of the bound, which `milp-trees check` checks."
+        ),
+    ] = None,
     limits: Limits,
     option: SolverOption = None,
     out: Out = None,
@@ -78,7 +84,7 @@ def rule_list(
     """
     from milp_trees.studies.compare import method_names
 
-    writable(limits.log_file, out, plot)
+    writable(limits.log_file, out, plot, proof)
     check_picture(plot)
     if methods is not None and method is not None:
         raise DataError("--method and --methods are both given; give one of them.")
@@ -86,6 +92,8 @@ def rule_list(
         raise DataError(
             f"{'--store' if store else '--plot'} belongs to a comparison; name its methods with --methods."
         )
+    if methods is not None and proof:
+        raise DataError("--proof belongs to one run; name its method with --method.")
     problem, test_data = options.problem(quiet=as_json)
     shared: dict[str, Any] = {
         "start": start,
@@ -97,7 +105,7 @@ def rule_list(
         "quiet": options.quiet,
     }
     if methods is None:
-        solve_one(problem, method, limits, **shared)
+        solve_one(problem, method, limits, proof=proof, **shared)
     else:
         names = method_names(methods, (), (), [problem])
         compare_several(problem, names, limits, str(limits.seed), store, plot, **shared)

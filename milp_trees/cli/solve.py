@@ -73,6 +73,14 @@ def solve(
             rich_help_panel=METHOD,
         ),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof",
+            help="File for a proof of the bound, which `milp-trees check` checks.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     limits: Limits,
     option: SolverOption = None,
     verbose: Annotated[
@@ -85,7 +93,7 @@ def solve(
     as_json: Json = False,
 ) -> None:
     """Solve one problem with one method and draw the tree or rule list."""
-    writable(limits.log_file, out)
+    writable(limits.log_file, out, proof)
     problem, test_data = options.problem(quiet=as_json)
     if then:
         problem = _after_first_goals(problem, then, method, limits, quiet=as_json)
@@ -102,6 +110,7 @@ def solve(
         as_json=as_json,
         quiet=options.quiet,
         verbose=verbose,
+        proof=proof,
     )
 
 
@@ -118,12 +127,17 @@ def solve_one(
     as_json: bool,
     quiet: bool = False,
     verbose: bool = False,
+    proof: Path | None = None,
 ) -> None:
     """Solve a problem with one method, print the answer, and stop with its exit code."""
     from milp_trees.studies.attempt import default_method
     from milp_trees.studies.solving import answer
 
     method = method or default_method(problem)
+    if proof is not None:
+        from milp_trees.verification.proof_files import prove, prover
+
+        proving = prover(method, problem)
     with of_one_run(quiet) as live:
         live.begin(method)
         result = answer(
@@ -136,6 +150,8 @@ def solve_one(
             test_data=test_data,
             progress=live.point,
         )
+        if proof is not None:
+            result = prove(proving, problem, result, proof, limits)
     if not as_json:
         show([result.to_json()], result, verbose=verbose)
     write(result.to_json(), out, as_json)

@@ -36,7 +36,8 @@ def verify(
     require: Annotated[
         str | None,
         typer.Option(
-            "--require", help="Weakest verdict to exit with 0: derived, recomputed or claimed."
+            "--require",
+            help="Weakest verdict to exit with 0: proved, derived, recomputed or claimed.",
         ),
     ] = None,
     expect: Annotated[
@@ -45,6 +46,10 @@ def verify(
             "--expect",
             help="PLACE=VALUE, what the problem must be, e.g. space.max_depth=2; places are those of --json; repeatable.",
         ),
+    ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option("--proof", help="Proof file of the result, if it does not lie beside it."),
     ] = None,
     limits: Limits,
     as_json: Json = False,
@@ -64,7 +69,7 @@ def verify(
             raise DataError(
                 f"--expect gives {place} twice, as {expected[place]!r} and {value!r}; give it once."
             )
-    found = verify_file(result, path=data, time_limit=limits.time, expect=expected)
+    found = verify_file(result, path=data, time_limit=limits.time, expect=expected, proof=proof)
     write([f.to_json() for f in found] if len(found) > 1 else found[0].to_json(), None, as_json)
     for one in found if not as_json else ():
         if len(found) > 1:
@@ -87,7 +92,7 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
     if require is not None:
         weak = [one for one in found if not one.verdict.as_strong_as(Verdict(require))]
     else:
-        weak = [one for one in found if one.claim and one.verdict is not Verdict.DERIVED]
+        weak = [one for one in found if one.claim and not one.verdict.as_strong_as(Verdict.DERIVED)]
     if any(one.verdict is Verdict.CLAIMED for one in weak):
         return ONLY_CLAIMED
     return ONLY_RECOMPUTED if weak else OK

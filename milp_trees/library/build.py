@@ -217,6 +217,8 @@ def _unchanged(folder: Path, one: Instance) -> bool:
     files = [(one.model, one.model_sha256)]
     if one.solution is not None:
         files.append((one.solution, one.solution_sha256))
+    if one.proof is not None:
+        files.append((one.proof, one.proof_sha256))
     return all((folder / n).is_file() and sha256(folder / n) == digest for n, digest in files)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, MilpTreesError
 from milp_trees.library.processes import each
+from milp_trees.library.proofs import of_proof
 from milp_trees.library.registry import (
     CSV,
     ROUNDING,
@@ -198,7 +199,10 @@ def _of_row(one: Instance) -> Iterator[str]:
         yield f"{name} is called optimal with the objective {one.objective} and the bound {one.bound}."
     if proven and not one.proved_by:
         yield f"{name} is called proven, and nobody is named who proved it."
-    if (one.belief == "derived again") != bool(proven and one.derived_by):
+    if (one.belief == "proved by file") != bool(proven and one.proof_sha256):
+        yield f"{name} is called {one.belief!r}, and it has {'a' if one.proof_sha256 else 'no'} proof file."
+    derived = proven and one.derived_by and not one.proof_sha256
+    if (one.belief == "derived again") != bool(derived):
         yield f"{name} is called {one.belief!r}, but derived by {one.derived_by or 'nobody'}."
     for what, bound, gap in (
         ("integrality_gap", one.lp_bound, one.integrality_gap),
@@ -266,7 +270,11 @@ def check_instance(
     said: list[str] = []
     news: list[str] = []
     try:
-        for name, digest in ((one.model, one.model_sha256), (one.solution, one.solution_sha256)):
+        for name, digest in (
+            (one.model, one.model_sha256),
+            (one.solution, one.solution_sha256),
+            (one.proof, one.proof_sha256),
+        ):
             if name is not None and sha256(folder / name) != digest:
                 wrong.append(f"{name} does not have the checksum in the registry.")
         if os.path.getsize(folder / one.model) != one.bytes:
@@ -274,6 +282,7 @@ def check_instance(
         file = read_model(folder / one.model)
         wrong += _of_sizes(one, file)
         wrong += _of_solution(one, file, folder)
+        wrong += of_proof(one, folder)
         if solvers:
             wrong += _of_relaxation(one, file, limits)
             answers = read_and_solve(file, folder / one.model, limits, solvers)

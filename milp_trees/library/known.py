@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from milp_trees.errors import VerificationError
-from milp_trees.limits import Limits
+from milp_trees.by_name import registry
+from milp_trees.errors import Unsupported, VerificationError
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.claims import Claims
 from milp_trees.results.result import Certificate, Result, Solution, Status
 from milp_trees.studies.agreement import choose_reference, units
 from milp_trees.studies.estimate import named_formulation
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: How many methods are asked, one after the other, until one of them proves the answer.
 MOST_ASKED = 3
+#: Proof files hold the rows of the data; larger data get none.
+MOST_CELLS = 1_000_000
 
 
 @dataclass(eq=False)
@@ -43,6 +47,8 @@ class Known:
         The method that claims it.
     derived_by : list of str
         Methods that proved the same answer, and share nothing with the maker of `best`.
+    claims : Claims or None
+        A proof of the bound of `best`, for a proof file.
     """
 
     problem: Problem
@@ -50,6 +56,7 @@ class Known:
     bound: Fraction | None = None
     bound_by: str = ""
     derived_by: list[str] = field(default_factory=list)
+    claims: Claims | None = None
 
     @property
     def proven(self) -> bool:
@@ -77,6 +84,8 @@ class Known:
         """The word for how the claim is known."""
         if not self.proven:
             return "nothing proved"
+        if self.claims is not None:
+            return "proved by file"
         return "derived again" if self.derived_by else "claimed"
 
     def take(self, result: Result) -> None:
@@ -149,7 +158,21 @@ def known_of(problem: Problem, seconds: float, memory_mb: int | None = None) -> 
         again = derive(known.best, limits)
         if again.verdict is Verdict.DERIVED and again.by is not None:
             known.derived_by.append(again.by)
+        known.claims = _claims_of(known.best, limits)
     return known
+
+
+def _claims_of(best: Result, limits: Limits) -> Claims | None:
+    """The proof of an optimum by the method that made it; None if it writes none."""
+    method, data = registry.method(best.method), best.problem.dataset
+    if not method.proves or not best.optimal or data.n_rows * data.n_features > MOST_CELLS:
+        return None
+    try:
+        claims = method.prove(best.problem, best, limits)
+    except (Unsupported, Stopped):
+        return None
+    # What side rows leave of the gap is no proof of the optimum.
+    return None if claims.multipliers else claims
 
 
 def from_file(

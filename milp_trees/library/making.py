@@ -20,6 +20,7 @@ from milp_trees.mip.solver import Answer
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.agreement import units
 from milp_trees.studies.export import Export, prepare
+from milp_trees.verification.proof_files import write_proof
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -75,6 +76,7 @@ class Draft:
     lp_bound: float | None
     answers: dict[str, Answer]
     solution: Path | None = None
+    proof: Path | None = None
     objective: float | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -187,12 +189,17 @@ def _as_result(draft: Draft, solver: str, answer: Answer) -> Result:
 def _write_best(draft: Draft, known: Known) -> None:
     """Write the best known solution of a file, if there is one."""
     target = draft.path.with_name(draft.path.name.removesuffix(".mps.gz") + ".sol")
-    target.unlink(missing_ok=True)
+    for old in (target, target.with_suffix(".proof")):
+        old.unlink(missing_ok=True)
     if known.best is None or known.best.predictor is None:
         return
     point = draft.export.point(known.best)
     write_solution(draft.export.file, point, target)
     draft.solution, draft.objective = target, draft.export.file.model.objective(point)
+    if known.claims is not None:
+        proof = target.with_suffix(".proof")
+        write_proof(proof, known.problem, known.best, known.claims, rows=True)
+        draft.proof = proof
 
 
 def _solved(draft: Draft) -> list[str]:
@@ -258,6 +265,7 @@ def _instance(about: About, draft: Draft, known: Known, easy: list[str]) -> Inst
         bytes=draft.path.stat().st_size,
         model_sha256=sha256(draft.path),
         solution_sha256="" if draft.solution is None else sha256(draft.solution),
+        proof_sha256="" if draft.proof is None else sha256(draft.proof),
         runs={solver: _run(answer) for solver, answer in draft.answers.items()},
     )
 

@@ -122,8 +122,8 @@ def _introduction(registry: Registry) -> list[str]:
         f"<p>Classes, for {escape(solvers)} with {seconds} each and one thread, on "
         f"{escape(str(about['machine']))}:</p><ul>{classes}</ul>",
         f"<p>Claims: {claims}.</p>",
-        "<p>Belief: every value is recomputed from its predictor on the data. An answer is <i>derived "
-        "again</i> if a method that shares nothing with the one that proved it proves it too, and "
+        "<p>Belief: every value is recomputed from its predictor on the data. An answer is "
+        "<i>proved by file</i> if <code>milp-trees check</code> accepts NAME.proof, <i>derived again</i> if a method that shares nothing with the one that proved it proves it too, and "
         "<i>claimed</i> by the named method otherwise. NAME@SOLVER read the file of that formulation "
         "and proved the answer from the file alone.</p>",
         "<p><code>milp-trees library check FOLDER</code> checks all of this again.</p>",
@@ -217,6 +217,7 @@ def _means(text: str) -> str:
 
 def _link(one: Instance) -> str:
     solution = f' <a href="{escape(one.solution)}">.sol</a>' if one.solution is not None else ""
+    solution += f' <a href="{escape(one.proof)}">.proof</a>' if one.proof is not None else ""
     name = escape(one.instance)
     return f'<td data-v="{name}"><a href="{escape(one.model)}">{name}</a>{solution}</td>'
 

@@ -100,6 +100,7 @@ class Instance:
     bytes: int
     model_sha256: str
     solution_sha256: str
+    proof_sha256: str = ""
     #: Of every solver that read the file: status, objective, bound, root bound, seconds, nodes.
     runs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -112,6 +113,11 @@ class Instance:
     def solution(self) -> str | None:
         """Name of the solution file; None if no solution is known."""
         return f"{self.instance}.sol" if self.solution_sha256 else None
+
+    @property
+    def proof(self) -> str | None:
+        """Name of the proof file; None if there is none."""
+        return f"{self.instance}.proof" if self.proof_sha256 else None
 
 
 #: The columns of the CSV table, each with a sentence.
@@ -141,7 +147,7 @@ COLUMNS = {
     "tolerance": "Objectives that differ by at most this mean the same value: 0 for exact costs.",
     "proved_by": "The method that claims the optimum, the bound or the infeasibility.",
     "proof_seconds": "Seconds of that method.",
-    "belief": "derived again (by a method that shares nothing with the first), claimed, or nothing proved.",
+    "belief": "proved by file (NAME.proof), derived again (by a method that shares nothing with the first), claimed, or nothing proved.",
     "derived_by": "The independent methods that derived the claim again; NAME@SOLVER solved a file.",
     "group": "Group of the problem in the specification.",
     "kind": "Kind of the problem: trees, rule-lists, pruned or decisions.",
@@ -154,6 +160,7 @@ COLUMNS = {
     "bytes": "Size of the model file.",
     "model_sha256": "SHA-256 of NAME.mps.gz.",
     "solution_sha256": "SHA-256 of NAME.sol; empty if there is none.",
+    "proof_sha256": "SHA-256 of NAME.proof, which milp-trees check checks; empty if there is none.",
 }
 
 
@@ -317,7 +324,9 @@ def sha256(path: Path) -> str:
 
 def files_of(registry: Registry) -> list[str]:
     """Names of all files of a library except `SHA256SUMS`."""
-    own = [name for one in registry.instances for name in (one.model, one.solution) if name]
+    own = [
+        name for one in registry.instances for name in (one.model, one.solution, one.proof) if name
+    ]
     return sorted([*own, JSON, CSV, SOLU, PAGE])
 
 

@@ -131,6 +131,9 @@ class Result(Exportable):
     history : mapping or None
         What the search held at moments of its run: equally long lists by name
         (`milp_trees.results.history`). None for methods that keep none.
+    proof : mapping or None
+        The proof file that was written for the result: `file`, `sha256`, `claims`, `bytes` and the
+        `seconds` it took. None if none was written.
     """
 
     problem: Problem
@@ -156,6 +159,7 @@ class Result(Exportable):
     curve: Any = None
     complete: bool | None = None
     history: Mapping[str, Any] | None = None
+    proof: Mapping[str, Any] | None = None
 
     @property
     def predictor(self) -> Any:
@@ -289,6 +293,7 @@ class Result(Exportable):
             "predictor": None if self.predictor is None else self.predictor.to_json(),
             "trace": [list(point) for point in self.trace],
             "history": None if self.history is None else dict(self.history),
+            "proof": None if self.proof is None else dict(self.proof),
             "options": dict(self.options),
             "versions": dict(self.versions),
             "problem": self.problem.spec(),

@@ -64,4 +64,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         data["scores"],
         complete=None if front is None else front["complete"],
         history=data.get("history"),
+        proof=data.get("proof"),
     )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-
-# -- tables ----------------------------------------------------------------------------------------
 
 #: Columns of the two halves of a comparison: heading → cell from a row of `Result.to_json`.
 ANSWER_COLUMNS = (
@@ -132,7 +130,7 @@ def _prover(row: Mapping[str, Any]) -> str:
     return "itself" if who == row["method"] else re.sub(r" \d+(\.\d+)+", "", who)
 
 
-def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
+def _who(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Columns that identify the run of a row: the method, and what else differs between rows."""
     shown = [_problem_cells(row) for row in rows]
     several = [name for name in PROBLEM_COLUMNS if len({one[name] for one in shown}) > 1]
@@ -211,13 +209,19 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
             if verbose and row["start"].get("method")
             else "",
         ),
+        ("proof", _proof(row.get("proof"))),
         ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("group", group_text(row["problem"].get("group"))),
-        ("tests", _scope(row["problem"]["data"].get("loss"))),
+        ("tests", _scope(_lost(row))),
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _proof(facts: Mapping[str, Any] | None) -> str:
+    """The proof file of a result; empty if there is none."""
+    return f"{facts['file']}: {facts['claims']} claims, {facts['bytes']} bytes" if facts else ""
 
 
 def _value(row: Mapping[str, Any]) -> str:
@@ -246,9 +250,15 @@ def _status(row: Mapping[str, Any]) -> str:
     }.get(row["status"], row["status"])
 
 
-def _scope(loss: str | None) -> str:
-    """The set of features to which optimality refers, if thresholds are missing; else empty."""
+def _scope(loss: str) -> str:
+    """The set of features to which optimality refers, if some are missing; else empty."""
     return f"claims are about these tests only: {loss}" if loss else ""
+
+
+def _lost(row: Mapping[str, Any]) -> str:
+    """What thresholds and groups of categories of a row's data may lose, as `Dataset.loss`."""
+    data = row["problem"]["data"]
+    return "; ".join(str(data[name]) for name in ("loss", "regrouped") if data.get(name))
 
 
 def group_text(group: Mapping[str, Any] | None) -> str:
@@ -295,9 +305,9 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             "data*: the data give this bound before any search; the method proved no better one"
         ] = None
     for row in rows:
-        loss = row["problem"]["data"].get("loss")
-        if loss:
-            out[f"tests: {_scope(loss)}"] = None
+        scope = _scope(_lost(row))
+        if scope:
+            out[f"tests: {scope}"] = None
         group = group_text(row["problem"].get("group"))
         if group:
             out[f"group: {group}"] = None
@@ -369,6 +379,12 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
     return f"<table>{lines}</table>"
 
 
+def same_in_all(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Data, depth, task and seed that all rows of a comparison share, as a text."""
+    same, shown = _problem_cells(rows[0]) if rows else {}, _who(rows)
+    return ", ".join(f"{name} {same[name]}" for name in same if name not in shown)
+
+
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     """A comparison as an HTML table; what is the same in all rows stands above it."""
     rows = list(rows)
@@ -378,7 +394,6 @@ def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"
         for row in rows
     )
-    same = _problem_cells(rows[0]) if rows else {}
-    said = ", ".join(f"{name} {same[name]}" for name in same if name not in columns)
+    said = same_in_all(rows)
     caption = f"<caption>{html.escape(said)}</caption>" if said else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -47,7 +47,7 @@ def once():
             yield pytest.param(lines, id=page.stem)
 
 
-@pytest.mark.parametrize("lines", once())
+@pytest.mark.parametrize("lines", list(once()))
 def test_every_command_of_a_page_runs(lines, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = journey_pages.Done()
