@@ -61,6 +61,18 @@ def thresholds(axes: Any) -> None:
     axes.legend()
 
 
+def proofs(axes: Any) -> None:
+    """Seconds to recompute without claims against those to check a proof."""
+    rows = read("proofs")
+    for kind, colour, marker in (("depth-3", COLOURS[0], "o"), ("depth-4", COLOURS[1], "s")):
+        part = rows[(rows.kind == kind) & rows.plain.notna()]
+        axes.plot(part.plain, part.check, marker, color=colour, ms=4, label=kind.replace("-", " "))
+    low, high = 3e-3, 100
+    axes.plot([low, high], [low, high], color="#777777", lw=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="seconds without claims", ylabel="seconds to check")
+    axes.legend()
+
+
 def prediction(axes: Any) -> None:
     """Mean accuracy on other rows against the mean number of leaves, a point per setting."""
     rows = read("accuracy_leaves").dropna(subset=["test", "leaves"])
@@ -171,6 +183,7 @@ PICTURES: dict[str, tuple[Callable[[Any], None], str]] = {
     "speed": (speed, "Seconds of milp-trees against seconds of pystreed and gosdt, both axes logarithmic; nearly all points lie below the line of equal speed"),
     "formulations": (formulations, "Share of data sets that every formulation proves at depth 2 within 20 seconds on HiGHS"),
     "thresholds": (thresholds, "Seconds at depth 3 against the number of binary features, per engine, both axes logarithmic"),
+    "proofs": (proofs, "Seconds to check a proof against seconds to recompute the optimum without claims, both axes logarithmic"),
     "prediction": (prediction, "Accuracy on test rows against the number of leaves, for greedy and optimal trees"),
     "rule_lists": (rule_lists, "Seconds to the proof against the price of a rule, for dp-lists, the engine corels and the program CORELS"),
     "pruning": (pruning, "Share of a forest's cost that is left where the error is about that of the whole forest, for joint and individual pruning on three data sets"),

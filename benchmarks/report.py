@@ -131,6 +131,35 @@ PAGES = (
         ),
     ),
     Page(
+        "proofs",
+        "What does a proof of optimality cost?",
+        "Writing a proof takes about as long as solving. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to half a minute at depth 4, where claims save "
+        "most of what it takes to recompute without them.",
+        (
+            lambda: rows_of(
+                "proofs",
+                "Proofs of optimal trees and rule lists",
+                "python benchmarks/proofs.py",
+                "Seconds; rows and tests are those after presolve. `allowed` is five times the solve and 50 ms, `without` is the optimum recomputed by pair sums alone (empty: more than a minute, or deeper than 4), `ratio` how many times longer that takes.",
+                kind="problem",
+                set="set",
+                rows="rows",
+                tests="tests",
+                value="optimum",
+                solve="solve",
+                emit="write",
+                allowed="allowed",
+                claims="claims",
+                bytes="bytes",
+                check="check",
+                plain="without",
+                cheaper="ratio",
+                verdict="verdict",
+            ),
+        ),
+        "The files, the rules and the checker are in [proofs](../guide/proofs.md).",
+    ),
+    Page(
         "prediction",
         "Do optimal trees predict better?",
         "From about six leaves on, optimal trees predict better than greedy ones on these two sets; with fewer leaves there is little difference, either way. Two small sets prove nothing "
