@@ -105,7 +105,7 @@ class Instance:
         low, table, similar = [self.leaf_cost], None, []
         low += [b for d, m, b in self.known.get(key, ()) if d >= depth and m >= leaves]
         for H, d, m, b, below in map(self.kept.get, helps):
-            if d >= depth and m >= leaves and not (self.least and (S & ~H).any()):
+            if d >= levels and m >= min(leaves, most) and not (self.least and (S & ~H).any()):
                 similar += [(H & ~S, *below)] if below else []
                 low.append(b - int(self.regret[H & ~S].sum()))
         proved = max(low) >= bound

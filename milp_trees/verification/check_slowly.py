@@ -126,7 +126,8 @@ class Rules:
                 known.append(b)
         for h in helps:
             H, d, most, b, table = self.claims[h]
-            if d >= depth and most >= leaves and (S <= H or not self.least):
+            deep = d >= min(depth, len(S) - 1)
+            if deep and most >= min(leaves, cap) and (S <= H or not self.least):
                 known.append(b - self.base(H) + base - self.regret(H - S))
                 similar.append((H, table))
         # No path asks a test twice; equal tests (in trees, opposite ones, too) are one test.

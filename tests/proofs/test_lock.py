@@ -48,6 +48,27 @@ def test_a_damaged_proof_is_rejected_or_still_true():
             assert found[change.__name__, "rejected"], change.__name__
 
 
+def test_a_help_needs_no_more_levels_than_the_rows_can_use():
+    """A limit of fourteen levels binds sixteen rows, but no fifteen of them."""
+    rows = [f"{i:04b}{i == 0:d}" for i in range(16)]
+    costs = [[0, 9] if row[:4].count("1") % 2 else [9, 0] for row in rows]
+    costs[0] = [1, 0]
+    s = {
+        **{"format": "milp-trees-proof", "version": 1, "kind": "trees", "depth": 14},
+        **{"leaves": None, "leaf_cost": 1, "split_costs": 0, "minima": []},
+        **{"data": {"kind": "rows", "X": rows}, "features": list("abcde")},
+        **{"costs": {"kind": "listed", "values": costs}, "side": [], "multipliers": []},
+        **{"denominator": 1, "actions": ["even", "odd"], "offset": "0", "scale": "1"},
+        **{"unit": "", "model": None, "value": None, "bound": 16},
+    }
+    parts = [[8, None, [sign * f]] for f in range(1, 5) for sign in (1, -1)]
+    claims = [*parts, [16, 14, []], [15, 20, [-5], [8]], [16, 14, []]]
+    assert check(lines(s, claims)).bound == check_slowly.check_slowly(lines(s, claims))[0] == 16
+    claims[-2] = claims[-2][:3]  # it follows from this help alone
+    with pytest.raises(Wrong, match="Claim 9"):
+        check(lines(s, claims))
+
+
 def test_true_claims_lead_to_no_false_one():
     """Premises with their best bounds, with any limits and helps, show a rule that is too bold."""
     assert all(overclaimed(seed) for seed in range(40))
