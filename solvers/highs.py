@@ -27,6 +27,11 @@ INTEGRALITY = 1e-6
 UNTRANSFORMED = re.compile(
     r"untransformed violations: bound = ([\d.e+-]+).*?; integrality = ([\d.e+-]+).*?; row = ([\d.e+-]+)"
 )
+#: HiGHS's message that it takes a start. Version 1.16 omits the first sentence where presolve leaves
+#: nothing to solve.
+START_IS_FEASIBLE = re.compile(
+    "MIP start solution is feasible|Assessing feasibility of MIP solution .*: feasible"
+)
 #: A violation of this size cannot be explained by tolerances.
 BROKEN = 1e-3
 #: Options of this adapter that HiGHS does not have.
@@ -318,7 +323,7 @@ class Run:
         if self.job.start is None:
             return None
         value = self.job.model.objective(self.job.start)
-        said = "MIP start solution is feasible" in self.log.text
+        said = START_IS_FEASIBLE.search(self.log.text) is not None
         first = self.trace.first is not None and agrees(self.trace.first, value)
         return said or first or (x is not None and np.array_equal(x, self.job.start))
 

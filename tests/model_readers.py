@@ -19,6 +19,7 @@ def highs(path):
     import highspy
 
     h = highspy.Highs()
+    highspy.Highs.resetGlobalScheduler(True)  # another test may have fixed the number of threads
     for name, value in (
         ("output_flag", False),
         ("mip_rel_gap", 0.0),
