@@ -1,8 +1,8 @@
 """The command `unimodular`."""
 
 import gzip
-import re
 import json
+import re
 
 import numpy as np
 import pyomo.environ as pyo
