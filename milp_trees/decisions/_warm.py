@@ -14,6 +14,7 @@ import numpy as np
 
 from milp_trees.decisions.base import LinearSet
 from milp_trees.errors import SolverFailure
+from milp_trees.linear.silent_highs import silent_highs
 
 #: Tolerances of the simplex method, the smallest that HiGHS accepts.
 TOLERANCE = 1e-10
@@ -52,9 +53,8 @@ class WarmProgram:
         self.program, self.d, self.pool = program, d, pool
         self.mip = bool(program.integer.any())
         self.A = program.A.tocsr()
-        self.h = highspy.Highs()
+        self.h = silent_highs()
         settings: dict[str, Any] = {
-            "output_flag": False,
             "parallel": "off",
             "random_seed": 0,
             "mip_rel_gap": 0.0,

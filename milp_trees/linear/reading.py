@@ -16,6 +16,7 @@ from milp_trees.errors import DataError
 from milp_trees.linear import scratch
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.linear.silent_highs import silent_highs
 
 
 def read_model(path: str | Path) -> FileModel:
@@ -68,8 +69,7 @@ def unpacked(path: Path) -> Iterator[Path]:
 def _by_highs(path: Path, name: str) -> FileModel:
     import highspy
 
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
+    solver = silent_highs()
     if solver.readModel(str(path)) == highspy.HighsStatus.kError:
         raise DataError(
             f"{name} cannot be read as a model: HiGHS refuses it. Check that it is an MPS or LP file."

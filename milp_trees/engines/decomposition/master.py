@@ -21,6 +21,7 @@ import numpy as np
 
 from milp_trees.errors import SolverFailure
 from milp_trees.limits import Deadline
+from milp_trees.linear.silent_highs import silent_highs
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
@@ -72,11 +73,10 @@ class Master:
         self.scale = max(1.0, problem.total / LARGEST)
         self.known: set[tuple[int, bytes]] = set()
         self._stop, self._done = False, threading.Event()
-        self.h = highspy.Highs()
+        self.h = silent_highs()
         # The dual simplex, HiGHS's default. New columns leave the basis primal feasible, but the
         # primal simplex takes several times as long here.
         options = {
-            "output_flag": False,
             "random_seed": seed,
             "parallel": "off",
             "solver": "simplex",
