@@ -1,5 +1,6 @@
 """Shared by all tests: the public data sets, when they are there."""
 
+import functools
 import gc
 import os
 import signal
@@ -46,6 +47,19 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_tree_of_commands() -> Iterator[None]:
+    """The command line is built once, and not for every call of a `CliRunner`, which takes a tenth of a
+    second.
+    """
+    import typer.testing
+
+    with pytest.MonkeyPatch.context() as patch:
+        built = functools.cache(typer.main.get_command)
+        patch.setattr(typer.testing, "_get_command", built, raising=False)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)
