@@ -293,7 +293,7 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
     assert best.status is mt.plugins.Status.OPTIMAL
     near = 1e-6 * greedy.objective
     for start in (greedy, best):
-        result = mt.solve(problem, "spot@highs", start=start.predictor, time_limit=2)
+        result = mt.solve(problem, "spot@highs", start=start.predictor, time_limit=0.7)
         assert result.start["accepted"] is not False, result.start
         assert best.objective - near <= result.objective <= start.objective + near
         assert result.bound <= best.objective + near

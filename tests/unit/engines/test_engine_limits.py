@@ -22,7 +22,7 @@ from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
 
-SECONDS = 0.4
+SECONDS = 0.25
 
 
 #: Over the limit, as is promised; where other processes take the processor away, in the seconds
