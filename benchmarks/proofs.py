@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError
-from milp_trees.limits import Limits
+from milp_trees.limits import Limits, Stopped
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.proof_files import write_proof
 
@@ -82,6 +82,13 @@ def problems(kinds: list[str], sets: list[str]) -> Any:
                 if not sets or name in sets:
                     data = mt.load(path)
                     yield kind, name, path, mt.Problem(data, mt.Accuracy(), mt.Trees(depth)), "dp"
+        elif kind.startswith("midpoints-"):
+            depth = int(kind[10:])
+            for name, path in data_sets("numeric").items():
+                if not sets or name in sets:
+                    data = mt.load(path, binarizer="midpoints")
+                    trees = mt.Trees(depth)
+                    yield kind, name, path, mt.Problem(data, mt.Accuracy(), trees), "dp-sorted"
         elif kind == "sparse":
             files = data_sets("gosdt")
             for name, penalty in SPARSE.items():
@@ -192,7 +199,7 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", default="depth-3,depth-4,depth-5,sparse,lists")
+    parser.add_argument("--only", default="depth-3,depth-4,depth-5,midpoints-2,sparse,lists")
     parser.add_argument("--sets", default="")
     parser.add_argument("--limit", type=float, default=300.0)
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -209,7 +216,7 @@ def main() -> None:
             continue
         try:
             row = measure(kind, name, path, problem, label, given.limit)
-        except (MilpTreesError, MemoryError) as why:
+        except (MilpTreesError, MemoryError, Stopped) as why:
             row = {"kind": kind, "set": name, "verdict": f"no proof: {why}"}
         with given.out.open("a", newline="") as file:
             csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)

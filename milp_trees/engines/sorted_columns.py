@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from milp_trees.compiling import compiling
+from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
@@ -31,7 +33,7 @@ from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Limit, Result, Status
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -59,6 +61,7 @@ class SortedColumnsSearch(Method):
     takes_min_weight = True
     # It is for problems with too many tests for dp.
     default_rank = 30
+    proves: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view, space = problem.view(CostMatrix), problem.trees
@@ -113,6 +116,22 @@ class SortedColumnsSearch(Method):
             trace=run.trace,
             watch=watch,
         )
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        """Give one claim for up to three levels, and the claims of `dp` for more."""
+        if result.status is not Status.OPTIMAL or result.value is None:
+            raise Unsupported("dp-sorted proves optima; this run was stopped before it had one.")
+        view, space = problem.view(CostMatrix), problem.trees
+        Z = view.objective(result.predictor)
+        if space.max_depth is not None and space.max_depth <= 3:
+            return Claims([(Z, space.max_depth, [])])
+        from milp_trees.engines.dp import DynamicProgramme
+        from milp_trees.engines.proving.trees import prove_trees
+
+        why = DynamicProgramme().unsupported(problem)
+        if why is not None:
+            raise Unsupported(f"dp-sorted proves more than three levels by dp's claims. {why}")
+        return prove_trees(view, problem.presolved_view(), space, Z, Watch(limits))
 
 
 class Found(NamedTuple):
