@@ -77,7 +77,7 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         raise DataError(f"{proof} needs its data file; give it after the proof.")
 
     try:
-        lines = proof_reading.unpacked(proof).decode().splitlines()
+        lines = proof_reading.unpacked(proof).decode().split("\n")
         if slowly:
             bound, value = check_slowly.check_slowly(lines, data)
             what = "proved" if value == bound else "a proven bound"

@@ -1,0 +1,159 @@
+"""Files that once were accepted though false, or refused though true, each as a tiny problem."""
+
+import copy
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+
+import milp_trees as mt
+from milp_trees.errors import VerificationError
+from milp_trees.questions import Front
+from milp_trees.results.json import relative_gap
+from milp_trees.verification import check_count, check_proof, check_slowly
+from milp_trees.verification.checking import check_file
+from milp_trees.verification.proof_reading import Wrong
+from milp_trees.verification.proved import proved_by
+from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.verdict import Verdict
+
+#: Exclusive or of two features: no errors at depth two.
+XOR = {
+    "format": "milp-trees-proof", "version": 1, "kind": "trees", "depth": 2, "leaves": None,
+    "leaf_cost": 0, "split_costs": 0, "minima": [],
+    "data": {"kind": "rows", "X": ["00", "01", "10", "11"]}, "features": ["a", "b"],
+    "costs": {"kind": "listed", "values": [[0, 1], [1, 0], [1, 0], [0, 1]]},
+    "side": [], "multipliers": [], "denominator": 1, "actions": ["k", "l"], "offset": "0",
+    "scale": "1", "unit": "errors", "model": None, "value": None, "bound": 0,
+}  # fmt: skip
+
+
+def stated(**changes):
+    return json.dumps({**XOR, **changes})
+
+
+def counted(allowance, count, **changes):
+    last = {"allowance": allowance, "count": count, "trivial": True, "equal_tests": "all"}
+    return check_count.check([stated(**changes), "[0, 2, []]", json.dumps(last)]).trees
+
+
+def test_a_unit_with_a_line_of_its_own_cannot_say_proved():
+    lines = [stated(unit="errors\nproved: 0"), "[0, 2, []]"]
+    with pytest.raises(Wrong, match="unit"):
+        check_proof.check(lines)
+    with pytest.raises(Refused, match="unit"):
+        check_slowly.check_slowly(lines)
+
+
+def test_a_count_is_about_costs_that_are_not_multiplied():
+    """With the denominator 2, two trees were said to have at most one error; there are six."""
+    assert counted(1, 6) == 6
+    for count in (2, 6):
+        with pytest.raises(Wrong, match="denominator"):
+            counted(1, count, denominator=2)
+
+
+def test_an_allowance_above_all_costs_counts_no_forbidden_tree():
+    """The cost of a forbidden leaf is a large number, and was within a larger allowance."""
+    three_rows = [{"least": 3, "amounts": "rows"}]
+    assert counted(2**51, 1, minima=three_rows) == 1
+    for allowance in (2**59, 10**30):
+        with pytest.raises(Wrong, match="allowance"):
+            counted(allowance, 3, minima=three_rows)
+
+
+def test_a_count_is_stated_once():
+    last = '{"allowance": 0, "count": 9, "count": 2, "trivial": true, "equal_tests": "all"}'
+    with pytest.raises(Wrong, match="twice"):
+        check_count.check([stated(), "[0, 2, []]", last])
+
+
+def test_a_text_may_hold_a_line_separator_of_unicode(tmp_path):
+    """JSON leaves U+2028 as it is, which some ways to split lines take for the end of one."""
+    data, proof, odd = tmp_path / "t.csv", tmp_path / "t.proof", "x\u2028z"
+    rows = [f"{i % 3},{i % 2},{'no' if i % 5 else odd}" for i in range(20)]
+    data.write_text("\n".join(["a,b,ill", *rows]), encoding="utf-8")
+    problem = mt.Problem(mt.load(data), mt.Accuracy(), mt.Trees(max_depth=2))
+    result = mt.solve(problem, "dp", proof=proof)
+    lines = gzip.decompress(proof.read_bytes()).decode()
+    assert "\u2028" in lines.partition("\n")[0]
+    assert check_file(proof, data).proved
+    assert check_file(proof, data, slowly=True).proved
+    assert check_proof.main([str(proof), str(data)]) == 0
+    assert mt.verify(result, proof=proof).verdict is Verdict.PROVED
+
+
+# -- verify ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A stored result with its proof, and a proof of nothing but the trivial bound."""
+    folder = tmp_path_factory.mktemp("proofs")
+    data = mt.load("planted:rows=60,tests=6,depth=3")
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=2))
+    result = mt.solve(problem, "dp", proof=folder / "good.proof")
+    head = gzip.decompress((folder / "good.proof").read_bytes()).decode().partition("\n")[0]
+    (folder / "weak.proof").write_text(f"{head}\n[0, 2, []]\n", encoding="utf-8")
+    return json.loads(json.dumps(result.to_json())), folder
+
+
+def test_a_bound_is_no_proof_that_nothing_is_feasible(solved):
+    row, folder = solved
+    none = dict.fromkeys(("predictor", "objective", "exact", "bound", "bound_exact", "gap"))
+    empty = {**none, "status": "infeasible", "scores": {}, "trace": []}
+    with pytest.raises(VerificationError, match="nothing is feasible"):
+        mt.verify({**row, **empty}, proof=folder / "good.proof")
+
+
+def test_a_weak_proof_does_not_prove_a_greater_bound(solved):
+    """The result states the bound 9 and the file proves 0: another method has to derive it."""
+    row, folder = solved
+    stated_bound = {**row, "status": "feasible"}
+    found = mt.verify(stated_bound, proof=folder / "weak.proof")
+    assert found.verdict is Verdict.DERIVED
+    assert "proof" in found.not_verified
+    assert "weak.proof proves the bound 0 only" in str(found)
+    with pytest.raises(VerificationError, match="proves only the bound 0"):
+        mt.verify(row, proof=folder / "weak.proof")
+    assert mt.verify(stated_bound, proof=folder / "good.proof").verdict is Verdict.PROVED
+
+
+def test_a_root_bound_above_the_value_is_refused_beside_a_proof(solved):
+    row, folder = solved
+    wrong = {**row, "root_bound": 50.0, "root_gap": relative_gap(row["objective"], 50.0)}
+    with pytest.raises(VerificationError, match="root bound 50 is wrong"):
+        mt.verify(wrong, proof=folder / "good.proof")
+
+
+@pytest.mark.parametrize("fact", ["bytes", "claims"])
+def test_what_a_result_says_about_its_proof_file_is_compared(solved, fact):
+    row, folder = solved
+    assert "proof" not in mt.verify(row, proof=folder / "good.proof").not_verified
+    wrong = copy.deepcopy(row)
+    wrong["proof"][fact] += 1
+    with pytest.raises(VerificationError, match=fact):
+        mt.verify(wrong, proof=folder / "good.proof")
+    wrong["proof"]["sha256"] = "0" * 64  # then these are the facts of another file
+    assert "proof" in mt.verify(wrong, proof=folder / "good.proof").not_verified
+
+
+def test_a_bound_proves_no_front(solved):
+    """The proof of one point says nothing about the others."""
+    _, folder = solved
+    data = mt.load("planted:rows=60,tests=6,depth=3")
+    one = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=2)), "dp")
+    assert proved_by(one, folder / "good.proof").verdict is Verdict.PROVED
+    front = replace(one, problem=mt.Problem(data, mt.tasks.F1(), mt.Trees(max_depth=2), Front()))
+    assert "the result states a front" in proved_by(front, folder / "good.proof")
+
+
+def test_a_proof_for_a_problem_without_costs_of_actions_is_refused(solved):
+    _, folder = solved
+    problem = mt.Problem(
+        mt.load("planted:rows=60,tests=6,depth=3"), mt.tasks.F1(), mt.Trees(max_depth=1)
+    )
+    result = mt.solve(problem)
+    with pytest.raises(VerificationError, match="cannot be a proof for this problem"):
+        mt.verify(result, proof=folder / "good.proof")
