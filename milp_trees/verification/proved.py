@@ -117,10 +117,12 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
             raise VerificationError(
                 f"The root bound {result.root_bound:.12g} is wrong: the result has a model of value {result.value}."
             )
+    # Costs that had to be rounded give values that differ a little from those of the task.
+    best = bound if view.exact else f"{float(bound):.10g}, with costs rounded to whole numbers"
     return Derivation(
         Verdict.PROVED,
         "optimal" if found.proved else "bound",
-        f"Proved by file: the {len(claims.items)} claims of {name} follow from the data of this problem, so that no model is better than {bound}.",
+        f"Proved by file: the {len(claims.items)} claims of {name} follow from the data of this problem, so that no model is better than {best}.",
         name,
         found.proved,
     )

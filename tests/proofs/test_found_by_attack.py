@@ -184,3 +184,12 @@ def test_the_seconds_of_a_run_count_compilation_once():
     """They were subtracted twice, so that the seconds were negative."""
     result = mt.solve(with_parity(mt.Trees(max_depth=3, max_leaf_nodes=6)), "lagrangian")
     assert result.seconds > 0
+
+
+def test_rounded_costs_are_named_in_the_verdict(tmp_path):
+    """The tree is better than the bound of the rounded costs, which was said to be impossible."""
+    X = np.array([[i >> k & 1 for k in range(4)] for i in range(16)])
+    data = mt.Dataset(X, y=np.arange(16) * 5 % 7 % 2, weights=np.sqrt(np.arange(2, 18)))
+    problem = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(max_depth=2))
+    result = mt.solve(problem, "dp", proof=tmp_path / "p")
+    assert "with costs rounded to whole numbers" in str(mt.verify(result, proof=tmp_path / "p"))
