@@ -75,6 +75,8 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
     stated = read_statement(proof)
     if data is None and stated.get("data", {}).get("kind") == "table":
         raise DataError(f"{proof} needs its data file; give it after the proof.")
+    if data is not None and not Path(data).is_file():
+        raise DataError(f"There is no data file {data}.")
 
     try:
         lines = proof_reading.unpacked(proof).decode().split("\n")

@@ -83,6 +83,8 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         The proof does not hold for this problem, or proves another value.
     """
     name = Path(proof).name
+    if not Path(proof).is_file():
+        raise DataError(f"There is no proof file {proof}.")
     if result.status is Status.INFEASIBLE or isinstance(result.problem.question, Front):
         what = "a front" if result.status is not Status.INFEASIBLE else "that nothing is feasible"
         return f"{name} is not used: a proof file proves a bound, and the result states {what}."
