@@ -113,7 +113,7 @@ def solve(
         log_file=log_file,
         max_nonzeros=max_nonzeros,
     )
-    method = method if proof is None else prover(method, problem)
+    method = method if proof is None else prover(method, problem, proof)
     result = answer(
         problem,
         method,

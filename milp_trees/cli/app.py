@@ -129,7 +129,10 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
 
 def writable(*paths: str | Path | None) -> None:
     """Refuse files that cannot be written, before a long computation begins."""
-    for path in [Path(given) for given in paths if given]:
+    named = [Path(given) for given in paths if given]
+    for k, path in enumerate(named):
+        if path.resolve() in [other.resolve() for other in named[:k]]:
+            raise DataError(f"{path} is named for two outputs; name another file for one of them.")
         if path.is_dir():
             raise DataError(f"{path} is a folder; name a file in it.")
         if not path.absolute().parent.is_dir():

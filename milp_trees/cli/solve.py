@@ -137,7 +137,7 @@ def solve_one(
     if proof is not None:
         from milp_trees.verification.proof_files import prove, prover
 
-        proving = prover(method, problem)
+        proving = prover(method, problem, proof)
     with of_one_run(quiet) as live:
         live.begin(method)
         result = answer(

@@ -23,7 +23,7 @@ from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
 from milp_trees.verification.front import HISTORY as OF_FRONTS
 from milp_trees.verification.front import check_front, derive_front
-from milp_trees.verification.proved import proof_beside, proved_by
+from milp_trees.verification.proved import check_facts, proof_beside, proved_by
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import check_scores, check_value
 from milp_trees.verification.verdict import Verification
@@ -64,7 +64,8 @@ def verify(
         Requirements on the problem, by their place in `Statement.to_json`, for example
         `{"space.max_depth": 2}`.
     proof : path, optional
-        The proof file of the result, which is checked instead of deriving the claim again.
+        The proof file of the result, which is checked instead of deriving the claim again, unless
+        it proves less than the result states.
 
     Returns
     -------
@@ -116,16 +117,15 @@ def verify(
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
         limits = Limits(time=time_limit)
-        if proof is not None:
-            found = proved_by(read, proof)
-        else:
+        found = "" if proof is None else proved_by(read, proof)
+        weak = (found,) if isinstance(found, str) and found else ()
+        if isinstance(found, str):
             found = (derive_front if front else derive)(read, limits)
         root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
         loose = (*loose, *OF_FRONTS) if front else loose
-        if data.get("proof") and proof is None:
-            loose = (*loose, "proof")
+        loose = (*loose, *check_facts(data.get("proof"), None if weak else proof))
         not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
-        sentences = (*checked, *of_scores, *told(not_verified), found.sentence)
+        sentences = (*checked, *of_scores, *weak, *told(not_verified), found.sentence)
         return Verification(
             found.verdict, found.claim, read.method, found.by, sentences, not_verified, statement
         )

@@ -241,7 +241,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
     lines = [line for line in lines if line.strip()]
     need(len(lines) > 2, "The file has no claims, or no line about the count.")
     try:
-        said = json.loads(lines[-1])
+        said = json.loads(lines[-1], object_pairs_hook=proofs.once)
         count, allowance, trivial, equal = (
             said[key] for key in ("count", "allowance", "trivial", "equal_tests")
         )
@@ -251,6 +251,8 @@ def check(lines: Any, data: Any = None) -> Verdict:
         raise proofs.Unreadable("The last line does not state a count.") from None
     s, claims, instance, _ = proofs.stated(lines[:-1], data)
     need(s["kind"] == "trees" and not s["side"], "Counts are of trees without side rows.")
+    need(s["denominator"] == 1, "Counts are about Z itself, so the denominator is 1.")
+    need(abs(allowance) < proofs.LIMIT, "The allowance is too large.")  # HUGE is no cost
     low = instance.follow(claims, s["depth"], s["leaves"])
     need(low == s["bound"], f"The claims prove the bound {low}, and the file says {s['bound']}.")
     base = int(instance.base.sum())
@@ -272,7 +274,7 @@ def main(arguments):
     """Print the verdict; the exit code."""
     try:
         need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        lines = proofs.unpacked(arguments[0]).decode().splitlines()
+        lines = proofs.unpacked(arguments[0]).decode().split("\n")
         print(check(lines, *arguments[1:]).sentence)
     except proofs.FAULTS as reason:
         print(f"unreadable: {type(reason).__name__}: {reason}")

@@ -16,7 +16,7 @@ else:  # many small products: numpy's threads cost far more than they save
     import proof_reading as reading
 import numpy as np
 FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unreadable, reading.Wrong
-fits, need, unpacked = reading.fits, reading.need, reading.unpacked
+fits, need, once, unpacked = reading.fits, reading.need, reading.once, reading.unpacked
 # HUGE is the cost of what a minimum forbids, and NONE stands for no limit.
 HUGE, NONE = 2**58, 2**60
 
@@ -286,7 +286,7 @@ def main(arguments):
     """Print the verdict; the exit code."""
     try:
         need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        lines = unpacked(arguments[0]).decode().splitlines()
+        lines = unpacked(arguments[0]).decode().split("\n")
         print(check(lines, *arguments[1:]).sentence)
     except FAULTS as reason:
         print(f"unreadable: {type(reason).__name__}: {reason}")

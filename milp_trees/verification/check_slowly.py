@@ -234,7 +234,7 @@ def _checked(lines: list[str], data: Any) -> tuple[int, int | None]:
         parts = [int(part) for part in text(s[key]).split("/")]
         must(len(parts) == 1 or (len(parts) == 2 and parts[1]), "A fraction is wrong.")
         must(key == "offset" or parts[0], "The scale is zero.")
-    text(s["unit"])
+    must(text(s["unit"]).isprintable(), "The unit is no plain text.")
     priced, shift = [[q * c for c in row] for row in costs], 0
     for mu, (coefs, low, high) in zip(multipliers, side):
         limit = high if mu > 0 else low if mu < 0 else 0
@@ -271,7 +271,7 @@ def main(arguments: list[str]) -> int:
     try:
         raw = Path(arguments[0]).read_bytes()
         raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-        bound, value = check_slowly(raw.decode().splitlines(), *arguments[1:2])
+        bound, value = check_slowly(raw.decode().split("\n"), *arguments[1:2])
     except (Refused, OSError, ValueError, IndexError) as reason:
         print(f"refused: {reason}")
         return 1

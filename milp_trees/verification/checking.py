@@ -75,9 +75,11 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
     stated = read_statement(proof)
     if data is None and stated.get("data", {}).get("kind") == "table":
         raise DataError(f"{proof} needs its data file; give it after the proof.")
+    if data is not None and not Path(data).is_file():
+        raise DataError(f"There is no data file {data}.")
 
     try:
-        lines = proof_reading.unpacked(proof).decode().splitlines()
+        lines = proof_reading.unpacked(proof).decode().split("\n")
         if slowly:
             bound, value = check_slowly.check_slowly(lines, data)
             what = "proved" if value == bound else "a proven bound"

@@ -288,9 +288,9 @@ def _settles(result: Result, other: Result) -> bool:
         return True
     if other.bound is None:
         return False
-    proved = _bound(other)
+    proved = bound_of(other)
     if claim == "bound":
-        return not crosses(_bound(result), proved, scale)
+        return not crosses(bound_of(result), proved, scale)
     assert result.value is not None
     return bool(units(result.value, scale) - proved <= scale.absolute_gap * (1 + 1e-6) + 1e-6)
 
@@ -335,13 +335,13 @@ def refuse_contradiction(result: Result, other: Result, name: str) -> None:
             raise VerificationError(
                 f"The {what} {float(stated):.12g} is wrong: {name} finds a model of value {other.value}."
             )
-    if other.bound is not None and crosses(_bound(other), mine, scale):
+    if other.bound is not None and crosses(bound_of(other), mine, scale):
         raise VerificationError(
             f"{name} proves that no model is better than {other.bound:.12g}, but the result has {result.value}."
         )
 
 
-def _bound(result: Result) -> Fraction:
+def bound_of(result: Result) -> Fraction:
     """The bound of a result that has one, in units of its scale."""
     exact = result.certificate.bound_exact
     assert result.bound is not None

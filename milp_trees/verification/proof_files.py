@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Limits, Stopped
+from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.rule_list import RuleList
+from milp_trees.questions import Best
+from milp_trees.results.result import Status
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.studies.attempt import default_method, named_method
 from milp_trees.tasks.views import CostMatrix
@@ -32,6 +34,11 @@ if TYPE_CHECKING:
 
 #: Compression: higher levels make files a tenth smaller and take several times as long.
 LEVEL = 6
+#: How the pass that collects the claims ends before it has them.
+ENDED = {
+    Limit.TIME: "the time limit (raise --time-limit) ended it.",
+    Limit.MEMORY: "the memory limit (raise --memory-limit) ended it.",
+}
 
 
 def write_proof(
@@ -91,6 +98,8 @@ def read_statement(path: str | Path) -> dict[str, Any]:
     try:
         first = proof_reading.unpacked(path).decode().split("\n", 1)[0]
         stated = json.loads(first, object_pairs_hook=proof_reading.once)
+    except FileNotFoundError:
+        raise DataError(f"There is no proof file {path}.") from None
     except (*proof_reading.FAULTS, proof_reading.Wrong) as error:
         raise DataError(f"{path} is no proof that can be read ({error}).") from None
     if not isinstance(stated, dict) or stated.get("format") != "milp-trees-proof":
@@ -215,12 +224,16 @@ def prove(
     """
     began = time.perf_counter()
     try:
-        claims = method.prove(problem, result, limits)
-    except (Unsupported, Stopped) as error:
-        why = str(error) if isinstance(error, Unsupported) else "the time limit ended it."
-        said = f"No proof was written: {why}"
-        return replace(result, message=f"{result.message} {said}".strip())
-    found = write_proof(path, problem, result, claims)
+        _refuse_unfinished(result)
+        found = write_proof(path, problem, result, method.prove(problem, result, limits))
+    except (Unsupported, DataError) as error:  # a full disk, too: the answer is not lost
+        return _without(result, str(error))
+    except Stopped as stopped:
+        return _without(result, ENDED.get(stopped.limit, "it was interrupted."))
+    except MemoryError:
+        return _without(result, ENDED[Limit.MEMORY])
+    except KeyboardInterrupt:
+        return _without(result, "it was interrupted.")
     facts = {
         "file": Path(path).name,
         "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest(),
@@ -231,7 +244,20 @@ def prove(
     return replace(result, proof=facts)
 
 
-def prover(method: str | Method | None, problem: Problem) -> Method:
+def _refuse_unfinished(result: Result) -> None:
+    """Refuse a result that has no bound to prove, or whose run the user ended."""
+    if result.status is Status.INFEASIBLE:
+        raise Unsupported("no model is feasible, and a proof is about a best one.")
+    if result.limit is not None and result.limit.by_user:
+        raise Unsupported("the run was interrupted.")
+
+
+def _without(result: Result, why: str) -> Result:
+    said = f"No proof was written: {why}"
+    return replace(result, message=f"{result.message} {said}".strip())
+
+
+def prover(method: str | Method | None, problem: Problem, path: str | Path) -> Method:
     """The method of this name, which must be able to prove what it returns.
 
     Parameters
@@ -239,12 +265,17 @@ def prover(method: str | Method | None, problem: Problem) -> Method:
     method : str, Method or None
         None: the default method of the problem.
     problem : Problem
+    path : path
+        The file for the proof.
 
     Raises
     ------
+    DataError
+        The file cannot be written, or is that of the data.
     Unsupported
         The method writes no proofs; the sentence names methods that do and take the problem.
     """
+    _refuse_place(Path(path), problem.dataset.source.get("path"))
     chosen = named_method(method or default_method(problem))
     if chosen.proves:
         return chosen
@@ -252,10 +283,20 @@ def prover(method: str | Method | None, problem: Problem) -> Method:
     able = [registry.method(name) for name, one in classes.items() if one.proves]
     names = [one.label for one in able if one.unsupported(problem) is None]
     forms: dict[str, Any] = registry.classes("formulations")
-    names += [f"{name}@SOLVER" for name, one in forms.items() if one.proves]
-    raise Unsupported(
-        f"{chosen.label} writes no proofs; leave out the proof, or take one of {', '.join(names)}."
-    )
+    fitting = registry.formulations_for(problem) if isinstance(problem.question, Best) else []
+    names += [f"{name}@SOLVER" for name, one in forms.items() if one.proves and name in fitting]
+    instead = f", or take one of {', '.join(names)}" if names else "; no method proves such answers"
+    raise Unsupported(f"{chosen.label} writes no proofs; leave out the proof{instead}.")
+
+
+def _refuse_place(path: Path, data: Any) -> None:
+    """Refuse, before a long computation, a file that no proof can be written to."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a file in it for the proof.")
+    if not path.absolute().parent.is_dir():
+        raise DataError(f"There is no folder {path.parent} for the proof; make it first.")
+    if data is not None and path.resolve() == Path(str(data)).resolve():
+        raise DataError(f"{path} holds the data; name another file for the proof.")
 
 
 __all__ = ["prove", "prover", "read_statement", "statement", "write_proof"]

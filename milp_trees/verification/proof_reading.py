@@ -159,6 +159,7 @@ def read(proof_lines, data=None):
         need(len(s["actions"]) == costs.shape[1], "Actions are not one name per cost.")
         limits = s["depth"] or 0, 0 if s["leaves"] is None else s["leaves"] - 1
         need(min(limits) >= 0 and not (lists and s["leaves"]), "Limits allow no model.")
+        need(s["unit"].isprintable(), "The unit is no plain text.")  # it is printed
         need([fraction(s[key]) for key in ("offset", "scale")][1], "The scale is zero.")
         # For models that keep the side rows, priced costs are at most q Z + shift: multipliers
         # mu > 0 count the upper limit, those below 0 the lower one.

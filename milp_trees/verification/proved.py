@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
 from milp_trees.methods.claims import Claims
+from milp_trees.questions import Front
 from milp_trees.results.result import Status
+from milp_trees.studies.agreement import crosses, units
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_proof, proof_reading
 from milp_trees.verification.checking import one_thread
-from milp_trees.verification.derive import Derivation
+from milp_trees.verification.derive import Derivation, bound_of
 from milp_trees.verification.proof_files import read_statement, statement
+from milp_trees.verification.value import same
 from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +35,33 @@ def proof_beside(data: Mapping[str, Any], result: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def proved_by(result: Result, proof: str | Path) -> Derivation:
+def check_facts(facts: Mapping[str, Any] | None, proof: str | Path | None) -> tuple[str, ...]:
+    """Check what a stored result says about its proof file, if it is the file at hand.
+
+    Parameters
+    ----------
+    facts : mapping or None
+        The field `proof` of the result.
+    proof : path or None
+        The file that was checked.
+
+    Returns
+    -------
+    tuple of str
+        Names of what was not checked.
+    """
+    if not facts:
+        return ()
+    raw = b"" if proof is None else Path(proof).read_bytes()
+    if proof is None or hashlib.sha256(raw).hexdigest() != facts["sha256"]:
+        return ("proof",)
+    lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
+    same("proof.bytes", facts["bytes"], len(raw))
+    same("proof.claims", facts["claims"], sum(line.startswith("[") for line in lines))
+    return ("proof.seconds",)
+
+
+def proved_by(result: Result, proof: str | Path) -> Derivation | str:
     """Check a proof file against the problem and the value of a result.
 
     The claims are checked on the features, costs and limits of the result's own problem. Those that
@@ -40,17 +70,28 @@ def proved_by(result: Result, proof: str | Path) -> Derivation:
     Parameters
     ----------
     result : Result
-        With its problem and a predictor.
     proof : path
+
+    Returns
+    -------
+    Derivation or str
+        A sentence if the proof holds, or may hold, but is about less than the result states.
 
     Raises
     ------
     VerificationError
         The proof does not hold for this problem, or proves another value.
     """
+    name = Path(proof).name
+    if not Path(proof).is_file():
+        raise DataError(f"There is no proof file {proof}.")
+    if result.status is Status.INFEASIBLE or isinstance(result.problem.question, Front):
+        what = "a front" if result.status is not Status.INFEASIBLE else "that nothing is feasible"
+        return f"{name} is not used: a proof file proves a bound, and the result states {what}."
     try:
+        view = result.problem.view(CostMatrix)
         stated = read_statement(proof)
-        lines = proof_reading.unpacked(proof).decode().splitlines()[1:]
+        lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
         claims = Claims(
             [tuple(json.loads(line)) for line in lines if line.strip()],
             tuple(stated["multipliers"]),
@@ -63,18 +104,27 @@ def proved_by(result: Result, proof: str | Path) -> Derivation:
         raise VerificationError(
             f"The proof {proof} does not hold for this result: {wrong}"
         ) from None
+    except (NoView, Unsupported) as reason:
+        raise VerificationError(f"{name} cannot be a proof for this problem: {reason}") from None
     except (*proof_reading.FAULTS, DataError) as error:
         raise VerificationError(f"The proof {proof} cannot be read: {error}") from None
-    bound = result.problem.view(CostMatrix).to_value(found.bound)
+    bound, scale = view.to_value(found.bound), result.problem.scale
     if result.status is Status.OPTIMAL and not found.proved:
-        raise VerificationError(
-            f"The result is called optimal, but the proof {proof} proves only the bound {bound}."
-        )
-    name = Path(proof).name
+        return f"{name} proves the bound {bound} only, and the result is called optimal."
+    if result.bound is not None and crosses(bound_of(result), scale.from_value(bound), scale):
+        return f"{name} proves the bound {bound} only, and the result states {result.bound:.12g}."
+    if result.root_bound is not None and result.value is not None:
+        root = scale.from_value(result.root_bound)
+        if crosses(root, units(result.value, scale), scale):
+            raise VerificationError(
+                f"The root bound {result.root_bound:.12g} is wrong: the result has a model of value {result.value}."
+            )
+    # Costs that had to be rounded give values that differ a little from those of the task.
+    best = bound if view.exact else f"{float(bound):.10g}, with costs rounded to whole numbers"
     return Derivation(
         Verdict.PROVED,
         "optimal" if found.proved else "bound",
-        f"Proved by file: the {len(claims.items)} claims of {name} follow from the data of this problem, so that no model is better than {bound}.",
+        f"Proved by file: the {len(claims.items)} claims of {name} follow from the data of this problem, so that no model is better than {best}.",
         name,
         found.proved,
     )

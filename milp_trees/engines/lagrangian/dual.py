@@ -177,7 +177,6 @@ class Dual:
         self.watch.postpone(run.compile())
         run.begin(self.watch.began, self.watch)
         run.go()
-        self.watch.postpone(run.compiling)
         self.runs += 1
         if run.limit is not None:
             midway(run.bound)

@@ -1,0 +1,277 @@
+"""Files that once were accepted though false, or refused though true, each as a tiny problem."""
+
+import copy
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.cli.app import writable
+from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.errors import DataError, VerificationError
+from milp_trees.limits import Limit, Stopped
+from milp_trees.questions import Front
+from milp_trees.results.json import relative_gap
+from milp_trees.verification import check_count, check_proof, check_slowly
+from milp_trees.verification.checking import check_file
+from milp_trees.verification.proof_reading import Wrong
+from milp_trees.verification.proved import proved_by
+from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.verdict import Verdict
+
+#: Exclusive or of two features: no errors at depth two.
+XOR = {
+    "format": "milp-trees-proof", "version": 1, "kind": "trees", "depth": 2, "leaves": None,
+    "leaf_cost": 0, "split_costs": 0, "minima": [],
+    "data": {"kind": "rows", "X": ["00", "01", "10", "11"]}, "features": ["a", "b"],
+    "costs": {"kind": "listed", "values": [[0, 1], [1, 0], [1, 0], [0, 1]]},
+    "side": [], "multipliers": [], "denominator": 1, "actions": ["k", "l"], "offset": "0",
+    "scale": "1", "unit": "errors", "model": None, "value": None, "bound": 0,
+}  # fmt: skip
+
+
+def stated(**changes):
+    return json.dumps({**XOR, **changes})
+
+
+def counted(allowance, count, **changes):
+    last = {"allowance": allowance, "count": count, "trivial": True, "equal_tests": "all"}
+    return check_count.check([stated(**changes), "[0, 2, []]", json.dumps(last)]).trees
+
+
+def test_a_unit_with_a_line_of_its_own_cannot_say_proved():
+    lines = [stated(unit="errors\nproved: 0"), "[0, 2, []]"]
+    with pytest.raises(Wrong, match="unit"):
+        check_proof.check(lines)
+    with pytest.raises(Refused, match="unit"):
+        check_slowly.check_slowly(lines)
+
+
+def test_a_count_is_about_costs_that_are_not_multiplied():
+    """With the denominator 2, two trees were said to have at most one error; there are six."""
+    assert counted(1, 6) == 6
+    for count in (2, 6):
+        with pytest.raises(Wrong, match="denominator"):
+            counted(1, count, denominator=2)
+
+
+def test_an_allowance_above_all_costs_counts_no_forbidden_tree():
+    """The cost of a forbidden leaf is a large number, and was within a larger allowance."""
+    three_rows = [{"least": 3, "amounts": "rows"}]
+    assert counted(2**51, 1, minima=three_rows) == 1
+    for allowance in (2**59, 10**30):
+        with pytest.raises(Wrong, match="allowance"):
+            counted(allowance, 3, minima=three_rows)
+
+
+def test_a_count_is_stated_once():
+    last = '{"allowance": 0, "count": 9, "count": 2, "trivial": true, "equal_tests": "all"}'
+    with pytest.raises(Wrong, match="twice"):
+        check_count.check([stated(), "[0, 2, []]", last])
+
+
+def test_a_text_may_hold_a_line_separator_of_unicode(tmp_path):
+    """JSON leaves U+2028 as it is, which some ways to split lines take for the end of one."""
+    data, proof, odd = tmp_path / "t.csv", tmp_path / "t.proof", "x\u2028z"
+    rows = [f"{i % 3},{i % 2},{'no' if i % 5 else odd}" for i in range(20)]
+    data.write_text("\n".join(["a,b,ill", *rows]), encoding="utf-8")
+    problem = mt.Problem(mt.load(data), mt.Accuracy(), mt.Trees(max_depth=2))
+    result = mt.solve(problem, "dp", proof=proof)
+    lines = gzip.decompress(proof.read_bytes()).decode()
+    assert "\u2028" in lines.partition("\n")[0]
+    assert check_file(proof, data).proved
+    assert check_file(proof, data, slowly=True).proved
+    assert check_proof.main([str(proof), str(data)]) == 0
+    assert mt.verify(result, proof=proof).verdict is Verdict.PROVED
+
+
+# -- verify ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A stored result with its proof, and a proof of nothing but the trivial bound."""
+    folder = tmp_path_factory.mktemp("proofs")
+    data = mt.load("planted:rows=60,tests=6,depth=3")
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=2))
+    result = mt.solve(problem, "dp", proof=folder / "good.proof")
+    head = gzip.decompress((folder / "good.proof").read_bytes()).decode().partition("\n")[0]
+    (folder / "weak.proof").write_text(f"{head}\n[0, 2, []]\n", encoding="utf-8")
+    return json.loads(json.dumps(result.to_json())), folder
+
+
+def test_a_bound_is_no_proof_that_nothing_is_feasible(solved):
+    row, folder = solved
+    none = dict.fromkeys(("predictor", "objective", "exact", "bound", "bound_exact", "gap"))
+    empty = {**none, "status": "infeasible", "scores": {}, "trace": []}
+    with pytest.raises(VerificationError, match="nothing is feasible"):
+        mt.verify({**row, **empty}, proof=folder / "good.proof")
+
+
+def test_a_weak_proof_does_not_prove_a_greater_bound(solved):
+    """The result states the bound 9 and the file proves 0: another method has to derive it."""
+    row, folder = solved
+    stated_bound = {**row, "status": "feasible"}
+    found = mt.verify(stated_bound, proof=folder / "weak.proof")
+    assert found.verdict is Verdict.DERIVED
+    assert "proof" in found.not_verified
+    assert "weak.proof proves the bound 0 only" in str(found)
+    optimal = mt.verify(row, proof=folder / "weak.proof")
+    assert optimal.verdict is Verdict.DERIVED
+    assert "the bound 0 only, and the result is called optimal" in str(optimal)
+    assert mt.verify(stated_bound, proof=folder / "good.proof").verdict is Verdict.PROVED
+
+
+def test_a_root_bound_above_the_value_is_refused_beside_a_proof(solved):
+    row, folder = solved
+    wrong = {**row, "root_bound": 50.0, "root_gap": relative_gap(row["objective"], 50.0)}
+    with pytest.raises(VerificationError, match="root bound 50 is wrong"):
+        mt.verify(wrong, proof=folder / "good.proof")
+
+
+@pytest.mark.parametrize("fact", ["bytes", "claims"])
+def test_what_a_result_says_about_its_proof_file_is_compared(solved, fact):
+    row, folder = solved
+    assert "proof" not in mt.verify(row, proof=folder / "good.proof").not_verified
+    wrong = copy.deepcopy(row)
+    wrong["proof"][fact] += 1
+    with pytest.raises(VerificationError, match=fact):
+        mt.verify(wrong, proof=folder / "good.proof")
+    wrong["proof"]["sha256"] = "0" * 64  # then these are the facts of another file
+    assert "proof" in mt.verify(wrong, proof=folder / "good.proof").not_verified
+
+
+def test_a_bound_proves_no_front(solved):
+    """The proof of one point says nothing about the others."""
+    _, folder = solved
+    data = mt.load("planted:rows=60,tests=6,depth=3")
+    one = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=2)), "dp")
+    assert proved_by(one, folder / "good.proof").verdict is Verdict.PROVED
+    front = replace(one, problem=mt.Problem(data, mt.tasks.F1(), mt.Trees(max_depth=2), Front()))
+    assert "the result states a front" in proved_by(front, folder / "good.proof")
+
+
+def test_a_proof_for_a_problem_without_costs_of_actions_is_refused(solved):
+    _, folder = solved
+    problem = mt.Problem(
+        mt.load("planted:rows=60,tests=6,depth=3"), mt.tasks.F1(), mt.Trees(max_depth=1)
+    )
+    result = mt.solve(problem)
+    with pytest.raises(VerificationError, match="cannot be a proof for this problem"):
+        mt.verify(result, proof=folder / "good.proof")
+
+
+# -- proofs of methods -----------------------------------------------------------------------------
+
+
+def with_parity(space, n=12):
+    X = np.array([[i >> k & 1 for k in range(3)] for i in range(n)])
+    data = mt.Dataset(X, y=np.arange(n) * 5 % 7 % 2, groups=np.arange(n) % 2)
+    fair = mt.Accuracy(constraints=[mt.tasks.StatisticalParity("1/5")])
+    return mt.Problem(data, fair, space)
+
+
+def test_a_bound_under_a_largest_number_of_leaves_is_not_claimed_for_all_trees(tmp_path):
+    """The claims of `lagrangian` left the leaves out, and did not follow."""
+    space = mt.Trees(max_depth=2, max_leaf_nodes=3)
+    result = mt.solve(with_parity(space), "lagrangian", proof=tmp_path / "p")
+    assert result.optimal
+    assert result.proof is None
+    assert "largest number of leaves" in result.message
+
+
+def test_the_seconds_of_a_run_count_compilation_once():
+    """They were subtracted twice, so that the seconds were negative."""
+    result = mt.solve(with_parity(mt.Trees(max_depth=3, max_leaf_nodes=6)), "lagrangian")
+    assert result.seconds > 0
+
+
+def test_rounded_costs_are_named_in_the_verdict(tmp_path):
+    """The tree is better than the bound of the rounded costs, which was said to be impossible."""
+    X = np.array([[i >> k & 1 for k in range(4)] for i in range(16)])
+    data = mt.Dataset(X, y=np.arange(16) * 5 % 7 % 2, weights=np.sqrt(np.arange(2, 18)))
+    problem = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(max_depth=2))
+    result = mt.solve(problem, "dp", proof=tmp_path / "p")
+    assert "with costs rounded to whole numbers" in str(mt.verify(result, proof=tmp_path / "p"))
+
+
+# -- files that are not there, or not to be overwritten --------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A table, and a problem that is made of it."""
+    data = tmp_path / "t.csv"
+    rows = [f"{i % 3},{i % 2},{'no' if i % 5 else 'yes'}" for i in range(20)]
+    data.write_text("\n".join(["a,b,ill", *rows]), encoding="utf-8")
+    return data, mt.Problem(mt.load(data), mt.Accuracy(), mt.Trees(max_depth=2))
+
+
+def test_a_proof_does_not_replace_the_data(stored):
+    data, problem = stored
+    before = data.read_bytes()
+    with pytest.raises(DataError, match="holds the data"):
+        mt.solve(problem, "dp", proof=data)
+    assert data.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["", "none/x.proof"])
+def test_a_place_without_room_for_a_proof_is_refused_before_the_run(stored, place):
+    data, problem = stored
+    with pytest.raises(DataError, match="folder"):
+        mt.solve(problem, "dp", proof=data.parent / place)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (KeyboardInterrupt(), "it was interrupted"),
+        (Stopped(Limit.TIME), "raise --time-limit"),
+        (MemoryError(), "raise --memory-limit"),
+        (OSError(28, "No space left on device"), "No space left"),
+    ],
+)
+def test_an_answer_is_not_lost_with_its_proof(stored, monkeypatch, event, said):
+    data, problem = stored
+
+    def fail(*_):
+        raise event
+
+    if isinstance(event, OSError):
+        monkeypatch.setattr(Path, "write_bytes", fail)
+    else:
+        monkeypatch.setattr(DynamicProgramme, "prove", fail)
+    result = mt.solve(problem, "dp", proof=data.parent / "x.proof")
+    assert result.optimal
+    assert result.proof is None
+    assert said in result.message
+
+
+def test_a_missing_file_is_named(stored):
+    data, problem = stored
+    proof = data.parent / "x.proof"
+    result = mt.solve(problem, "dp", proof=proof)
+    with pytest.raises(DataError, match=r"There is no data file .*none\.csv"):
+        check_file(proof, data.parent / "none.csv")
+    with pytest.raises(DataError, match="There is no proof file"):
+        check_file(data.parent / "none.proof", data)
+    with pytest.raises(DataError, match="There is no proof file"):
+        mt.verify(result, proof=data.parent / "none.proof")
+
+
+def test_one_file_is_not_named_for_two_outputs(tmp_path):
+    """The result replaced the proof."""
+    with pytest.raises(DataError, match="two outputs"):
+        writable(tmp_path / "x", None, tmp_path / "." / "x")
+    writable(tmp_path / "x", tmp_path / "y")
+
+
+def test_nothing_is_said_about_a_limit_if_no_model_is_feasible(stored):
+    data, problem = stored
+    none = mt.Problem(problem.dataset, problem.task, mt.Trees(max_depth=2, min_samples_leaf=99))
+    result = mt.solve(none, "dp", proof=data.parent / "x.proof")
+    assert result.message.endswith("no model is feasible, and a proof is about a best one.")
