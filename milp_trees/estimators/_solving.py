@@ -74,7 +74,7 @@ def solved(
             result.message
             or f"{result.method} found no model ({result.status.value}); raise time_limit, or loosen the constraints."
         )
-    if result.limit is not None:
+    if result.limit is not None and not result.optimal:
         warnings.warn(unproven(result, limits), ConvergenceWarning, stacklevel=stacklevel)
     if result.start.get("accepted") is False:
         why = result.start.get("reason", "the method does not take it.")
