@@ -93,7 +93,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.constraint = constraint

@@ -99,7 +99,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         cv: Any = 5,
         scoring: Any = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth

@@ -34,7 +34,7 @@ def test_a_notebook_shows_incumbent_bound_gap_and_a_tree_while_fitting(monkeypat
     monkeypatch.setattr("IPython.display.display", display)
     monkeypatch.setattr(_display, "REDRAW", 0.0)
     model = mt.OptimalTreeClassifier(
-        max_depth=5, time_limit=1.0, verbose=True, progress=heard.append
+        max_depth=7, time_limit=1.0, verbose=True, progress=heard.append
     ).fit(RNG.integers(0, 2, (3000, 60)), RNG.integers(0, 2, 3000))
     running = [page for page in handle.pages[1:-1] if "bound" in page]
     assert any("<svg" in page and "A model that has been found" in page for page in running)
@@ -53,6 +53,9 @@ def test_a_log_file_gets_lines_on_standard_error(capsys):
     mt.SPOForest(n_estimators=2, verbose=True, random_state=0).fit(X, RNG.random((400, 2)))
     mt.OptimalRuleListClassifier().fit(X, Y)
     assert "OptimalRuleList" not in capsys.readouterr().err
+    for given in (False, 0, 1, 2, np.int64(1)):  # numbers as for scikit-learn's estimators
+        mt.OptimalTreeClassifier(max_depth=1, verbose=given).fit(X, Y)
+        assert bool(capsys.readouterr().err) is bool(given)
 
 
 def test_names_in_the_display_are_escaped():
