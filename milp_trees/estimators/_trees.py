@@ -172,12 +172,12 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
         if self._choose_size is not None:
             problem = replace(problem, space=self._choose_size(problem))
         start = given_start(self.start, self._fitted_as, [str(c) for c in table])
-        start = placed_start(start, problem, table, stacklevel=6)
+        start = placed_start(start, problem, table)
         self._keep(self._run(problem, self._method(), start))
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
         """Run a method and return its result, which contains a model; see `_solving.solved`."""
-        return solved(problem, method, self._limits(), start, stacklevel=7)
+        return solved(problem, method, self._limits(), start)
 
     def _keep(self, result: Result) -> None:
         self.result_ = result

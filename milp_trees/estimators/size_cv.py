@@ -9,7 +9,6 @@ tree; and for a rule list, whose rules and default rule are its leaves. The scor
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from milp_trees.errors import DataError
 from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._trees import OptimalModel
+from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space
@@ -151,7 +151,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.choice_ = found[0]
         if not self.choice_.proven:
             why = "Some sizes were compared by trees that are not proven to be the best of their size, because a run on a fold reached a limit. For a proof raise time_limit, or lower max_leaf_nodes or n_bins."
-            warnings.warn(why, ConvergenceWarning, stacklevel=2)
+            warn_user(why, ConvergenceWarning)
         self._report()
         return self
 
