@@ -183,7 +183,7 @@ class Limits:
             **{_FIELDS[name]: number for name, number in given.items()},
         )
         if limits.time == 0:
-            raise DataError("time_limit must be positive, or None for no limit; got 0.")
+            raise _ALLOWED["time"].refusal(given["time_limit"])
         return limits
 
     def after(self, seconds: float) -> Limits:
@@ -218,7 +218,10 @@ class _Allowed:
             )
             if self.least <= number <= self.most:
                 return number
-        raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
+        raise self.refusal(given)
+
+    def refusal(self, given: Any) -> DataError:
+        return DataError(f"{self.name} must be {self.what}; got {given!r}.")
 
 
 #: A larger number of threads is probably a typing error, and to start them would take longer than
@@ -232,7 +235,7 @@ _ALLOWED = {
     # instead of waiting.
     "time": _Allowed(
         "time_limit",
-        "a number of seconds that is not negative and at most 10^9, or None for no limit",
+        "a positive number of seconds, at most 10^9, or None for no limit",
         0,
         LONGEST,
     ),

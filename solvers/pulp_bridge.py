@@ -148,7 +148,7 @@ class Run:
         self.job, self.emit, self.stop = job, emit, stop
         self.began = time.perf_counter()
         self.notes: list[str] = []
-        self.interrupted = False
+        self.interrupted = self.late = False
         self.problem = to_pulp(job.model)
         self.by_name = {v.name: v for v in self.problem.variables()}
         self.names = job.model.names()[0]
@@ -224,7 +224,13 @@ class Run:
             with captured(self.job.limits.log_file) as log:
                 self.problem.solve(self.solver)
         except pulp.PulpSolverError as error:
-            raise SolverFailure(f"PuLP's {self.solver_name} failed: {error}") from error
+            if not (self.interrupted or self.late):
+                raise SolverFailure(f"PuLP's {self.solver_name} failed: {error}") from error
+            # A program that does not listen to interrupts yet is ended by one, as by Ctrl-C.
+            self.notes.append(f"PuLP's {self.solver_name} was interrupted and wrote no solution.")
+            self.problem.status = pulp.LpStatusNotSolved
+            for variable in self.by_name.values():
+                variable.varValue = None  # the start is not an answer
         finally:
             done.set()
             watch.join()
@@ -233,23 +239,25 @@ class Run:
     def _interrupt_when_told(self, done: threading.Event) -> None:
         """Interrupt a solver that is a program of its own, as by Ctrl-C.
 
-        Most of them then write the solution that they have.
+        Most of them then write the solution that they have. A program that is started after the
+        order to stop is interrupted too.
         """
         import psutil
 
-        began = time.perf_counter()
+        began, told = time.perf_counter(), set()
         while not done.wait(0.05):
             # CBC looks at its clock only between nodes; a little later it is stopped in this way.
             late = (
                 self.limit is not None
                 and time.perf_counter() - began > self.limit + early(self.limit) / 2
             )
-            if self.stop() or late:
-                self.interrupted = not late
-                for child in psutil.Process().children(recursive=True):
+            if not (self.interrupted or self.late):
+                self.late, self.interrupted = late, not late and self.stop()
+            if self.interrupted or self.late:
+                for child in set(psutil.Process().children(recursive=True)) - told:
+                    told.add(child)
                     with contextlib.suppress(psutil.NoSuchProcess):
                         child.terminate() if WINDOWS else child.send_signal(signal.SIGINT)
-                return
 
     # -- after -------------------------------------------------------------------------------------
 

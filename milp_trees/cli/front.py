@@ -24,6 +24,7 @@ from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.readers import check_methods
 from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def front(
     writable(out, plot)
     check_picture(plot)
     question = Front(None if against is None else constraint_of_label(against), most)
+    check_methods(method, reference)
     problem, test_data = options.problem(quiet=as_json)
     problem = replace(problem, question=question)
     method = method or default_method(problem)

@@ -12,6 +12,7 @@ from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained
 from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.readers import check_methods
 from milp_trees.limits import Limit, Limits
 
 
@@ -47,6 +48,7 @@ def gap(
     from milp_trees.studies.live import Live
 
     writable(out)
+    check_methods(method)
     problem, _ = options.problem(quiet=as_json)
     given = read_model(model, problem)
     problem = options.free_of_depth(problem, method)

@@ -159,6 +159,7 @@ class ProblemOptions(SpaceOptions):
         from milp_trees.tasks.constraints import check_groups_differ
 
         space = self.space()
+        task = self.make_task()  # before the data are read, which can take long
         train, test = self._load(
             binarizer=self.binarize,
             target=self.target,
@@ -173,7 +174,6 @@ class ProblemOptions(SpaceOptions):
             drop=split(self.drop),
             **self.reading,
         )
-        task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
         if not self.quiet:
@@ -218,7 +218,7 @@ class ProblemOptions(SpaceOptions):
             return problem if first_that_takes(free) is None else free
         return free if registry.method(method).unsupported(free) is None else problem
 
-    def make_task(self, dataset: Dataset) -> Any:
+    def make_task(self) -> Any:
         """The task, with its parameters and side constraints."""
         from milp_trees.by_name import registry
 

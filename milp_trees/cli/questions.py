@@ -14,6 +14,7 @@ from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.readers import check_methods
 from milp_trees.errors import DataError
 from milp_trees.limits import Limit, Limits
 
@@ -64,6 +65,7 @@ def by_size(
 
     writable(out, plot)
     check_picture(plot)
+    check_methods(method)
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
         live.begin(method or "")

@@ -70,3 +70,20 @@ def whole_numbers(text: str) -> list[int]:
     if not numbers:
         raise DataError(f"--seeds takes whole numbers separated by commas; got {text!r}.")
     return numbers
+
+
+def check_methods(*names: str | None, option: list[str] | None = None) -> None:
+    """Refuse names of methods that do not exist, before the data are read.
+
+    Parameters
+    ----------
+    *names : str or None
+        None and the words `auto` and `none` name no method.
+    option : list of str, optional
+        Solver options of the first method.
+    """
+    from milp_trees.studies.attempt import named_method
+
+    for k, name in enumerate(names):
+        if name not in (None, "", "auto", "none"):
+            named_method(str(name), solver_options(option) if k == 0 else None)

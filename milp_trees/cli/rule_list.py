@@ -21,6 +21,7 @@ from milp_trees.cli.help import ANSWER, DATA_COMMANDS
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_lists
+from milp_trees.cli.readers import check_methods
 from milp_trees.cli.solve import compare_several, solve_one
 from milp_trees.errors import DataError
 from milp_trees.limits import Limits
@@ -94,6 +95,8 @@ def rule_list(
         )
     if methods is not None and proof:
         raise DataError("--proof belongs to one run; name its method with --method.")
+    check_methods(method, start, reference, option=option if methods is None else None)
+    names = None if methods is None else method_names(methods, (), ())
     problem, test_data = options.problem(quiet=as_json)
     shared: dict[str, Any] = {
         "start": start,
@@ -104,10 +107,9 @@ def rule_list(
         "as_json": as_json,
         "quiet": options.quiet,
     }
-    if methods is None:
+    if names is None:
         solve_one(problem, method, limits, proof=proof, **shared)
     else:
-        names = method_names(methods, (), (), [problem])
         compare_several(problem, names, limits, str(limits.seed), store, plot, **shared)
 
 

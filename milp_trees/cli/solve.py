@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,7 +26,7 @@ from milp_trees.cli.help import ANSWER, METHOD, OUTPUT
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.progress import longest, of_one_run, of_several_runs
-from milp_trees.cli.readers import solver_options, whole_numbers
+from milp_trees.cli.readers import check_methods, solver_options, split, whole_numbers
 from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
@@ -94,9 +94,11 @@ def solve(
 ) -> None:
     """Solve one problem with one method and draw the tree or rule list."""
     writable(limits.log_file, out, proof)
+    check_methods(method, start, reference, option=option)
+    goals = _goals(then or [])
     problem, test_data = options.problem(quiet=as_json)
-    if then:
-        problem = _after_first_goals(problem, then, method, limits, quiet=as_json)
+    if goals:
+        problem = _after_first_goals(problem, goals, method, limits, quiet=as_json)
     problem = options.free_of_depth(problem, method)
     solve_one(
         problem,
@@ -158,22 +160,29 @@ def solve_one(
     finish(result)
 
 
+def _goals(then: list[str]) -> list[Any]:
+    """The tasks of further goals, or the word for the fewest leaves."""
+    from milp_trees.by_name import registry
+    from milp_trees.studies.lexicographic import FEWEST_LEAVES
+
+    goals: list[Any] = []
+    for label in then:
+        kind, given = (None, {}) if label == FEWEST_LEAVES else registry.written_task(label)
+        goals.append(label if kind is None else kind(**given))
+    return goals
+
+
 def _after_first_goals(
-    problem: Problem, then: list[str], method: str | None, limits: Limits, quiet: bool
+    problem: Problem, goals: list[Any], method: str | None, limits: Limits, quiet: bool
 ) -> Problem:
     """The problem of the last goal, after those before it are solved and printed.
 
     It is that of the first goal for which nothing is feasible, if there is one.
     """
-    from milp_trees.by_name import registry
     from milp_trees.errors import NothingFound
     from milp_trees.results.result import Status
-    from milp_trees.studies.lexicographic import FEWEST_LEAVES, goal_problems
+    from milp_trees.studies.lexicographic import goal_problems
 
-    goals = []
-    for label in then:
-        kind, given = (None, {}) if label == FEWEST_LEAVES else registry.written_task(label)
-        goals.append(label if kind is None else kind(**given))
     steps = goal_problems(problem, goals)
     last, result = next(steps), None
     for _ in goals:
@@ -261,10 +270,18 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare formulations and solvers on one problem; an exact engine checks each answer."""
+    from milp_trees.by_name import registry
     from milp_trees.studies.compare import method_names
 
     writable(limits.log_file, out, plot)
     check_picture(plot)
+    check_methods(start, reference)
+    whole_numbers(seeds)
+    if methods is not None or formulations != "all":
+        method_names(methods, formulations, solvers)
+    else:  # all formulations are those for the problem, which is not known yet
+        for name in split(solvers) if solvers not in ("all", "auto") else ():
+            registry.solver(name)
     problem, test_data = options.problem(quiet=as_json)
     compare_several(
         problem,

@@ -10,6 +10,7 @@ import numpy as np
 from milp_trees.data.binarize import KINDS as BINARIZERS
 from milp_trees.data.binarize import LOSSES
 from milp_trees.data.engine_table import BOOL, KINDS, TEXT, WHOLE, EngineTable, Extent
+from milp_trees.data.feature import YES_NO
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rules import Rule, thresholds_at
 from milp_trees.errors import DataError
@@ -86,9 +87,7 @@ def check_given(
     """
     for name, rule in rules.items():
         if rule == "0/1" and not _is_binary(table, name, extents[name]):
-            raise DataError(
-                f"The column {name!r} is asked as a yes/no question and must hold 0 or 1; it holds other values."
-            )
+            raise DataError(f"The column {name!r} holds other values than 0 and 1, and {YES_NO}")
         if isinstance(rule, list) and table.columns[name] == TEXT:
             raise DataError(
                 f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text."

@@ -14,6 +14,12 @@ from milp_trees.errors import DataError
 #: Kinds of questions, and the answers that a question may give where the value is missing.
 KINDS_OF_TESTS, ANSWERS = ("<=", "==", "is", "missing"), (None, "yes", "no")
 
+#: Why a column of 0 and 1 takes no other number, and what to do about it.
+YES_NO = (
+    "it held only 0 and 1 when the features were chosen, so it is asked as a yes/no question. Fit again on rows"
+    " with its other values, which gives it thresholds; or write 1 where the answer is yes and 0 where it is no."
+)
+
 
 @dataclass(frozen=True)
 class BinaryFeature:
@@ -140,7 +146,7 @@ class BinaryFeature:
         if strange.any():
             row = int(strange.argmax())
             raise DataError(
-                f"The column {self.column!r} holds {numbers[row]:g} in row {row}; it is asked as a yes/no question and must hold 0 or 1."
+                f"The column {self.column!r} holds {numbers[row]:g} in row {row}, and {YES_NO}"
             )
         return np.asarray(numbers == 1)
 

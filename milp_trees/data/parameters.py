@@ -104,6 +104,16 @@ class Flag(NamedTuple):
         return "True or False"
 
 
+class Verbosity(NamedTuple):
+    """True, False, or a whole number as in scikit-learn: above 0 it means True."""
+
+    def allows(self, given: Any) -> bool:
+        return isinstance(given, (bool, np.bool_)) or Whole(0).allows(given)
+
+    def __str__(self) -> str:
+        return "True, False, or a whole number of at least 0"
+
+
 class Name(NamedTuple):
     """A text that is not empty; also None if `optional`.
 
@@ -119,7 +129,7 @@ class Name(NamedTuple):
         return f"a name{' or None' if self.optional else ''}"
 
 
-Rule = Whole | Number | Slack | Jobs | Flag | Name
+Rule = Whole | Number | Slack | Jobs | Flag | Verbosity | Name
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
@@ -159,7 +169,7 @@ OF_TREES: dict[str, Rule] = {
     "bootstrap": Flag(),
     "oob_score": Flag(),
     "keep_data": Flag(),
-    "verbose": Flag(),
+    "verbose": Verbosity(),
     "split_on_group": Flag(),
     "validation_fraction": Number(),
     "honest_fraction": Number(),
@@ -179,12 +189,12 @@ OF_PRUNING: dict[str, Rule] = {
     "denominator": Whole(1, optional=True),
     "exact": Flag(),
     "keep_data": Flag(),
-    "verbose": Flag(),
+    "verbose": Verbosity(),
 }
 #: Parameters of `BudgetForestClassifier`; the others are checked in `engines/budget_forest`.
 OF_FORESTS: dict[str, Rule] = {
     "bootstrap": Flag(),
-    "verbose": Flag(),
+    "verbose": Verbosity(),
     "free_after_use": Flag(),
     "alpha": Number(),
     "min_gain": Number(),

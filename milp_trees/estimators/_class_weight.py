@@ -21,7 +21,8 @@ def exact_class_weight(
     ----------
     given : mapping of label to number, "balanced", or None
         A class that a mapping does not name has the weight 1. "balanced" gives every class the same
-        total weight: a class with the share s of the weighted rows gets 1 / (K s).
+        total weight: of K classes with rows, one with the share s of the weighted rows gets
+        1 / (K s), and a class without rows 1.
     labels : tuple
         The K classes.
     codes : int array of shape (n,)
@@ -46,8 +47,10 @@ def exact_class_weight(
         rows = np.ones(len(codes)) if weights is None else weights
         whole, _, _ = exact.integers(rows)
         counts = [int(whole[codes == k].sum()) for k in range(len(labels))]
+        present = sum(n > 0 for n in counts)
         return {
-            c: Fraction(sum(counts), len(labels) * n) for c, n in zip(labels, counts, strict=True)
+            c: Fraction(sum(counts), present * n) if n else Fraction(1)
+            for c, n in zip(labels, counts, strict=True)
         }
     if not isinstance(given, Mapping):
         raise DataError(

@@ -45,26 +45,24 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         check_classification_targets(y)
         weights = None if sample_weight is None else check_weights(sample_weight, len(y))
         groups, column = check_groups(groups, X)
+        # A class of y stays a class if none of its rows counts, as in scikit-learn's trees.
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        labels = tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
         if weights is not None:
             kept = np.flatnonzero(weights)
-            X, y, weights, groups = (
+            X, codes, weights, groups = (
                 take(X, kept),
-                y[kept],
+                codes[kept],
                 weights[kept],
                 None if groups is None else groups[kept],
             )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        labels = tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
-        if len(labels) < 2:
-            raise DataError(
-                f"y holds one class only ({labels[0]!r}); a classifier needs at least two. Check which column is the target."
-            )
+        _check_two_count(labels, codes)
         if self.class_weight is not None and isinstance(self.task, Task):
             raise DataError(
                 "task is a Task, which weights the classes itself; give class_weight to the Task instead."
             )
         self.class_weight_ = exact_class_weight(self.class_weight, labels, codes, weights)
-        again = _repeats(weights, len(y))
+        again = _repeats(weights, len(codes))
         self._fit_binarizer(take(X, again), codes[again])
         dataset = self.binarizer_.dataset(
             X, codes, classes=labels, weights=weights, groups=groups, group_column=column
@@ -154,6 +152,19 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         leaf = self.apply(X)
         shares: np.ndarray = self._shares_[leaf]
         return shares
+
+
+def _check_two_count(labels: tuple[Any, ...], codes: np.ndarray) -> None:
+    """Raise DataError if the rows that count are all of one class."""
+    if len(labels) < 2:
+        raise DataError(
+            f"y holds one class only ({labels[0]!r}); a classifier needs at least two. Check which column is the target."
+        )
+    counted = np.unique(codes)
+    if len(counted) < 2:
+        raise DataError(
+            f"sample_weight is zero in every row that is not of the class {labels[counted[0]]!r}; rows of at least two classes must count."
+        )
 
 
 def _repeats(weights: np.ndarray | None, n: int) -> np.ndarray:

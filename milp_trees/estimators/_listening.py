@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -21,6 +20,7 @@ import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
 from milp_trees.errors import Unsupported
+from milp_trees.estimators._warning import warn_user
 from milp_trees.methods.callback import Progress, heard, is_true, listening
 from milp_trees.results.result import TracePoint
 
@@ -85,7 +85,7 @@ class Growth:
         if callback.limit is None or grown == self.total:
             return False
         why = f"The user stopped the forest after {grown} of {self.total} trees."
-        warnings.warn(why, ConvergenceWarning, stacklevel=4)
+        warn_user(why, ConvergenceWarning)
         return True
 
 

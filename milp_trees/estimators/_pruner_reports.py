@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
+from milp_trees.estimators._warning import warn_user
 from milp_trees.limits import Limits
 from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.studies.along_curve import RowPrice, Rows, feature_table
@@ -187,7 +187,7 @@ class PrunedModel:
         limits = Limits.asked(time_limit=time_limit)
         found = prunings.within_budget(self.problem_, point, budget, method, limits)
         if found.status != "optimal":
-            warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
+            warn_user(found.note, ConvergenceWarning)
         return found
 
     def _written(self, pruning: prunings.Pruning) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from milp_trees.errors import Infeasible, NothingFound, NotInTime, SolverFailure
+from milp_trees.estimators._warning import warn_user
 from milp_trees.limits import Deadline, Limit, Limits
 from milp_trees.methods.by_size import by_runs
 from milp_trees.methods.callback import listener
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 FALLBACK = 0.25
 
 
-def solved(
-    problem: Problem, method: str | None, limits: Limits, start: Any, *, stacklevel: int
-) -> Result:
+def solved(problem: Problem, method: str | None, limits: Limits, start: Any) -> Result:
     """Run a method and return its result, which contains a model.
 
     A `ConvergenceWarning` says that an exact method stopped before its model was proven optimal. A
@@ -38,8 +36,6 @@ def solved(
         Name of the method, as in the registry; None: the default method of the task.
     limits : Limits
     start : Predictor, name of a method, or None
-    stacklevel : int
-        Of the warnings, counted from here.
 
     Returns
     -------
@@ -74,11 +70,11 @@ def solved(
             result.message
             or f"{result.method} found no model ({result.status.value}); raise time_limit, or loosen the constraints."
         )
-    if result.limit is not None:
-        warnings.warn(unproven(result, limits), ConvergenceWarning, stacklevel=stacklevel)
+    if result.limit is not None and not result.optimal:
+        warn_user(unproven(result, limits), ConvergenceWarning)
     if result.start.get("accepted") is False:
         why = result.start.get("reason", "the method does not take it.")
-        warnings.warn(f"The start was not used: {why}", UserWarning, stacklevel=stacklevel)
+        warn_user(f"The start was not used: {why}", UserWarning)
     return result
 
 

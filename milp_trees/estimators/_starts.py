@@ -7,7 +7,6 @@ does, the one that moves the fewest rows.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.estimators._warning import warn_user
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
@@ -195,7 +195,7 @@ class Placing:
         return f"The start was changed: {'; '.join(parts)}." if parts else ""
 
 
-def placed_start(start: Any, problem: Problem, table: Any, stacklevel: int) -> Any:
+def placed_start(start: Any, problem: Problem, table: Any) -> Any:
     """The start for a problem: a tree is moved onto its features, other starts stay as they are.
 
     The leaves get the actions of least cost on their training rows, if the task has costs; otherwise
@@ -208,8 +208,6 @@ def placed_start(start: Any, problem: Problem, table: Any, stacklevel: int) -> A
     problem : Problem
     table : mapping of column name to array of shape (n,), or DataFrame
         The rows of the problem.
-    stacklevel : int
-        Of the warning that says what was changed, counted from here.
 
     Returns
     -------
@@ -245,7 +243,7 @@ def placed_start(start: Any, problem: Problem, table: Any, stacklevel: int) -> A
         tree = Tree(_relabelled(tree.root, [place[str(a)] for a in labels]), actions)
     tree = tree.prune_empty(data)
     if said := placing.said():
-        warnings.warn(said, UserWarning, stacklevel=stacklevel)
+        warn_user(said, UserWarning)
     return tree
 
 

@@ -172,12 +172,12 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
         if self._choose_size is not None:
             problem = replace(problem, space=self._choose_size(problem))
         start = given_start(self.start, self._fitted_as, [str(c) for c in table])
-        start = placed_start(start, problem, table, stacklevel=6)
+        start = placed_start(start, problem, table)
         self._keep(self._run(problem, self._method(), start))
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
         """Run a method and return its result, which contains a model; see `_solving.solved`."""
-        return solved(problem, method, self._limits(), start, stacklevel=7)
+        return solved(problem, method, self._limits(), start)
 
     def _keep(self, result: Result) -> None:
         self.result_ = result
@@ -270,7 +270,8 @@ class OptimalTree(Inspected, OptimalModel):
             True: a Pipeline, which takes the original table and predicts exactly what the tree
             predicts. False: the `DecisionTreeClassifier` alone; it rounds numbers to single
             precision, so a row may go another way if it is that close to a threshold, and it takes
-            categories as columns of 0 and 1. By default a Pipeline if the table has columns
+            categories as columns of 0 and 1; a tree that answers for missing values is refused. By
+            default a Pipeline if the table has columns
             that are no numbers or the tree answers for missing values, otherwise the tree alone.
 
         Returns
@@ -283,7 +284,7 @@ class OptimalTree(Inspected, OptimalModel):
         ------
         DataError
             scikit-learn compares in single precision, which cannot separate the rows as this tree
-            does; or the training rows are needed and were left out of a pickle.
+            does; the tree answers for missing values and `pipeline` is False; or the training rows are needed and were left out of a pickle.
         """
         from milp_trees.models.export import asks_number, to_sklearn
 
@@ -294,6 +295,8 @@ class OptimalTree(Inspected, OptimalModel):
         if pipeline is None:
             pipeline = not all(asks_number(t) for t in self.tree_.splits)
             pipeline = pipeline or self._text_columns_
+        elif not pipeline:
+            _check_answers_no_gap(self.tree_.splits)
         tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline))
         if not pipeline:
             return tree
@@ -312,6 +315,20 @@ class OptimalTree(Inspected, OptimalModel):
         ).fit()
         del tree.feature_names_in_  # the columns arrive as an array
         return Pipeline([("columns", columns), ("tree", tree)])
+
+
+def _check_answers_no_gap(tests: Iterable[BinaryFeature]) -> None:
+    """Raise DataError if a test answers for missing values.
+
+    A converted tree alone has such a test as a column of 0 and 1. Given the original table it would
+    compare the numbers of a column with 0.5.
+    """
+    for test in tests:
+        if test.missing or test.kind == "missing":
+            raise DataError(
+                f"The DecisionTreeClassifier alone cannot answer {test.name!r} on the original table, because it does not know where missing values go; "
+                "leave out pipeline=False: the Pipeline can, and its step 'tree' is the tree for plots."
+            )
 
 
 # -- arguments -------------------------------------------------------------------------------------

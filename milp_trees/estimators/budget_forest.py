@@ -85,8 +85,8 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         Number of threads that grow trees, as in joblib. It does not change the forest.
     progress : callable, optional
         Called after every tree with a `TracePoint` (the seconds); True ends the forest there.
-    verbose : bool, default=False
-        Whether `fit` shows how far it is, on standard error or in the notebook.
+    verbose : bool or int, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook (above 0: True).
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.feature_costs = feature_costs

@@ -75,7 +75,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.matrix = matrix

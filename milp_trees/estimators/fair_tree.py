@@ -7,7 +7,6 @@ groups. The constraint holds on the training rows; `fairness_report` shows the r
 
 from __future__ import annotations
 
-import warnings
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import check_groups
+from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates, constraint
 
@@ -93,7 +93,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.constraint = constraint
@@ -168,10 +168,9 @@ class FairTreeClassifier(OptimalTreeClassifier):
         groups = _sensitive(sensitive_features, X)
         self.constraint_ = None if groups is None else stated
         if groups is None:
-            warnings.warn(
+            warn_user(
                 "No sensitive_features were given, so the tree is not constrained; give fit(X, y, sensitive_features=…), or use OptimalTreeClassifier.",
                 UserWarning,
-                stacklevel=2,
             )
         dataset, codes, table = self._prepare(X, y, sample_weight, groups)
         if control_features is not None:
@@ -289,10 +288,9 @@ class FairTreeClassifier(OptimalTreeClassifier):
         known = dataset.protected or {}
         used = [t.name for t in self.tree_.splits if t.name in known.get("copies", ())]
         if used and not self.split_on_group:
-            warnings.warn(
+            warn_user(
                 f"The tree splits on {used[0]!r}, which holds exactly the rows of one group; leave the column out of X, or name it: sensitive_features={used[0].split(' ')[0]!r}.",
                 UserWarning,
-                stacklevel=3,
             )
 
 

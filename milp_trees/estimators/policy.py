@@ -85,7 +85,7 @@ class OptimalPolicyTree(OptimalTree):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth

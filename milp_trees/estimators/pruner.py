@@ -90,8 +90,9 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         Called with a `TracePoint` (seconds, incumbent, bound) while the prunings are searched, at
         least about twice a second. If it returns True, the program for `exact=True` keeps the best
         so far; the curve has no part, and `fit` raises a NothingFound. Not part of a pickle.
-    verbose : bool, default=False
-        Whether `fit` shows how far it is, on standard error or in the notebook.
+    verbose : bool or int, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook. A number above 0
+        means True.
     keep_data : bool, default=False
         Whether a pickle or copy contains the rows on which errors and costs were counted. Without
         them it still predicts, and `prune` gives every pruning on the curve; a budget with
@@ -173,7 +174,7 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         time_limit: float | None = 60.0,
         random_state: Any = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.estimator = estimator

@@ -118,7 +118,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.length_penalty = length_penalty

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.errors import DataError
+from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._trees import OptimalModel
+from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space
@@ -146,6 +149,9 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         self.choice_ = found[0]
+        if not self.choice_.proven:
+            why = "Some sizes were compared by trees that are not proven to be the best of their size, because a run on a fold reached a limit. For a proof raise time_limit, or lower max_leaf_nodes or n_bins."
+            warn_user(why, ConvergenceWarning)
         self._report()
         return self
 
@@ -169,6 +175,7 @@ class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             max_depths=self.max_depths,
             method=model._method(),
             limits=model._limits(),
+            paths=sizes_of,
         )
 
     def _report(self) -> None:

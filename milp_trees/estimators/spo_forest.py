@@ -62,8 +62,9 @@ class SPOForest(InspectedForest, DecisionEstimator):
         Draws the rows and the columns.
     progress : callable, optional
         Called after every tree with a `TracePoint` (the seconds); True ends the forest there.
-    verbose : bool, default=False
-        Whether `fit` shows how far it is, on standard error or in the notebook.
+    verbose : bool or int, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook. A number above 0
+        means True.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class SPOForest(InspectedForest, DecisionEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.decisions = decisions

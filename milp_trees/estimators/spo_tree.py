@@ -70,8 +70,9 @@ class SPOTree(DecisionTreeSearch):
     progress : callable, optional
         Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
         twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
-    verbose : bool, default=False
-        Whether `fit` shows how far it is, on standard error or in the notebook.
+    verbose : bool or int, default=False
+        Whether `fit` shows how far it is, on standard error or in the notebook. A number above 0
+        means True.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows; see
         `OptimalTreeClassifier`.
@@ -122,7 +123,7 @@ class SPOTree(DecisionTreeSearch):
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.decisions = decisions

@@ -74,9 +74,9 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     progress : callable, optional
         Called with a `TracePoint` (seconds, incumbent, bound) while `fit` runs, at least about
         twice a second; if it returns True, `fit` keeps the best so far. Not part of a pickle.
-    verbose : bool, default=False
+    verbose : bool or int, default=False
         Whether `fit` shows incumbent, bound and gap while it runs, on standard error; in a notebook
-        also the picture of a tree that has been found.
+        also the picture of a tree that has been found. A number above 0 means True.
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator contains the training rows. Without them
         it still predicts, and `result_` still has the value, the bound, its proof and hashes of the
@@ -127,7 +127,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth

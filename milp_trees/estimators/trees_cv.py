@@ -8,7 +8,6 @@ scored on every fold, with the tree that is best for this penalty on the trainin
 
 from __future__ import annotations
 
-import warnings
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
@@ -24,6 +23,7 @@ from sklearn.utils import _safe_indexing
 
 from milp_trees.errors import DataError
 from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.methods.by_size import result_at
 
@@ -99,7 +99,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         cv: Any = 5,
         scoring: Any = None,
         progress: Any = None,
-        verbose: bool = False,
+        verbose: bool | int = False,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
@@ -151,7 +151,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         path = self._path(dataset, sample_weight is not None)
         if not path.proven:
             why = f"{path.method} reached a limit before every size of tree was proven optimal; the trees found are kept. For a proof raise time_limit, or lower max_leaf_nodes or n_bins."
-            warnings.warn(why, ConvergenceWarning, stacklevel=2)
+            warn_user(why, ConvergenceWarning)
         penalties = candidates(path)
         scores = self._scores(X, y, sample_weight, groups, penalties)
         means = scores.mean(axis=0)

@@ -12,6 +12,7 @@ import _thread
 import contextlib
 import ctypes
 import math
+import os
 import queue
 import sys
 import threading
@@ -28,6 +29,27 @@ T = TypeVar("T")
 #: Seconds until the exception is raised once more if it was not noticed. The second one must not
 #: come during the clean-up after the first, which can take long.
 AGAIN = 3.0
+#: Seconds that a timer waits for threads to start.
+PATIENCE = 0.1
+
+#: Timers whose thread was started and does not run yet. Until it runs, CPython counts it under the
+#: number of the thread that made it, and may give it an exception that is meant for that thread. So
+#: no timer raises one meanwhile, unless this takes longer than `PATIENCE` seconds: then it may be
+#: lost, is printed by Python, and is raised again.
+_STARTING: set[_Timer] = set()
+#: Held where a thread is started, and where an exception is raised.
+_DELIVERY = threading.RLock()
+
+
+def _forget() -> None:
+    """A forked process has none of the threads, and maybe the lock of one that it does not have."""
+    global _DELIVERY
+    _DELIVERY = threading.RLock()
+    _STARTING.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def within(seconds: float | None, work: Callable[[], T], grace: float = 0.0) -> T:
@@ -105,16 +127,19 @@ class _Timer:
         )
         self.lock = threading.Lock()
         self.ended = self.fired = False
+        self.thread: int | None = None
         self.hook = sys.unraisablehook
         self.quiet = self._quiet  # one object, so that `end` can compare by identity
 
     def start(self) -> None:
-        # No Thread, whose start waits until it runs: if another timer fires at that moment, CPython
-        # gives the exception to the new thread, which has the number of the thread that made it
-        # until it runs. The new thread then ends, and the other timer fires again.
-        _thread.start_new_thread(self._run, ())
+        # No Thread, whose start waits until it runs: it would wait forever if that thread were given
+        # an exception by someone else.
+        with _DELIVERY:
+            _STARTING.add(self)
+            self.thread = _thread.start_new_thread(self._run, ())
 
     def _run(self) -> None:
+        _STARTING.discard(self)
         while not self.ended and (left := self.until + uncharged() - time.perf_counter()) > 0:
             if self.callback is None:
                 self._wait(left)
@@ -130,6 +155,18 @@ class _Timer:
         while not self.ended:
             while not self.wake.empty():
                 self._wait(0.0)
+            given_up = time.perf_counter() + PATIENCE
+            while not self._fire(time.perf_counter() > given_up):
+                self._wait(0.001)
+            if not self.ended:
+                self._wait(AGAIN)
+
+    def _fire(self, in_any_case: bool) -> bool:
+        """Raise the exception in the worker, unless the work has ended; False if it has to wait."""
+        with _DELIVERY:
+            starting = any(t.worker.value == self.worker.value for t in tuple(_STARTING))
+            if starting and not (in_any_case or self.ended):
+                return False
             with self.lock:
                 if not self.ended:
                     if not self.fired:
@@ -138,8 +175,7 @@ class _Timer:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         self.worker, ctypes.py_object(self.overtime)
                     )
-            if not self.ended:
-                self._wait(AGAIN)
+        return True
 
     def _imports(self) -> bool:
         """Whether the worker imports a module, which an exception would leave half made."""
@@ -171,6 +207,8 @@ class _Timer:
                     if sys.unraisablehook is self.quiet:
                         sys.unraisablehook = self.hook
                 self.wake.put(None)
+                if self.thread is None:  # its start was interrupted, or failed
+                    _STARTING.discard(self)
                 _let_come()
                 break
             except self.overtime:

@@ -12,6 +12,7 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.problem import Problem
+from milp_trees.questions import Best
 from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import Scale
@@ -77,9 +78,10 @@ def finish(
     bound : number in natural units, or None
         A float is a bound up to rounding. A Fraction is kept as an exact bound, if the task's
         values are exact.
-        are exact.
     claims_optimal, proved_by
-        Whether the tree is claimed to be optimal, and the name of the method that claims it.
+        Whether the tree is claimed to be optimal, and the name of the method that claims it. For
+        the question `best` a tree whose value meets the bound is optimal without such a claim, and
+        no limit of time or size has cut anything off.
     clock : Clock
         Times of the stages, in seconds.
     limit : Limit, optional
@@ -120,14 +122,16 @@ def finish(
                 Status.ERROR,
                 f"{method} returned an infeasible {noun}: {' '.join(wrong)}",
             )
-        elif bound is not None and _crosses(
-            scale, value.exact if value.exact is not None else Fraction(value.number), bound
-        ):
+        elif bound is not None and _crosses(scale, _own(value), bound):
             status, message = (
                 Status.ERROR,
                 f"{method} claims the bound {float(bound):.12g}, but its own {noun} has {value.number:.12g}.",
             )
         else:
+            meets = bound is not None and _meets(scale, value, bound)
+            if isinstance(problem.question, Best) and (meets or claims_optimal):
+                claims_optimal = True
+                limit = limit if limit is not None and limit.by_user else None
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
             bound = None if bound is None else _not_above(scale, value, bound)
     elif infeasible:
@@ -160,10 +164,20 @@ def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction 
 
     No tree is better than itself, so the value is then a valid bound.
     """
-    own = value.exact if value.exact is not None else Fraction(value.number)
+    own = _own(value)
     if scale.from_value(bound) <= scale.from_value(own):
         return bound
     return own if scale.exact else value.number
+
+
+def _own(value: Value) -> Fraction:
+    """The value as a rational."""
+    return value.exact if value.exact is not None else Fraction(value.number)
+
+
+def _meets(scale: Scale, value: Value, bound: Fraction | float) -> bool:
+    """Whether no value is better than this one, by the bound."""
+    return scale.from_value(bound) >= scale.from_value(_own(value))
 
 
 def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:

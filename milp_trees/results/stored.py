@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.errors import DataError
 from milp_trees.results.front import read_coordinates, read_exact
+from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import (
     Certificate,
     Limit,
@@ -15,10 +18,42 @@ from milp_trees.results.result import (
     Status,
     TracePoint,
 )
+from milp_trees.results.strict_json import refuse_newer
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
+
+#: Fields by which a stored result is recognised.
+MARKS = frozenset({"schema", "predictor", "sense", "objective", "problem"})
+
+
+def stored_results(data: Any, path: str | Path) -> list[dict[str, Any]]:
+    """The stored results of a file, as they are; whether they make sense is not checked.
+
+    Parameters
+    ----------
+    data : object
+        The content of the file.
+    path : str or Path
+        The file, for the sentences.
+
+    Raises
+    ------
+    DataError
+        The file holds something else, or a newer version wrote it.
+    """
+    rows = data if isinstance(data, list) else [data]
+    for row in rows:
+        if isinstance(row, dict) and "schema" in row:  # a newer layout may have other fields
+            refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
+    if not all(isinstance(row, dict) and set(row) >= MARKS for row in rows):
+        raise DataError(
+            f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json."
+        )
+    if not rows:
+        raise DataError(f"{path} holds no result.")
+    return rows
 
 
 def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:

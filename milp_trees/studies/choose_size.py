@@ -7,7 +7,7 @@ can, and scored on the other rows by the task's own value (van der Linden, de We
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,14 @@ from milp_trees.studies.solving import path_of_sizes
 if TYPE_CHECKING:
     import pandas as pd
 
+    from milp_trees.data.dataset import Dataset
     from milp_trees.methods.method import Method
+    from milp_trees.results.size_path import SizePath
 
 #: Rows for training, and rows for the score.
 Fold = tuple[np.ndarray, np.ndarray]
+#: From a problem, a number of leaves, a method and limits to the best models of all sizes.
+Paths = Callable[[Problem, int, Any, Limits], "SizePath"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,8 @@ class SizeChoice:
         Limits of every candidate.
     scores : float array of shape (folds, candidates)
         The values; NaN where a fold has no feasible tree of that size.
+    proven : bool
+        Whether every tree that was scored is proven to be the best of its size.
     """
 
     max_depth: int | None
@@ -52,6 +58,7 @@ class SizeChoice:
     depths: tuple[int | None, ...]
     leaves: np.ndarray
     scores: np.ndarray
+    proven: bool = True
 
     def table(self) -> pd.DataFrame:
         """A row per candidate: its limits, and mean and standard deviation of its scores."""
@@ -76,6 +83,7 @@ def choose_size(
     method: str | Method | None = None,
     limits: Limits | None = None,
     seed: int = 0,
+    paths: Paths | None = None,
 ) -> SizeChoice:
     """Choose the number of leaves, and if wanted the depth, by cross-validation.
 
@@ -95,6 +103,9 @@ def choose_size(
         For each fold and depth.
     seed : int, default=0
         Seed of the random folds.
+    paths : callable, optional
+        Called with a problem, the largest number of leaves, `method` and `limits`; the best models
+        of all sizes. By default a run that finds none is an error.
 
     Returns
     -------
@@ -106,6 +117,8 @@ def choose_size(
         There is no fold, or the task cannot be scored on the rows of a fold.
     Infeasible
         No size has a feasible tree on every fold.
+    NothingFound, SolverFailure
+        A run found no tree within the limits, or failed.
     """
     if not isinstance(folds, Iterable):
         parts = random_folds(problem, folds, seed)
@@ -124,19 +137,23 @@ def choose_size(
         limited(problem.space, depth, max_leaf_nodes)
     depths = given if max_depths is None else sorted({int(d) for d in max_depths})
     sizes = [(d, k) for d in depths for k in range(1, _most(d, max_leaf_nodes) + 1)]
-    scores = np.array(
-        [
-            [
-                v
-                for d in depths
-                for v in _scores(
-                    problem, d, _most(d, max_leaf_nodes), part, method, limits or Limits()
-                )
-            ]
-            for part in parts
-        ]
-    )
-    means = scores.mean(axis=0)
+    run = paths or _paths
+    scores, proven = [], True
+    for train, test in parts:
+        row: list[float] = []
+        for d in depths:
+            most = _most(d, max_leaf_nodes)
+            stated = replace(
+                problem,
+                dataset=problem.dataset.subset(train),
+                space=limited(problem.space, d, most),
+            )
+            path = run(stated, most, method, limits or Limits())
+            row += _scores(path, most, problem.dataset.subset(test))
+            proven = proven and path.proven
+        scores.append(row)
+    values = np.array(scores)
+    means = values.mean(axis=0)
     if np.isnan(means).all():
         raise Infeasible(
             "No size has a feasible tree on every fold; loosen the constraints, or lower min_samples_leaf."
@@ -152,7 +169,8 @@ def choose_size(
         float(means[best]),
         tuple(d for d, _ in sizes),
         np.array([k for _, k in sizes]),
-        scores,
+        values,
+        proven,
     )
 
 
@@ -189,18 +207,12 @@ def _most(depth: int | None, leaves: int) -> int:
     return leaves if depth is None else min(leaves, 2 ** min(depth, 40))
 
 
-def _scores(
-    problem: Problem,
-    depth: int | None,
-    most: int,
-    part: Fold,
-    method: str | Method | None,
-    limits: Limits,
-) -> list[float]:
+def _paths(problem: Problem, most: int, method: Any, limits: Limits) -> SizePath:
+    return path_of_sizes(problem, most, method, limits, listener())
+
+
+def _scores(path: SizePath, most: int, test: Dataset) -> list[float]:
     """Values of the best models of 1, 2, … leaves on the rows left out; NaN without one."""
-    train, test = problem.dataset.subset(part[0]), problem.dataset.subset(part[1])
-    stated = replace(problem, dataset=train, space=limited(problem.space, depth, most))
-    path = path_of_sizes(stated, most, method, limits, listener())
     known: dict[int, float] = {}
     by_leaves = {p.leaves: p.predictor for p in path.points}
     out = []
@@ -210,7 +222,7 @@ def _scores(
             out.append(float("nan"))
             continue
         if id(model) not in known:
-            known[id(model)] = problem.task.value(model.routes(test), test).number
+            known[id(model)] = path.problem.task.value(model.routes(test), test).number
         out.append(known[id(model)])
     return out
 

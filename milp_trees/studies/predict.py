@@ -13,9 +13,9 @@ from milp_trees.data.reading import Reading
 from milp_trees.errors import DataError
 from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
-from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import Status
-from milp_trees.results.strict_json import read_json, refuse_newer
+from milp_trees.results.stored import stored_results
+from milp_trees.results.strict_json import read_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,21 +117,7 @@ def read_result(path: str | Path) -> dict[str, Any]:
 
     The tree of a result with an error is not used, since it may violate the problem.
     """
-    data = read_json(path)
-    rows = data if isinstance(data, list) else [data]
-    for row in rows:
-        if (
-            isinstance(row, dict) and "schema" in row
-        ):  # checked first, because a newer layout may have other fields
-            refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
-    if not all(
-        isinstance(row, dict)
-        and {"schema", "predictor", "sense", "objective", "problem"} <= set(row)
-        for row in rows
-    ):
-        raise DataError(
-            f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json."
-        )
+    rows = stored_results(read_json(path), path)
     kept: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
     found = [row for row in kept if row.get("status") != Status.ERROR.value]
     if not found:

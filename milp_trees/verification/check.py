@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.errors import DataError
 from milp_trees.limits import Limits
 from milp_trees.questions import Best, Front
 from milp_trees.results.restore import Restored, restore
 from milp_trees.results.result import Result
-from milp_trees.results.stored import result_from_json
+from milp_trees.results.stored import result_from_json, stored_results
 from milp_trees.results.strict_json import read_json
 from milp_trees.verification.claims import check_claims
 from milp_trees.verification.curve import verify_curve
@@ -75,9 +75,10 @@ def verify(
     Raises
     ------
     VerificationError
-        Something was altered or is wrong; the sentence names the first such thing.
+        Something was altered or is wrong, or a newer version wrote the result; the sentence names
+        the first such thing.
     DataError
-        The data cannot be read, or a newer version wrote the result.
+        The data cannot be read.
 
     Examples
     --------
@@ -155,8 +156,10 @@ def verify_file(
 
     Raises
     ------
-    VerificationError, DataError
-        As `verify` raises; also for a file that holds no result.
+    VerificationError
+        As `verify` raises it.
+    DataError
+        As `verify` raises it; also for a file that cannot be read, or holds no result.
     """
     data = read_json(file)
     if isinstance(data, dict) and data.get("kind") == "pruning-curve":
@@ -164,14 +167,13 @@ def verify_file(
         return [verify_curve(data, dataset, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):
-            raise VerificationError(
+            raise DataError(
                 f"{file} holds {other}, which verify does not take; store the result of one problem with --out of solve."
             )
-    if isinstance(data, list) and not data:
-        raise VerificationError(f"{file} holds no result.")
+    rows = stored_results(data, file)
     if isinstance(data, dict) and options.get("proof") is None:
         options = {**options, "proof": proof_beside(data, Path(file))}
-    return [verify(row, dataset, **options) for row in (data if isinstance(data, list) else [data])]
+    return [verify(row, dataset, **options) for row in rows]
 
 
 __all__ = ["verify", "verify_file"]

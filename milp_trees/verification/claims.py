@@ -1,13 +1,14 @@
 """Claims of a stored result, checked against each other.
 
-Status, bound, gap, root bound and trace must not contradict each other or the value.
+Status, bound, gap, root bound, trace and history must not contradict each other or the value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import VerificationError
@@ -38,8 +39,9 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
     _check_bound(data)
     if status is Status.OPTIMAL:
         _check_closed(data, problem)
-    _check_trace(data, problem)
-    return ["Status, bound, gap, root bound and trace are consistent."]
+    _check_moments(data, problem)
+    told = "root bound, trace and history" if data.get("history") else "root bound and trace"
+    return [f"Status, bound, gap, {told} are consistent."]
 
 
 def _check_bound(data: Mapping[str, Any]) -> None:
@@ -88,21 +90,40 @@ def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
         )
 
 
-def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
-    """Check that no moment had a better incumbent than the answer, or a bound that excludes it."""
+def _check_moments(data: Mapping[str, Any], problem: Problem) -> None:
+    """Check that no moment had a better incumbent than the answer, or a bound that excludes it.
+
+    The moments are those of the trace, and those of the history if there is one.
+    """
     if data["objective"] is None:
         return
     scale = problem.scale
     value = scale.from_value(float(data["objective"]))
-    for seconds, incumbent, bound in data["trace"]:
+    for name, seconds, incumbent, bound in _moments(data):
         if incumbent is not None and crosses(value, scale.from_value(float(incumbent)), scale):
             raise VerificationError(
-                f"The trace has the incumbent {incumbent!r} at {seconds:.3g} s, better than the answer {data['objective']!r}."
+                f"The {name} has the incumbent {incumbent!r} at {seconds}, better than the answer {data['objective']!r}."
             )
         if bound is not None and crosses(scale.from_value(float(bound)), value, scale):
             raise VerificationError(
-                f"The trace has the bound {bound!r} at {seconds:.3g} s, which excludes the answer {data['objective']!r}."
+                f"The {name} has the bound {bound!r} at {seconds}, which excludes the answer {data['objective']!r}."
             )
+
+
+def _moments(data: Mapping[str, Any]) -> Iterator[tuple[str, str, float | None, float | None]]:
+    """Every moment of the run that the result tells: where, when, its incumbent and its bound."""
+    for seconds, incumbent, bound in data["trace"]:
+        yield "trace", f"{seconds:.3g} s", incumbent, bound
+    history = data.get("history") or {}
+    # A column may be absent, and the time of a moment may be null.
+    columns = (history.get(name, []) for name in ("seconds", "incumbent", "bound"))
+    for seconds, incumbent, bound in zip_longest(*columns):
+        yield (
+            "history",
+            "an unknown time" if seconds is None else f"{seconds:.3g} s",
+            incumbent,
+            bound,
+        )
 
 
 def as_fraction(text: Any, name: str) -> Fraction:

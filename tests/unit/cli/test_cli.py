@@ -117,15 +117,25 @@ def test_a_damaged_result_gets_one_sentence(table, tmp_path):
     file = tmp_path / "r.json"
     good = as_json("solve", table, "--depth", 1)
     new = json.dumps
-    file.write_text("[]")
-    assert "holds no result" in run("verify", file, code=4).stderr
+    for text, sentence in (
+        ("[]", "holds no result"),
+        ("{", "is not JSON"),
+        ('{"a": 1}', "is not a result of milp-trees"),
+        ("3", "is not a result of milp-trees"),
+        (new({**good, "schema": 99}), "which a newer version"),
+    ):
+        file.write_text(text)
+        for command in (
+            ("verify", file),
+            ("predict", file, table),
+        ):  # what is not read has one code
+            assert sentence in run(*command, code=1).stderr
     for change in (
         {"method": None},
         {"trace": 5},
         {"problem": {}},
         {"limit": "x"},
         {"gap": "x"},
-        {"schema": 99},
         {"agrees": "maybe"},
         {"predictor": {}},
     ):

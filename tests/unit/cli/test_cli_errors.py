@@ -28,7 +28,7 @@ from milp_trees.results.result import Limit
         (["solve", PLANTED, "--leaf-penalty", "-1"], 1, "must not be negative"),
         (["solve", PLANTED, "--leaf-penalty", "little"], 1, "must be a number"),
         (["solve", PLANTED, "--depth", "-1"], 1, "max_depth"),
-        (["solve", PLANTED, "--time-limit", "0"], 1, "time_limit must be positive"),
+        (["solve", PLANTED, "--time-limit", "0"], 1, "time_limit must be a positive number"),
         (["solve", PLANTED, "--test-size", "2"], 1, "test_size must lie between 0 and 1"),
         (["solve", PLANTED, "--binarize", "quantiles:3"], 1, "leave out binarizer"),
         (["solve", "iris", "--binarize", "halves"], 1, "no binarizer 'halves'"),

@@ -275,7 +275,7 @@ FILES = {
         (("--feature-group", "blood=x:sepal width (cm)"), "cost of the group blood"),
         (("--feature-group", "blood=2:iron"), "no feature or group"),
         (("--feature-group", "a=1:b", "--feature-group", "b=1:a"), "contains itself"),
-        (("--time-limit", 0), "time_limit must be positive"),
+        (("--time-limit", 0), "time_limit must be a positive number"),
         (("--out", "no such folder/x.json"), "there is no folder"),
         (("--drop", "*"), "No column is left"),
     ],

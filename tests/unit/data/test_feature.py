@@ -61,3 +61,16 @@ def test_a_value_that_was_never_missing_may_not_be_missing_later():
     ):
         with pytest.raises(mt.DataError, match=r"'x' has a missing value in row 1, .* fit again"):
             test.evaluate(values)
+
+
+def test_a_number_beyond_0_and_1_is_refused_with_remedies_that_work():
+    """In the rows of the fit a count was 0 or 1 by chance; a new row has 2."""
+    X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), [0, 1, 0, 1]
+    new = np.array([[2.0], [0.0]])
+    model = mt.OptimalTreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(mt.DataError, match=r"holds 2 in row 0.*Fit again on rows.*or write 1"):
+        model.predict(new)
+    assert model.predict(np.minimum(new, 1)).tolist() == [1, 0]
+    model.fit(np.vstack([X, new]), [*y, 1, 0])
+    assert model.tree_.splits[0].kind == "<="
+    assert model.predict([[3.0], [0.0]]).tolist() == [1, 0]

@@ -76,7 +76,7 @@ TAKES = {
     "lam": "0 1.5 '5'",
     "slack": "-1 0 1.5",
     "keep_data": "True",
-    "verbose": "True",
+    "verbose": "True 0",
     "split_on_group": "True",
     "oob_score": "True",
     "bootstrap": "True",

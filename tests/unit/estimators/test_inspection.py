@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import milp_trees as mt
@@ -211,3 +212,32 @@ def test_wrong_class_weights_are_refused_with_a_sentence(given, sentence):
         mt.OptimalTreeClassifier(class_weight=named, task="balanced-accuracy").fit(X, y)
     with pytest.raises(mt.DataError, match="to the Task"):
         mt.OptimalTreeClassifier(class_weight=named, task=mt.Accuracy()).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        (mt.OptimalTreeClassifier(max_depth=2), {}),
+        (mt.OptimalTreeClassifier(max_depth=2, class_weight="balanced"), {}),
+        (mt.OptimalRuleListClassifier(max_length=2), {}),
+        (mt.OptimalTreeClassifierCV(max_depth=2, cv=2), {}),
+        (mt.FairTreeClassifier(max_depth=1), {"sensitive_features": np.arange(60) % 2}),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+def test_a_class_whose_rows_all_weigh_0_stays_a_class(model, more):
+    """As in scikit-learn's trees; the model is the one of the rows that count."""
+    X = np.random.default_rng(0).random((60, 3))
+    y = np.array(["a", "b", "c"])[(X[:, 0] * 3).astype(int)]
+    counts = y != "b"
+    with_all = clone(model).fit(X, y, sample_weight=counts.astype(float), **more)
+    kept = {name: column[counts] for name, column in more.items()}
+    without = clone(model).fit(X[counts], y[counts], **kept)
+    assert list(with_all.classes_) == ["a", "b", "c"]
+    assert with_all.result_.value.number == without.result_.value.number
+    assert (with_all.predict(X) == without.predict(X)).all()
+    if hasattr(model, "predict_proba"):
+        assert with_all.predict_proba(X).shape == (60, 3)
+        assert not with_all.predict_proba(X)[:, 1].any()
+    with pytest.raises(mt.DataError, match="every row that is not of the class 'a'"):
+        clone(model).fit(X, y, sample_weight=(y == "a").astype(float), **more)

@@ -30,6 +30,17 @@ def test_a_converted_tree_predicts_the_same_on_the_original_table(seed):
     assert (model.to_sklearn().predict(fresh) == model.predict(fresh)).all()
 
 
+def test_a_tree_that_answers_for_missing_values_is_not_converted_alone():
+    """Alone, it would compare the numbers of the one column with 0.5 where the tree asks for 7.5."""
+    X = np.array([[1.0], [2.0], [np.nan], [7.0], [8.0], [9.0], [np.nan]])
+    y = np.array([0, 0, 1, 0, 1, 1, 1])
+    model = mt.OptimalTreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(mt.DataError, match="missing values go; leave out pipeline=False"):
+        model.to_sklearn(pipeline=False)
+    for pipeline in (None, True):
+        assert (model.to_sklearn(pipeline=pipeline).predict(X) == y).all()
+
+
 @pytest.mark.parametrize(
     "model", [mt.OptimalTreeClassifier(max_depth=2), mt.OptimalRuleListClassifier(max_length=2)]
 )

@@ -1,7 +1,10 @@
 """The number of leaves by cross-validation, for every task and estimator of one tree."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import milp_trees as mt
 
@@ -122,3 +125,29 @@ def test_the_length_of_a_rule_list_is_chosen_in_the_same_way():
     assert (found.predict(X) == found.estimator_.predict(X)).all()
     with pytest.raises(mt.DataError, match="max_depths belongs to trees"):
         mt.OptimalTreeCV(estimator=model, max_leaf_nodes=3, max_depths=[1]).fit(X, Y)
+
+
+def test_a_run_that_finds_nothing_in_time_leaves_greedy_trees_and_a_warning(monkeypatch):
+    """As in a single fit; the sizes are then compared by greedy trees, and the warning says so."""
+
+    def nothing(*_):
+        raise mt.errors.NothingFound("any found no tree within the limits; raise time_limit.")
+
+    for place in ("choose_size", "solving"):
+        monkeypatch.setattr(f"milp_trees.studies.{place}.path_of_sizes", nothing)
+    chooser = mt.OptimalTreeCV(
+        estimator=mt.OptimalTreeClassifier(max_depth=3), max_leaf_nodes=4, cv=3
+    )
+    with pytest.warns(ConvergenceWarning, match="not proven to be the best"):
+        model = chooser.fit(X, Y)
+    assert not model.choice_.proven
+    assert np.isfinite(model.best_score_)
+    assert model.get_n_leaves() <= model.choice_.max_leaf_nodes
+    with pytest.raises(mt.errors.NothingFound, match="raise time_limit"):
+        mt.choose_size(problem(mt.Accuracy()), 4, 3)
+
+
+def test_a_proven_comparison_of_sizes_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert mt.OptimalTreeCV(max_leaf_nodes=3, cv=2).fit(X, Y).choice_.proven

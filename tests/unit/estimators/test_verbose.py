@@ -53,6 +53,9 @@ def test_a_log_file_gets_lines_on_standard_error(capsys):
     mt.SPOForest(n_estimators=2, verbose=True, random_state=0).fit(X, RNG.random((400, 2)))
     mt.OptimalRuleListClassifier().fit(X, Y)
     assert "OptimalRuleList" not in capsys.readouterr().err
+    for given in (False, 0, 1, 2, np.int64(1)):  # numbers as for scikit-learn's estimators
+        mt.OptimalTreeClassifier(max_depth=1, verbose=given).fit(X, Y)
+        assert bool(capsys.readouterr().err) is bool(given)
 
 
 def test_names_in_the_display_are_escaped():

@@ -217,3 +217,27 @@ with pyomo_without("Overtime"):
     )
     assert "Overtime" not in found.stdout + found.stderr
     assert "something else" in found.stdout + found.stderr
+
+
+def test_no_exception_gets_lost_in_the_thread_of_another_timer(monkeypatch):
+    """A thread that does not run yet has the number of its maker, and took what was meant for it."""
+    lost = []
+    monkeypatch.setattr("sys.unraisablehook", lost.append)
+    for k in range(500):
+        with contextlib.suppress(Stopped):
+            within(1e-6 * (k % 100), lambda: [within(3.0, lambda: sum(range(500))) for _ in "ab"])
+    assert not lost
+
+
+@pytest.mark.parametrize(("patience", "waits"), [(30.0, True), (0.01, False)])
+def test_a_timer_waits_for_a_thread_that_starts_but_not_for_long(patience, waits, monkeypatch):
+    monkeypatch.setattr(deadline, "PATIENCE", patience)
+    other = deadline._Timer(30.0)  # of this thread
+    deadline._STARTING.add(other)
+    runs = []
+    thread = threading.Timer(0.2, lambda: runs.append(deadline._STARTING.discard(other)))
+    thread.start()
+    with pytest.raises(Stopped):
+        within(0.01, spin)
+    assert bool(runs) is waits
+    thread.join()

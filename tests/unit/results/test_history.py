@@ -68,3 +68,14 @@ def test_the_table_has_a_column_per_prefix_length(result):
 def test_a_damaged_history_is_refused(result, damaged):
     with pytest.raises(VerificationError, match="history"):
         mt.verify({**result.to_json(), "history": damaged})
+
+
+@pytest.mark.parametrize("column", ["incumbent", "bound"])
+@pytest.mark.parametrize("beside", [{}, {"seconds": [0.1, None]}])
+def test_a_history_that_excludes_the_answer_is_refused(result, column, beside):
+    """As in the trace: no moment had a better incumbent, or a bound that excludes the answer."""
+    good, step = result.objective, {"incumbent": -1, "bound": 1}[column]
+    sound = {**result.to_json(), "history": {**beside, column: [None, good]}}
+    assert "trace and history are consistent" in "\n".join(mt.verify(sound))
+    with pytest.raises(VerificationError, match=f"The history has the {column}"):
+        mt.verify({**sound, "history": {**beside, column: [None, good + step]}})

@@ -163,7 +163,7 @@ def test_a_start_says_who_made_it_or_why_there_is_none(problem):
 
 
 def test_solve_checks_its_numbers(problem):
-    with pytest.raises(mt.DataError, match="time_limit must be positive"):
+    with pytest.raises(mt.DataError, match="time_limit must be a positive number"):
         mt.solve(problem, time_limit=0)
     with pytest.raises(mt.DataError, match="takes no solver options"):
         mt.solve(problem, "dp", options={"presolve": "off"})

@@ -310,7 +310,7 @@ def test_what_verify_does_not_take_is_named(tmp_path):
         file = tmp_path / "r.json"
         file.write_text(json.dumps(answer.to_json()))
         found = run("verify", file)
-        assert found.exit_code == 4
+        assert found.exit_code == 1
         assert f"{words}, which verify does not take" in found.stderr
 
 
