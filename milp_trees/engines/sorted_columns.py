@@ -118,20 +118,15 @@ class SortedColumnsSearch(Method):
         )
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
-        """Give one claim for up to three levels, and the claims of `dp` for more."""
+        """Give the one claim that the checker needs for up to three levels."""
         if result.status is not Status.OPTIMAL or result.value is None:
             raise Unsupported("dp-sorted proves optima; this run was stopped before it had one.")
-        view, space = problem.view(CostMatrix), problem.trees
-        Z = view.objective(result.predictor)
-        if space.max_depth is not None and space.max_depth <= 3:
-            return Claims([(Z, space.max_depth, [])])
-        from milp_trees.engines.dp import DynamicProgramme
-        from milp_trees.engines.proving.trees import prove_trees
-
-        why = DynamicProgramme().unsupported(problem)
-        if why is not None:
-            raise Unsupported(f"dp-sorted proves more than three levels by dp's claims. {why}")
-        return prove_trees(view, problem.presolved_view(), space, Z, Watch(limits))
+        view, depth = problem.view(CostMatrix), problem.trees.max_depth
+        if depth is None or depth > 3:
+            raise Unsupported(
+                "dp-sorted writes proofs of trees of at most three levels; the method dp writes those of deeper ones."
+            )
+        return Claims([(view.objective(result.predictor), depth, [])])
 
 
 class Found(NamedTuple):
