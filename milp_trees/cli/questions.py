@@ -155,6 +155,12 @@ def near_best(
         Path | None,
         typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf)."),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof", help="File for a proof of the count, which `milp-trees check` checks."
+        ),
+    ] = None,
     limits: Limits,
     out: Out = None,
     as_json: Json = False,
@@ -167,7 +173,7 @@ def near_best(
     from milp_trees.questions import NearBest
     from milp_trees.studies.solving import answer
 
-    writable(plot, out)
+    writable(plot, out, proof)
     check_picture(plot)
     if (slack is None) == (relative is None):
         raise DataError(
@@ -175,7 +181,12 @@ def near_best(
         )
     question = NearBest(slack, relative, trivial, equal_tests, most=1)
     problem, _ = options.problem(quiet=as_json)
-    result = answer(replace(problem, question=question), None, limits)
+    problem = replace(problem, question=question)
+    if proof is not None:
+        from milp_trees.verification.proof_files import prove, prover
+
+        proving = prover(None, problem, proof)
+    result = answer(problem, None, limits)
     trees = result.trees
     if trees is None:
         if result.limit in (Limit.TIME, Limit.MEMORY):
@@ -187,6 +198,8 @@ def near_best(
             fail("Interrupted before there was an answer.", INTERRUPTED)
         finish(result)
         raise typer.Exit(NO_MODEL)
+    if proof is not None:
+        result = prove(proving, problem, result, proof, limits)
     kind = trees.noun.split()[-1]
     drawn = {f"{kind}s": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
     used = trees.importance().astype(object)
@@ -195,6 +208,10 @@ def near_best(
         trees.plot().savefig(plot)
     if not as_json:
         show_models(trees, questions, drawn)
+        if result.proof is not None:
+            typer.echo(f"\nproof: {proof}")
+    if proof is not None and result.proof is None:
+        typer.echo(result.message, err=True)
     shown = {
         name: [
             {"value": s.value.number, "exact": str(s.value.exact), kind: s.predictor.to_json()}
@@ -202,7 +219,8 @@ def near_best(
         ]
         for name, of in drawn.items()
     }
-    write({**trees.to_json(), f"{trees.question}s": questions, **shown}, out, as_json)
+    found = {**trees.to_json(), f"{trees.question}s": questions, **shown}
+    write(found if proof is None else {**found, "proof": result.proof}, out, as_json)
     if trees.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
         raise typer.Exit(INTERRUPTED)

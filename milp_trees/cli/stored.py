@@ -75,9 +75,9 @@ def verify(
         if len(found) > 1:
             typer.echo(f"{one.method}")
         typer.echo(f"{one}\n")
-    worst = max((one.verdict for one in found), key=list(Verdict).index)
+    weakest = max(found, key=lambda one: list(Verdict).index(one.verdict))
     if not as_json:
-        typer.echo(f"Verdict: {worst.value}.")
+        typer.echo(f"Verdict: {weakest.words}.")
     raise typer.Exit(verdict_code(found, require))
 
 

@@ -110,6 +110,7 @@ def certificate(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = {
         **{name: facts[name] for name in ("method", "status", "value") if name in facts},
         "bound": claim,
+        "proof": _proof(row.get("proof")),
         "recomputed by this package": "; ".join(row["checked"]) or "nothing",
         "task": _spelled(problem["task"]),
         "space of models": _spelled(problem["space"]),
@@ -119,6 +120,14 @@ def certificate(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         "software": ", ".join(f"{name} {version}" for name, version in row["versions"].items()),
     }
     return [(name, text) for name, text in facts.items() if text]
+
+
+def _proof(facts: Mapping[str, Any] | None) -> str:
+    if not facts:
+        return ""
+    return (
+        f"{facts['claims']} claims in {facts['file']}, which milp-trees check takes with the data"
+    )
 
 
 def _spelled(part: Mapping[str, Any]) -> str:

@@ -47,7 +47,7 @@ class Verification(Sequence[str]):
     method : str
         The method that made the result, as the result states; this cannot be checked here.
     derived_by : str or None
-        The method that derived the claim again.
+        The method that derived the claim again, or the file that proves it.
     sentences : tuple of str
         A sentence per check; the last one states the verdict with its reason.
     not_verified : tuple of str
@@ -77,14 +77,27 @@ class Verification(Sequence[str]):
     def __str__(self) -> str:
         return "\n".join([*self.problem.lines(), "", *self.sentences])
 
+    @property
+    def words(self) -> str:
+        """The verdict with the file or the method that it rests on: proved by file NAME, derived
+        again by METHOD, recomputed, or claimed by METHOD.
+        """
+        return {
+            Verdict.PROVED: f"proved by file {self.derived_by}",
+            Verdict.DERIVED: f"derived again by {self.derived_by}",
+            Verdict.RECOMPUTED: "recomputed",
+            Verdict.CLAIMED: f"claimed by {self.method}",
+        }[self.verdict]
+
     def to_json(self) -> dict[str, Any]:
         """Plain data.
 
-        The keys are `verdict`, `claim`, `method`, `derived_by`, `checked` (the sentences),
+        The keys are `verdict`, `words`, `claim`, `method`, `derived_by`, `checked` (the sentences),
         `not_verified` and `problem`.
         """
         return {
             "verdict": self.verdict.value,
+            "words": self.words,
             "claim": self.claim or None,
             "method": self.method,
             "derived_by": self.derived_by,

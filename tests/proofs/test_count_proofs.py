@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees import Limits
 from milp_trees.by_name import registry
+from milp_trees.cli.main import app
 from milp_trees.errors import Unsupported
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_count
@@ -224,3 +226,14 @@ def test_a_result_without_a_set_has_no_proof():
     best = mt.Problem(problem.dataset, problem.task, problem.space)
     with pytest.raises(Unsupported, match="within a slack"):
         METHOD.prove(best, METHOD.run(best, ENOUGH), ENOUGH)
+
+
+def test_the_command_writes_a_proof_of_the_count(tmp_path):
+    runner, proof = CliRunner(), tmp_path / "p.proof"
+    words = ["near-best", "planted:rows=30,tests=4,depth=2", "--depth", "2", "--slack", "1"]
+    said = runner.invoke(app, [*words, "--proof", str(proof), "--json"])
+    found = json.loads(said.stdout)
+    assert found["proof"]["file"] == "p.proof"
+    checked = runner.invoke(app, ["check", str(proof)])
+    assert checked.exit_code == 0, checked.output
+    assert f"counted: {found['count']} trees" in checked.stdout

@@ -74,7 +74,7 @@ def test_test_scores_are_given_where_rows_are_left_out(table):
 def test_a_result_travels_to_verify_and_predict(table, tmp_path):
     stored = tmp_path / "r.json"
     run("solve", table, "--out", stored)
-    assert "Verdict: derived." in run("verify", stored).stdout
+    assert "Verdict: derived again by " in run("verify", stored).stdout
     assert as_json("verify", stored)["verdict"] == "derived"
     found = run("predict", stored, table)
     assert found.stdout.splitlines()[:2] == ["prediction", "ill"]
@@ -275,7 +275,7 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
     assert all(test.column != "0" for test in mt.Tree.from_json(found["predictor"]).splits)
     assert as_json("solve", path, "--capacity", "1=5", "--method", "enumerate")["objective"] >= 0
     (tmp_path / "r.json").write_text(json.dumps(found))
-    assert "Verdict: derived." in run("verify", tmp_path / "r.json").stdout
+    assert "Verdict: derived again by " in run("verify", tmp_path / "r.json").stdout
 
 
 # -- the commands that a reader tries first ------------------------------------------------------------------
