@@ -68,6 +68,18 @@ def test_an_allowance_above_all_costs_counts_no_forbidden_tree():
             counted(allowance, 3, minima=three_rows)
 
 
+def test_negative_amounts_are_refused_even_if_every_row_meets_the_minimum():
+    """The minimum was dropped, so that trees with forbidden leaves were counted."""
+    minima = [{"least": -5, "amounts": {"listed": [-3] * 4}}]
+    with pytest.raises(Wrong, match="negative"):
+        counted(2, 9, minima=minima)
+    lines = [stated(minima=minima), "[0, 2, []]"]
+    with pytest.raises(Wrong, match="negative"):
+        check_proof.check(lines)
+    with pytest.raises(Refused, match="negative"):
+        check_slowly.check_slowly(lines)
+
+
 def test_a_count_is_stated_once():
     last = '{"allowance": 0, "count": 9, "count": 2, "trivial": true, "equal_tests": "all"}'
     with pytest.raises(Wrong, match="twice"):
