@@ -32,13 +32,13 @@ class Instance:
     def __init__(self, X, costs, leaf_cost=0, split_costs=0, minima=(), kind="trees"):
         X, costs, self.lists = np.asarray(X, bool), np.asarray(costs, np.int64), kind == "lists"
         self.split = np.zeros(X.shape[1], np.int64) + np.asarray(split_costs, np.int64)
-        # A minimum that every single row meets forbids empty leaves only, and they never pay.
         minima = [(int(m), np.asarray(w, np.int64)) for m, w in minima]
+        signs = [leaf_cost, self.split.min(initial=0), *(w.min(initial=0) for _, w in minima)]
+        need(min(signs) >= 0, "A penalty or an amount is negative.")
+        # A minimum that every single row meets forbids empty leaves only, and they never pay.
         minima = [(m, w) for m, w in minima if m > 1 or (w < m).any()]
         table, K = np.column_stack([costs, *(w for _, w in minima)]), costs.shape[1]
         self.least, self.leaf_cost = [m for m, _ in minima], int(leaf_cost)
-        signs = min(self.leaf_cost, self.split.min(initial=0), table[:, K:].min(initial=0))
-        need(signs >= 0, "A penalty or an amount is negative.")
         penalties = 4 * (self.leaf_cost + int(self.split.max(initial=0)))
         largest = float(np.abs(table.astype(float)).sum()) + penalties
         need(largest < LIMIT / 2, "Costs, amounts or penalties are too large for exact sums.")

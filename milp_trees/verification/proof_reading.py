@@ -5,11 +5,12 @@ Nothing is taken for granted: what is not exactly as the format says is refused.
 # mypy: ignore-errors
 import csv, gzip, io, json, zlib
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 import numpy as np
 # Absolute values of all numbers, and sums of costs, stay below it: double precision is exact there.
 LIMIT = 2**52
+# Bytes of a file, unpacked.
+LARGEST = 2**30
 FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, MemoryError,
           OSError, EOFError, csv.Error, zlib.error)
 
@@ -75,8 +76,8 @@ class Table:
         mark, quote, names = form["delimiter"], form["quote"], form["names"]
         rows = lines[form["skip"]:]
         if mark is not None:
-            quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
-            rows = csv.reader(rows, delimiter=mark, quotechar=quote or None, quoting=quoting)
+            quoting = csv.QUOTE_NONE if quote is None else csv.QUOTE_MINIMAL
+            rows = csv.reader(rows, delimiter=mark, quotechar=quote, quoting=quoting)
         rows = [[c.strip() for c in (r.split() if mark is None else r)] for r in rows]
         cells = [r for r in rows if r not in ([], [""])]
         need(cells and {*map(len, cells)} == {len({*names})} == {len(names)}, "Columns differ.")
@@ -119,15 +120,22 @@ class Table:
     def features(self, form: Any) -> Any:
         """The answers of all features, n x F."""
         if self.form["kind"] == "table":
-            need(not fits(form, "Texts"), "Features of a table are conjunctions.")
-            return np.column_stack([np.all([self.true(*x) for x in f], axis=0) for f in form])
+            need(fits(form, "Conjunctions"), "Features of a table are conjunctions.")
+            every = np.ones(self.n, bool)  # an empty conjunction holds everywhere
+            found = [np.all([every, *(self.true(*x) for x in f)], axis=0) for f in form]
+            return np.array(found, bool).reshape(len(form), self.n).T
         good = all(len(x) == len(form) and {*x} <= {"0", "1"} for x in self.form["X"])
         need(fits(form, "Texts") and good, "Rows are not one digit, 0 or 1, per feature.")
         return np.array([[digit == "1" for digit in x] for x in self.form["X"]])
 
 def unpacked(path: Any) -> bytes:
-    raw = Path(path).read_bytes()
-    return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    with (gzip.open if packed else open)(path, "rb") as file:
+        raw = file.read(LARGEST + 1)  # a small file may unpack to more than the memory
+    if len(raw) > LARGEST:
+        raise Unreadable(f"The file {path} holds more than {LARGEST} bytes.")
+    return raw
 
 def once(pairs: Any) -> dict[str, Any]:
     need(len({key for key, _ in pairs}) == len(pairs), "A key comes twice.")

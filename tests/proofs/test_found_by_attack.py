@@ -16,7 +16,7 @@ from milp_trees.errors import DataError, VerificationError
 from milp_trees.limits import Limit, Stopped
 from milp_trees.questions import Front
 from milp_trees.results.json import relative_gap
-from milp_trees.verification import check_count, check_proof, check_slowly
+from milp_trees.verification import check_count, check_proof, check_slowly, proof_reading
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong
 from milp_trees.verification.proved import proved_by
@@ -68,6 +68,18 @@ def test_an_allowance_above_all_costs_counts_no_forbidden_tree():
             counted(allowance, 3, minima=three_rows)
 
 
+def test_negative_amounts_are_refused_even_if_every_row_meets_the_minimum():
+    """The minimum was dropped, so that trees with forbidden leaves were counted."""
+    minima = [{"least": -5, "amounts": {"listed": [-3] * 4}}]
+    with pytest.raises(Wrong, match="negative"):
+        counted(2, 9, minima=minima)
+    lines = [stated(minima=minima), "[0, 2, []]"]
+    with pytest.raises(Wrong, match="negative"):
+        check_proof.check(lines)
+    with pytest.raises(Refused, match="negative"):
+        check_slowly.check_slowly(lines)
+
+
 def test_a_count_is_stated_once():
     last = '{"allowance": 0, "count": 9, "count": 2, "trivial": true, "equal_tests": "all"}'
     with pytest.raises(Wrong, match="twice"):
@@ -87,6 +99,42 @@ def test_a_text_may_hold_a_line_separator_of_unicode(tmp_path):
     assert check_file(proof, data, slowly=True).proved
     assert check_proof.main([str(proof), str(data)]) == 0
     assert mt.verify(result, proof=proof).verdict is Verdict.PROVED
+
+
+def test_a_conjunction_of_nothing_holds_on_every_row(tmp_path):
+    """It was one answer for all rows together: an error that no sentence explained."""
+    data = tmp_path / "t.csv"
+    data.write_text("1,no\n0,yes\n1,no\n", encoding="utf-8")
+    form = {
+        "kind": "table", "skip": 0, "names": ["a", "ill"], "delimiter": ",", "quote": '"',
+        "encoding": "utf-8", "decimal": ".", "missing": [], "gzip": False,
+    }  # fmt: skip
+    answers = [[], [["a", "is", None, None, True]]]
+    for features in (answers, answers[:1], []):
+        head = stated(
+            data=form,
+            features=features,
+            costs={"kind": "listed", "values": [[0, 1], [1, 0], [0, 1]]},
+            bound=1 - (len(features) > 1),
+        )
+        claim = "[0, 2, []]" if len(features) > 1 else "[1, 2, []]"
+        assert check_proof.check([head, claim], data).bound == 1 - (len(features) > 1)
+        check_slowly.check_slowly([head, claim], data)
+    form["quote"] = ""
+    with pytest.raises(Wrong, match="quotechar"):
+        check_proof.check([stated(data=form, features=answers), "[0, 2, []]"], data)
+
+
+def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch, solved):
+    monkeypatch.setattr(proof_reading, "LARGEST", 2**20)
+    bomb = tmp_path / "bomb.proof"
+    bomb.write_bytes(gzip.compress(b" " * 2**21))
+    assert bomb.stat().st_size < 2**12
+    assert check_proof.main([str(bomb)]) == 2
+    with pytest.raises(DataError, match="more than"):
+        check_file(bomb)
+    with pytest.raises(VerificationError, match="more than"):
+        mt.verify(solved[0], proof=bomb)
 
 
 # -- verify ----------------------------------------------------------------------------------------
