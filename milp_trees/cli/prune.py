@@ -162,6 +162,13 @@ def prune(
     store: Annotated[
         Path | None, typer.Option("--store", help="SQLite file for the rows of --methods.")
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof",
+            help="With --lambda: file for a proof of the optimum, which `milp-trees check` checks.",
+        ),
+    ] = None,
     reading: dict[str, Any],
     limits: Limits,
     out: Out = None,
@@ -173,8 +180,10 @@ def prune(
     """
     from milp_trees.studies.pruning import Growing, describe_ensemble, pruning_problem
 
-    writable(out, plot)
+    writable(out, plot, proof)
     check_picture(plot)
+    if proof is not None and (lam is None or methods is not None):
+        fail("--proof belongs to one run for one λ; give --lambda, and no --methods.", WRONG_INPUT)
     _one_question(lam, budget, path, exact, method, methods)
     _used(plot, lam, exact, store, methods, held_out, errors)
     growing = Growing(
@@ -213,7 +222,7 @@ def prune(
     elif methods is not None:
         compared(grown, methods, limits, store, out, as_json)
     else:
-        at_one_price(grown, method, limits, out, as_json)
+        at_one_price(grown, method, limits, out, as_json, proof)
 
 
 def _one_question(

@@ -222,7 +222,12 @@ def compared(
 
 
 def at_one_price(
-    grown: Grown, method: str | None, limits: Limits, out: Path | None, as_json: bool
+    grown: Grown,
+    method: str | None,
+    limits: Limits,
+    out: Path | None,
+    as_json: bool,
+    proof: Path | None = None,
 ) -> None:
     """Find the best pruning for one λ.
 
@@ -237,10 +242,16 @@ def at_one_price(
         File for the result as JSON.
     as_json : bool
         Print JSON instead of a summary.
+    proof : Path or None
+        File for a proof.
     """
     from milp_trees.studies.live import Live
     from milp_trees.studies.solving import answer
 
+    if proof is not None:
+        from milp_trees.verification.proof_files import prove, prover
+
+        proving = prover(method, grown.problem, proof)
     with Live() as live:
         live.begin(method or "")
         result = answer(
@@ -251,6 +262,8 @@ def at_one_price(
             test_data=grown.test,
             progress=live.point,
         )
+        if proof is not None:
+            result = prove(proving, grown.problem, result, proof, limits)
     if not as_json:
         show([result.to_json()], result)
     write(result.to_json(), out, as_json)

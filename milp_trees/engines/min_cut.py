@@ -15,13 +15,14 @@ from milp_trees.engines.pruning.curve import prune_curve
 from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.limits import Limits
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.questions import ByPrice
 from milp_trees.registering import register
-from milp_trees.results.result import Result
+from milp_trees.results.result import Result, Status
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
 
@@ -66,6 +67,7 @@ class MinCut(Method):
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})
+    proves: ClassVar[bool] = True
 
     cut: str = "push-relabel"
     merge: bool = True
@@ -124,6 +126,25 @@ class MinCut(Method):
         )
         checked = (*result.certificate.checked, proof)
         return replace(result, certificate=replace(result.certificate, checked=checked))
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        """A flow as large as the cut.
+
+        Its items are `(split, amount)` to the split's parent and `(split, purchase, amount)`.
+        """
+        if result.status is not Status.OPTIMAL or isinstance(problem.question, ByPrice):
+            raise Unsupported("min-cut proves one optimal pruning; this is none, or a whole curve.")
+        from milp_trees.engines.pruning.certificate import certify
+        from milp_trees.engines.pruning.closure import closure_of
+
+        view, watch = problem.view(NodeGains), Watch(limits)
+        unit, price, _ = view.step
+        closure = closure_of(view, self.merge)
+        flow = watch.beside(lambda stop: certify(view, closure, price, unit, stop))
+        watch.check()
+        up = zip(flow.up.tolist(), flow.up_amount.tolist(), strict=True)
+        bought = (flow.node.tolist(), flow.purchase.tolist(), flow.amount.tolist())
+        return Claims([*up, *zip(*bought, strict=True)])
 
     def _best(self, view: NodeGains, watch: Watch) -> tuple[np.ndarray, dict[str, int], str]:
         """Splits to keep, sizes, and the name of the check."""

@@ -9,6 +9,7 @@ from typing import Any
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.verification import (
     check_count,
+    check_flow,
     check_proof,
     check_slowly,
     proof_reading,
@@ -80,6 +81,9 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
 
     try:
         lines = proof_reading.unpacked(proof).decode().split("\n")
+        if stated.get("kind") == "prunings":
+            flow = check_flow.check(lines)
+            return Checked(flow.proved, flow.bound, flow.value, flow.sentence)
         if slowly:
             bound, value = check_slowly.check_slowly(lines, data)
             what = "proved" if value == bound else "a proven bound"

@@ -20,11 +20,13 @@ from milp_trees.models.nodes import Leaf
 from milp_trees.models.rule_list import RuleList
 from milp_trees.questions import Best
 from milp_trees.results.result import Status
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.studies.attempt import default_method, named_method
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.proof_data import data_of
+from milp_trees.verification.pruning_statement import pruning_statement
 
 if TYPE_CHECKING:
     from milp_trees.methods.claims import Claims
@@ -83,7 +85,7 @@ def write_proof(
         "claims": len(claims.items),
         "bytes": len(raw),
         "seconds": time.perf_counter() - began,
-        "data": stated["data"]["kind"],
+        "data": stated["data"]["kind"] if "data" in stated else "rows",
     }
 
 
@@ -123,8 +125,10 @@ def statement(
     -------
     dict
     """
-    view, space = problem.view(CostMatrix), problem.space
-    lists = isinstance(space, RuleLists)
+    space = problem.space
+    if isinstance(space, PrunedEnsembles):
+        return pruning_statement(problem, result)
+    view, lists = problem.view(CostMatrix), isinstance(space, RuleLists)
     model = result.predictor
     split = view.split_costs.tolist()
     bound = _proven(view, claims)

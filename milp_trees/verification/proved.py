@@ -12,12 +12,15 @@ from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
 from milp_trees.methods.claims import Claims
 from milp_trees.questions import Front
 from milp_trees.results.result import Status
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.studies.agreement import crosses, units
+from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.verification import check_proof, proof_reading
+from milp_trees.verification import check_flow, check_proof, proof_reading
 from milp_trees.verification.checking import one_thread
 from milp_trees.verification.derive import Derivation, bound_of
 from milp_trees.verification.proof_files import read_statement, statement
+from milp_trees.verification.pruning_statement import pruning_statement
 from milp_trees.verification.value import same
 from milp_trees.verification.verdict import Verdict
 
@@ -89,17 +92,17 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         what = "a front" if result.status is not Status.INFEASIBLE else "that nothing is feasible"
         return f"{name} is not used: a proof file proves a bound, and the result states {what}."
     try:
-        view = result.problem.view(CostMatrix)
-        stated = read_statement(proof)
+        view: Any
         lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
-        claims = Claims(
-            [tuple(json.loads(line)) for line in lines if line.strip()],
-            tuple(stated["multipliers"]),
-            stated["denominator"],
-        )
-        own = statement(result.problem, result, claims, rows=True)
-        with one_thread():
-            found = check_proof.check([json.dumps(own), *lines])
+        if isinstance(result.problem.space, PrunedEnsembles):
+            view = result.problem.view(NodeGains)
+            stated = pruning_statement(result.problem, result)
+            found: Any = check_flow.check([json.dumps(stated), *lines])
+            what = f"the flow of {name} keeps to the gains and prices"
+        else:
+            view = result.problem.view(CostMatrix)
+            found, number = _checked(result, proof, lines)
+            what = f"the {number} claims of {name} follow from the data"
     except proof_reading.Wrong as wrong:
         raise VerificationError(
             f"The proof {proof} does not hold for this result: {wrong}"
@@ -124,7 +127,20 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
     return Derivation(
         Verdict.PROVED,
         "optimal" if found.proved else "bound",
-        f"Proved by file: the {len(claims.items)} claims of {name} follow from the data of this problem, so that no model is better than {best}.",
+        f"Proved by file: {what} of this problem, so that no model is better than {best}.",
         name,
         found.proved,
     )
+
+
+def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[Any, int]:
+    """The checker's verdict on claims about the problem of a result, and the number of claims."""
+    stated = read_statement(proof)
+    claims = Claims(
+        [tuple(json.loads(line)) for line in lines if line.strip()],
+        tuple(stated["multipliers"]),
+        stated["denominator"],
+    )
+    own = statement(result.problem, result, claims, rows=True)
+    with one_thread():
+        return check_proof.check([json.dumps(own), *lines]), len(claims.items)

@@ -79,8 +79,9 @@ class Verification(Sequence[str]):
 
     @property
     def words(self) -> str:
-        """The verdict with the file or the method that it rests on: proved by file NAME, derived
-        again by METHOD, recomputed, or claimed by METHOD.
+        """The verdict with the file or the method that it rests on.
+
+        It is "proved by file NAME", "derived again by METHOD", "recomputed" or "claimed by METHOD".
         """
         return {
             Verdict.PROVED: f"proved by file {self.derived_by}",

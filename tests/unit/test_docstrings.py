@@ -83,7 +83,13 @@ def overrides(method, cls, known):
 
 
 #: Checkers that are read from top to bottom and used without the package.
-STAND_ALONE = {"check_proof.py", "proof_reading.py", "check_slowly.py", "slow_reading.py"}
+STAND_ALONE = {
+    "check_flow.py",
+    "check_proof.py",
+    "check_slowly.py",
+    "proof_reading.py",
+    "slow_reading.py",
+}
 
 
 def own_nodes(function):

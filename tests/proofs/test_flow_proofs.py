@@ -1,0 +1,132 @@
+"""Proofs of prunings: the flow is checked, and damage is rejected or leaves a true bound."""
+
+import json
+import random
+from itertools import chain, combinations
+
+import pytest
+from typer.testing import CliRunner
+
+import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.cli.main import app
+from milp_trees.errors import MilpTreesError, VerificationError
+from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.verification.check_flow import check, main
+from milp_trees.verification.checking import check_file
+from milp_trees.verification.proof_reading import Wrong, unpacked
+
+PROVABLE = [
+    name for name in EXAMPLES if registry.method("min-cut").unsupported(EXAMPLES[name]()) is None
+]
+
+
+def written(name, tmp_path):
+    result = mt.solve(EXAMPLES[name](), "min-cut", proof=tmp_path / "p")
+    return result, unpacked(tmp_path / "p").decode().split("\n")
+
+
+def best(s):
+    """The least cost of all prunings, one after the other."""
+    inner = [
+        h for h in range(len(s["parent"])) if s["gain"][h] or s["keep_cost"][h] or s["needs"][h]
+    ]
+    inner += [p for p in {s["parent"][h] for h in inner} - {-1} if p not in inner]
+    found = []
+    for keep in chain.from_iterable(combinations(inner, k) for k in range(len(inner) + 1)):
+        kept = set(keep)
+        if any(s["parent"][h] >= 0 and s["parent"][h] not in kept for h in kept):
+            continue
+        bought = {u for h in kept for u in s["needs"][h]}
+        while more := {v for u, v in s["above"] if u in bought} - bought:
+            bought |= more
+        E = s["root_error"] - sum(s["gain"][h] for h in kept)
+        C = sum(s["keep_cost"][h] for h in kept) + sum(s["price"][u] for u in bought)
+        found.append(s["errors_count"] * E + s["prices_count"] * C)
+    return min(found)
+
+
+@pytest.mark.parametrize("name", PROVABLE)
+def test_honest_proofs_are_accepted(name, tmp_path):
+    result, lines = written(name, tmp_path)
+    verdict = check(lines)
+    s = json.loads(lines[0])
+    assert verdict.proved
+    if len(s["parent"]) <= 25:
+        assert verdict.bound == best(s)
+    assert check_file(tmp_path / "p").proved
+    assert mt.verify(result, proof=tmp_path / "p").words == "proved by file p"
+
+
+def damaged(lines, rng):
+    """The lines of a proof with one number changed, or one flow left out or doubled."""
+    s, *flow = [json.loads(line) for line in lines if line]
+    kind = rng.choice(["amount", "place", "left out", "twice", "gain", "price", "need", "better"])
+    if kind in ("amount", "place", "left out", "twice") and not flow:
+        kind = "gain"
+    if kind == "amount":
+        rng.choice(flow)[-1] += rng.choice([-1, 1, 5])
+    elif kind == "place":
+        line = rng.choice(flow)
+        line[rng.randrange(len(line) - 1)] += rng.choice([-1, 1])
+    elif kind == "left out":
+        flow.pop(rng.randrange(len(flow)))
+    elif kind == "twice":
+        flow.append(rng.choice(flow))
+    elif kind == "better":
+        s["bound"] += 1
+    elif kind == "need" and any(s["needs"]):
+        rng.choice([needs for needs in s["needs"] if needs]).pop()
+    else:
+        key = {"gain": "gain", "price": "price"}.get(kind, "keep_cost")
+        if s[key]:
+            s[key][rng.randrange(len(s[key]))] += rng.choice([-1, 1, 3])
+    return s, flow
+
+
+def test_damage_is_rejected_or_the_bound_is_still_true(tmp_path):
+    rejected = accepted = 0
+    small = []
+    for name in PROVABLE:
+        _, lines = written(name, tmp_path)
+        if len(json.loads(lines[0])["parent"]) <= 15:
+            small.append(lines)
+    for seed in range(1500):
+        rng = random.Random(seed)
+        s, flow = damaged(rng.choice(small), rng)
+        s["keep"] = s["value"] = None if rng.random() < 0.7 else s["keep"]
+        try:
+            bound = check([json.dumps(line) for line in (s, *flow)]).bound
+        except Wrong:
+            rejected += 1
+            continue
+        accepted += 1
+        assert bound <= best(s), seed
+    assert rejected > 500
+    assert accepted > 20
+
+
+def test_a_proof_of_another_ensemble_is_refused(tmp_path):
+    written("groups", tmp_path)
+    other = mt.solve(EXAMPLES["figure-1"](), "min-cut")
+    with pytest.raises(VerificationError, match="does not hold"):
+        mt.verify(other, proof=tmp_path / "p")
+
+
+def test_a_budget_has_no_flow():
+    with pytest.raises(MilpTreesError, match="budget"):
+        mt.solve(EXAMPLES["two-items"](), "min-cut", proof="p")
+
+
+def test_the_commands(tmp_path, capsys):
+    runner, proof, out = CliRunner(), tmp_path / "p.proof", tmp_path / "r.json"
+    words = ["prune", "iris", "--trees", "2", "--max-depth", "3", "--out", str(out)]
+    done = runner.invoke(app, [*words, "--lambda", "0.02", "--proof", str(proof)])
+    assert done.exit_code == 0, done.output
+    assert runner.invoke(app, ["check", str(proof)]).stdout.startswith("proved: ")
+    assert "proved by file p.proof" in runner.invoke(app, ["verify", str(out)]).stdout
+    wrong = runner.invoke(app, [*words, "--proof", str(proof)])
+    assert "give --lambda" in wrong.stderr
+    assert main([str(proof)]) == 0
+    assert main([str(out)]) == 2
+    assert capsys.readouterr().out.startswith("proved: ")
