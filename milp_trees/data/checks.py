@@ -213,6 +213,11 @@ def check_columns(asked: Iterable[str], names: Iterable[Any], who: str) -> None:
         The columns of the table.
     who : str
         What needs them, such as "tree".
+
+    Raises
+    ------
+    DataError
+        Some are not there.
     """
     there = [str(n) for n in names]
     lacking = [c for c in dict.fromkeys(asked) if c not in set(there)]
