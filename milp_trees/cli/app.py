@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED
+from milp_trees.cli.folding import folded
 from milp_trees.cli.help import METHOD, OUTPUT, Command, Group
 from milp_trees.errors import DataError
 
@@ -202,7 +203,7 @@ def show(
     typer.echo()
     if len(rows) == 1:
         for name, text in summary(rows[0], verbose):
-            typer.echo(f"{name:<9} {text}")
+            typer.echo(folded(f"{name:<9} {text}"))
     else:
         from rich.console import Console
 

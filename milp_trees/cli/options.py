@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli import reading
+from milp_trees.cli.folding import folded
 from milp_trees.cli.help import DATA, OUTPUT, TASK
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import pairs, split, whole
@@ -361,4 +362,4 @@ def describe(train: Dataset, test: Dataset | None) -> str:
     lines.append(
         f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_features} tests'}: {shown}"
     )
-    return "\n".join(lines)
+    return "\n".join(map(folded, lines))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data import dates
-from milp_trees.data.checks import check_finite
+from milp_trees.data.checks import check_finite, some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rules import (
@@ -315,7 +315,7 @@ class Binarizer:
         missing = needed - {str(c) for c in frame.columns}
         if missing:
             raise DataError(
-                f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {_some(frame.columns)}."
+                f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {some(frame.columns)}."
             )
         answered = {t.column for t in tests if t.missing or t.kind == "missing"}
         check_complete(
@@ -384,11 +384,3 @@ class Binarizer:
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)
         return out
-
-
-def _some(names: Any, limit: int = 12) -> str:
-    """The first names of a list, for a sentence."""
-    shown = [str(n) for n in names]
-    return ", ".join(shown[:limit]) + (
-        f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    )

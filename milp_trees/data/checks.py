@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -190,4 +191,45 @@ def _whole(given: Any, array: np.ndarray, name: str, keep: bool) -> np.ndarray:
     raise DataError(
         f"{name} holds whole numbers above {'2^63' if keep else '2^53'}, which cannot be kept"
         " exactly; divide them by a common factor, or give them as floats, which are rounded."
+    )
+
+
+def some(names: Any, limit: int = 12) -> str:
+    """The first names of a list, for a sentence."""
+    shown = [str(n) for n in names]
+    return ", ".join(shown[:limit]) + (
+        f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    )
+
+
+def check_columns(asked: Iterable[str], names: Iterable[Any], who: str) -> None:
+    """Raise DataError if a table lacks columns; the sentence names all of them.
+
+    Parameters
+    ----------
+    asked : iterable of str
+        The columns that are needed.
+    names : iterable
+        The columns of the table.
+    who : str
+        What needs them, such as "tree".
+
+    Raises
+    ------
+    DataError
+        Some are not there.
+    """
+    there = [str(n) for n in names]
+    lacking = [c for c in dict.fromkeys(asked) if c not in set(there)]
+    if not lacking:
+        return
+    folded = {n.strip().casefold(): n for n in reversed(there)}
+    like = {c: folded[c.strip().casefold()] for c in lacking if c.strip().casefold() in folded}
+    hint = "".join(f", {theirs!r} to {ours!r}" for ours, theirs in list(like.items())[:1])
+    several = "s" if len(lacking) > 1 else ""
+    unnamed = any(c.isdecimal() for c in lacking)
+    places = "; without names they are called 0, 1, 2, … by their places" if unnamed else ""
+    raise DataError(
+        f"The {who} tests the column{several} {some(map(repr, lacking))}, which the table does not have; its columns are {some(there)}. "
+        f"Rename columns as they were called in training{hint}{places}."
     )

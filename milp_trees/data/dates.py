@@ -13,6 +13,8 @@ import numpy as np
 
 _TIME = r"(?P<time>[T ]\d{1,2}:\d{2}(?P<second>:\d{2}(?P<part>\.\d+)?)?(?P<half> ?[AaPp][Mm])?(?P<zone> ?Z| ?[+-]\d{2}:?\d{2})?)?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+#: A year beside a month alone, where other numbers of four digits are likelier to be codes.
+_YEAR = r"(?:1[5-9]|2[01])\d{2}(?P<time>)"
 #: Form of a date → the letters of `strftime` for it; `S` stands for the separator.
 _FORMS = {
     re.compile(r"(?P<y>\d{4})(?P<S>[-/.])\d{1,2}(?P=S)\d{1,2}" + _TIME): ("%YS%mS%d",),
@@ -21,6 +23,9 @@ _FORMS = {
     re.compile(r"\d{1,2}(?P<S>[- ])[A-Z][a-z]{3,8}(?P=S)\d{4}" + _TIME): ("%dS%BS%Y",),
     re.compile(rf"{_MONTH}(?P<S> )\d{{1,2}},? \d{{4}}" + _TIME): ("%bS%d, %Y", "%bS%d %Y"),
     re.compile(r"[A-Z][a-z]{3,8}(?P<S> )\d{1,2},? \d{4}" + _TIME): ("%BS%d, %Y", "%BS%d %Y"),
+    # A month without a day is its first day.
+    re.compile(rf"{_YEAR}(?P<S>[-/])(?:0?[1-9]|1[0-2])"): ("%YS%m",),
+    re.compile(rf"(?:0?[1-9]|1[0-2])(?P<S>[-/]){_YEAR}"): ("%mS%Y",),
 }
 #: Names of the letters, for people.
 _SPELLED = {

@@ -17,6 +17,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, read_table
+from milp_trees.data.role_problems import measurement
 from milp_trees.data.roles import Columns
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError, UnknownName
@@ -321,11 +322,8 @@ def _check_target(y: Any, name: Any) -> None:
     """Raise DataError if the target is a measurement: it has many different, fractional values."""
     if y is None or np.asarray(y).dtype.kind != "f":
         return
-    values = np.unique(y[~np.isnan(y)])
-    if len(values) > 50 and (values != np.rint(values)).any():
-        raise DataError(
-            f"The target {name!r} holds {len(values)} different numbers; a class is expected. Name another column with --target."
-        )
+    if wrong := measurement(y[~np.isnan(y)]):
+        raise DataError(f"The target {name!r} {wrong}. Name another column with --target.")
 
 
 def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any, ...]:

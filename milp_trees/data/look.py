@@ -18,6 +18,7 @@ from milp_trees.data.load import ROLES, has_target, meanings, read_named
 from milp_trees.data.problems import Problem, counts_up
 from milp_trees.data.read import Table
 from milp_trees.data.reading import Reading
+from milp_trees.data.role_problems import role_problems
 from milp_trees.data.roles import Columns
 from milp_trees.data.rules import features_of
 from milp_trees.data.table_columns import as_frame, kind_of
@@ -133,9 +134,11 @@ def look(data: Any, *, binarizer: str | Binarizer = "auto", **columns: Any) -> L
         chosen.max_categories = given.reading.max_categories
     found = problems(table, given, features, chosen.max_categories)
     found += [p for p in table.problems if p.column not in features]
+    roles = _roles(meaning, features)
+    held = {c: role for c, role in roles.items() if role not in ("feature", "dropped")}
+    found += role_problems(table.frame, held)
     good = [c for c in features if c not in {p.column for p in found}]
     made, more = _features(table, given, good, meaning, chosen)
-    roles = _roles(meaning, features)
     rows = [
         _row(str(c), table, roles.get(str(c), "dropped"), made.get(str(c), []))
         for c in table.frame.columns
@@ -259,7 +262,8 @@ def _guesses(table: Table, given: Columns) -> list[str]:
         shown = ", ".join(map(repr, texts))
         out.append(f"In {name!r}, {shown} stands for a missing value.")
     for name in table.frame.columns:
-        if table.frame[name].nunique(dropna=False) == 1:
+        target = has_target(given) and name == table.target
+        if table.frame[name].nunique(dropna=False) == 1 and not target:
             out.append(f"{str(name)!r} holds one value only, so it gives no feature.")
         if table.frame[name].dtype.kind in "OTU":
             texts = table.frame[name].dropna().astype(str).drop_duplicates()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data.builtin import BUILTIN
-from milp_trees.data.checks import check_finite
+from milp_trees.data.checks import check_columns, check_finite
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import (
@@ -246,13 +246,10 @@ def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, 
     DataError
         A column is absent, or holds something other than numbers.
     """
+    check_columns((feature_of.get(name, name) for name in columns), frame.columns, "ensemble")
     parts = []
     for name in columns:
         column = feature_of.get(name, name)
-        if column not in frame.columns:
-            raise DataError(
-                f"The table has no column {column!r}, which the ensemble was fitted on."
-            )
         if name != column:
             parts.append(
                 (frame[column].astype(str) == name.removeprefix(f"{column} == ")).to_numpy(

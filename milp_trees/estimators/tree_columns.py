@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from milp_trees.data.checks import check_columns
 from milp_trees.errors import DataError
 from milp_trees.models.export import asks_number
 
@@ -72,10 +73,7 @@ class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _column(self, X: Any, name: str) -> np.ndarray:
         if hasattr(X, "columns"):
             spelled = {str(c): c for c in X.columns}
-            if name not in spelled:
-                raise DataError(
-                    f"The tree asks the column {name!r}, which the table does not have; its columns are {', '.join(spelled)}."
-                )
+            check_columns([*(t.column for t in self.tests), name], spelled, "tree")
             return np.asarray(X[spelled[name]])
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.shape[1] != len(self.columns):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from milp_trees.data.checks import check_columns
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
 from milp_trees.models.exporting import Exportable
@@ -306,11 +307,8 @@ class RawRows:
         spelled = {str(n): n for n in names}
         columns = []
         self.values = {}
+        check_columns((test.column for test in used), names, who)
         for test in used:
-            if test.column not in spelled:
-                raise DataError(
-                    f"The {who} tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}."
-                )
             self.values[test.column] = np.asarray(table[spelled[test.column]])
             columns.append(_outcome(test, self.values[test.column]))
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))

@@ -266,3 +266,24 @@ def test_look_shows_everything_at_once(tmp_path):
         2,
         0,
     ]
+
+
+@pytest.mark.parametrize(
+    "written", ["{y}-{m:02d}", "{y}/{m}", "{m:02d}/{y}", "{m}-{y}"], ids=lambda form: form
+)
+def test_a_month_and_a_year_are_its_first_day(written, tmp_path):
+    months = [(2010 + k // 12, k % 12 + 1) for k in range(24)]
+    cells = [written.format(y=y, m=m) for y, m in months]
+    file = tmp_path / "months.csv"
+    file.write_text("when,t\n" + "".join(f"{c},{k % 2}\n" for k, c in enumerate(cells)))
+    read = read_table(file).frame["when"]
+    assert list(read) == [pd.Timestamp(y, m, 1) for y, m in months]
+
+
+@pytest.mark.parametrize("written", ["{y}-{k}", "{y}.{m:02d}", "{k}/{m}", "{big}-{m:02d}"])
+def test_what_only_looks_like_a_month_and_a_year_is_no_date(written, tmp_path):
+    """Seasons such as 2015-16, numbers with a point, codes with other numbers of four digits."""
+    cells = [written.format(y=2010 + k, m=k % 12 + 1, k=k + 11, big=3000 + k) for k in range(24)]
+    file = tmp_path / "codes.csv"
+    file.write_text("when,t\n" + "".join(f"{c},{k % 2}\n" for k, c in enumerate(cells)))
+    assert read_table(file).frame["when"].dtype.kind != "M"

@@ -170,7 +170,7 @@ def test_an_interrupt_keeps_the_incumbent():
     def interrupt(point):
         raise KeyboardInterrupt
 
-    result = DynamicProgramme().run(wide_problem(4), progress=interrupt)
+    result = DynamicProgramme().run(wide_problem(6), progress=interrupt)
     assert result.limit is Limit.INTERRUPTED
     assert result.status is Status.FEASIBLE
     assert result.tree is not None

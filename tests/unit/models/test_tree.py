@@ -48,6 +48,30 @@ def test_a_tree_predicts_on_raw_columns():
         TREE.predict({"a": [0, 1]})
 
 
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (
+            {"A ": [0], "c": [1]},
+            "columns 'a', 'b', which .*; its columns are A , c. .*, 'A ' to 'a'[.]",
+        ),
+        (
+            {"a": [0]},
+            r"column 'b', which .* are a. Rename columns as they were called in training[.]$",
+        ),
+    ],
+)
+def test_all_columns_that_a_table_lacks_are_named_with_a_remedy(table, said):
+    with pytest.raises(DataError, match=said):
+        TREE.predict(table)
+    by_place = mt.Tree(
+        mt.plugins.Branch(mt.BinaryFeature("3", "<=", 1.0), mt.plugins.Leaf(0), mt.plugins.Leaf(1)),
+        ("no", "yes"),
+    )
+    with pytest.raises(DataError, match="without names they are called 0, 1, 2, … by their places"):
+        by_place.predict(table)
+
+
 def test_a_tree_on_foreign_tests_is_refused():
     """It names the test that is missing."""
     with pytest.raises(DataError, match=r"'b <= 2\.5', which the data do not have"):
