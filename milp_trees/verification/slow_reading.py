@@ -158,6 +158,8 @@ class Data:
         must(isinstance(form, list) and len(form) == 5, f"{form!r:.50} is no literal.")
         name, kind, value, missing, yes = form
         must(missing in (None, "yes", "no") and isinstance(yes, bool), "A literal is malformed.")
+        must(value is None or kind in ("<=", "=="), f"A test {kind!r} has no value.")
+        must(kind != "==" or isinstance(value, str), "A category is no text.")
         cell = self.column(name)[row]
         if kind == "missing":
             return (cell in self.missing) == yes

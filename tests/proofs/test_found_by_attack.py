@@ -125,6 +125,13 @@ def test_a_conjunction_of_nothing_holds_on_every_row(tmp_path):
         check_proof.check([stated(data=form, features=answers), "[0, 2, []]"], data)
 
 
+def refused_by_both(lines, data, why, slowly):
+    with pytest.raises(Wrong, match=why):
+        check_proof.check(lines, data)
+    with pytest.raises(Refused, match=slowly):
+        check_slowly.check_slowly(lines, data)
+
+
 def test_columns_have_the_names_of_the_header(tmp_path):
     """Names were those of the statement, so that a test on `b` could be about the column `a`."""
     data = tmp_path / "t.csv"
@@ -144,11 +151,15 @@ def test_columns_have_the_names_of_the_header(tmp_path):
     other = {**form, "names": ["b", "a", "ill"]}
     without = {**form, "skip": 2}  # then a row would be the header
     for wrong in (other, without):
-        lines = [stated(data=wrong, **rest), "[0, 1, []]"]
-        with pytest.raises(Wrong, match="header"):
-            check_proof.check(lines, data)
-        with pytest.raises(Refused, match="header"):
-            check_slowly.check_slowly(lines, data)
+        refused_by_both([stated(data=wrong, **rest), "[0, 1, []]"], data, "header", "header")
+    for odd in (["b", "is", "0", None, True], ["b", "missing", "1", None, True]):
+        lines = [stated(data=form, **{**rest, "features": [[odd]]}), "[0, 1, []]"]
+        refused_by_both(lines, data, "features", "has no value")  # it reads as b = 0
+    lines = [
+        stated(data=form, **{**rest, "features": [[["b", "==", 0, None, True]]]}),
+        "[0, 1, []]",
+    ]
+    refused_by_both(lines, data, "features", "no text")  # no text equals a number
 
 
 def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch, solved):
