@@ -38,8 +38,10 @@ SHAPES = json.loads("""{
 "Claim": ["Int", "Int|Null", "Ints", "Ints|Null", "Int|Null"], "Node": ["Int", "Any", "Any"],
 "Table": {"kind": "table", "skip": "Int", "names": "Texts", "delimiter": "Text|Null",
   "quote": "Text|Null", "encoding": "Text", "decimal": "Text", "missing": "Texts", "gzip": "Bool"},
-"Rows": {"kind": "rows", "X": "Texts"}, "Conjunctions": [["Literal"]],
-"Literal": ["Text", "<=|==|is|missing", "Text|Number|Null", "Null|yes|no", "Bool"],
+"Rows": {"kind": "rows", "X": "Texts"}, "Conjunctions": [["Below|Equal|Other"]],
+"Below": ["Text", "<=", "Number", "Null|yes|no", "Bool"],
+"Equal": ["Text", "==", "Text", "Null|yes|no", "Bool"],
+"Other": ["Text", "is|missing", "Null", "Null|yes|no", "Bool"],
 "Rules": {"rules": [["Int", "Int"]], "default": "Int"}, "Amounts": {"listed": "Ints"},
 "Matrix": {"kind": "matrix", "column": "Text", "classes": "Texts", "matrix": ["Ints"]},
 "Listed": {"kind": "listed", "values": ["Ints"]}, "Ints": ["Int"], "Texts": ["Text"],
@@ -74,14 +76,16 @@ class Table:
         need(data is not None, "This proof needs the data file; give it after the proof.")
         lines = list(io.StringIO(unpacked(data).decode(form["encoding"]), newline=None))
         mark, quote, names = form["delimiter"], form["quote"], form["names"]
-        rows = lines[form["skip"]:]
+        need(form["skip"] >= 0, "The lines to skip are negative.")
+        rows = lines[max(0, form["skip"] - 1):]
         if mark is not None:
             quoting = csv.QUOTE_NONE if quote is None else csv.QUOTE_MINIMAL
             rows = csv.reader(rows, delimiter=mark, quotechar=quote, quoting=quoting)
         rows = [[c.strip() for c in (r.split() if mark is None else r)] for r in rows]
-        cells = [r for r in rows if r not in ([], [""])]
+        # The last line that is skipped is the header: columns are not called by other names.
+        need(not form["skip"] or rows[:1] == [names], "The names are not those of the header.")
+        cells = [r for r in rows[form["skip"] > 0:] if r not in ([], [""])]
         need(cells and {*map(len, cells)} == {len({*names})} == {len(names)}, "Columns differ.")
-        need(form["skip"] >= 0, "The lines to skip are negative.")
         self.n, self.columns = len(cells), dict(zip(names, zip(*cells)))
 
     def column(self, name: str, numbers: bool = True) -> Any:

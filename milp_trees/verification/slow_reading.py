@@ -81,7 +81,7 @@ class Data:
         if raw.startswith(b"\x1f\x8b"):
             raw = gzip.decompress(raw)
         content = raw.decode(text(encoding)).replace("\r\n", "\n").replace("\r", "\n")
-        lines = content.split("\n")[skip:]
+        lines = content.split("\n")[skip - 1 if skip else 0 :]
         if mark is None:
             rows = [line.split() for line in lines]
         elif quote is None:
@@ -91,6 +91,9 @@ class Data:
             rows = list(csv.reader(ends, delimiter=text(mark), quotechar=text(quote)))
         self.names = listed(columns, text)
         must(len(set(self.names)) == len(self.names), "A column comes twice.")
+        if skip:
+            header = [cell.strip() for cell in rows.pop(0)] if rows else []
+            must(header == self.names, "The names are not those of the header.")
         self.rows = []
         for row in rows:
             stripped = [cell.strip() for cell in row]
@@ -155,6 +158,8 @@ class Data:
         must(isinstance(form, list) and len(form) == 5, f"{form!r:.50} is no literal.")
         name, kind, value, missing, yes = form
         must(missing in (None, "yes", "no") and isinstance(yes, bool), "A literal is malformed.")
+        must(value is None or kind in ("<=", "=="), f"A test {kind!r} has no value.")
+        must(kind != "==" or isinstance(value, str), "A category is no text.")
         cell = self.column(name)[row]
         if kind == "missing":
             return (cell in self.missing) == yes

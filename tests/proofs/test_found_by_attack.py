@@ -125,6 +125,43 @@ def test_a_conjunction_of_nothing_holds_on_every_row(tmp_path):
         check_proof.check([stated(data=form, features=answers), "[0, 2, []]"], data)
 
 
+def refused_by_both(lines, data, why, slowly):
+    with pytest.raises(Wrong, match=why):
+        check_proof.check(lines, data)
+    with pytest.raises(Refused, match=slowly):
+        check_slowly.check_slowly(lines, data)
+
+
+def test_columns_have_the_names_of_the_header(tmp_path):
+    """Names were those of the statement, so that a test on `b` could be about the column `a`."""
+    data = tmp_path / "t.csv"
+    data.write_text("a,b,ill\n1,0,no\n0,1,yes\n1,1,no\n", encoding="utf-8")
+    form = {
+        "kind": "table", "skip": 1, "names": ["a", "b", "ill"], "delimiter": ",", "quote": '"',
+        "encoding": "utf-8", "decimal": ".", "missing": [], "gzip": False,
+    }  # fmt: skip
+    rest = {
+        "features": [[["b", "is", None, None, True]]],
+        "costs": {"kind": "listed", "values": [[0, 1], [1, 0], [0, 1]]},
+        "depth": 1,
+    }
+    good = [stated(data=form, **rest), "[0, 1, []]"]
+    check_proof.check(good, data)
+    check_slowly.check_slowly(good, data)
+    other = {**form, "names": ["b", "a", "ill"]}
+    without = {**form, "skip": 2}  # then a row would be the header
+    for wrong in (other, without):
+        refused_by_both([stated(data=wrong, **rest), "[0, 1, []]"], data, "header", "header")
+    for odd in (["b", "is", "0", None, True], ["b", "missing", "1", None, True]):
+        lines = [stated(data=form, **{**rest, "features": [[odd]]}), "[0, 1, []]"]
+        refused_by_both(lines, data, "features", "has no value")  # it reads as b = 0
+    lines = [
+        stated(data=form, **{**rest, "features": [[["b", "==", 0, None, True]]]}),
+        "[0, 1, []]",
+    ]
+    refused_by_both(lines, data, "features", "no text")  # no text equals a number
+
+
 def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch, solved):
     monkeypatch.setattr(proof_reading, "LARGEST", 2**20)
     bomb = tmp_path / "bomb.proof"
