@@ -23,19 +23,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _data import fairness
 from threadpoolctl import threadpool_limits
 
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError
 from milp_trees.limits import Limits, Stopped
+from milp_trees.tasks.constraints import EqualOpportunity, StatisticalParity
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.proof_files import write_proof
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "proofs.csv"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-CHECKER = ROOT / "milp_trees" / "verification" / "check_proof.py"
+CHECKERS = ROOT / "milp_trees" / "verification"
 COLUMNS = [
     "kind",
     "set",
@@ -89,6 +91,14 @@ def problems(kinds: list[str], sets: list[str]) -> Any:
                     data = mt.load(path, binarizer="midpoints")
                     trees = mt.Trees(depth)
                     yield kind, name, path, mt.Problem(data, mt.Accuracy(), trees), "dp-sorted"
+        elif kind.startswith("fairness-"):
+            for name, data in fairness().items():
+                for rule in (StatisticalParity("0.01"), EqualOpportunity("0.01")):
+                    if not sets or name in sets:
+                        task = mt.Accuracy(constraints=(rule,))
+                        problem = mt.Problem(data, task, mt.Trees(int(kind[9:])))
+                        place = Path(data.source["path"])
+                        yield kind, f"{name} ({rule.name})", place, problem, "lagrangian"
         elif kind == "sparse":
             files = data_sets("gosdt")
             for name, penalty in SPARSE.items():
@@ -162,7 +172,13 @@ def measure(
             claims = method.prove(problem, result, Limits(time=limit))
             found = write_proof(proof, problem, result, claims)
             emit = time.perf_counter() - began
-        command = [sys.executable, str(CHECKER), str(proof), str(path)]
+        checker = "check_gap.py" if "closed" in claims.notes else "check_proof.py"
+        command = [
+            sys.executable,
+            str(CHECKERS / checker),
+            str(proof),
+            str(path),
+        ]
         try:
             began = time.perf_counter()
             run = subprocess.run(
@@ -199,7 +215,9 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", default="depth-3,depth-4,depth-5,midpoints-2,sparse,lists")
+    parser.add_argument(
+        "--only", default="depth-3,depth-4,depth-5,fairness-2,fairness-3,midpoints-2,sparse,lists"
+    )
     parser.add_argument("--sets", default="")
     parser.add_argument("--limit", type=float, default=300.0)
     parser.add_argument("--out", type=Path, default=RESULTS)

@@ -80,7 +80,8 @@ class LagrangianTrees(Method):
             raise Unsupported("lagrangian proves optima; this run was stopped before it had one.")
         from milp_trees.engines.lagrangian.priced import prove_priced
 
-        return prove_priced(problem.view(CostMatrix), problem.trees, Watch(limits))
+        view = problem.view(CostMatrix)
+        return prove_priced(view, problem.trees, view.objective(result.predictor), Watch(limits))
 
     def warm_up(self) -> None:
         """Compile the kernels, once per process; later processes read them from a cache."""

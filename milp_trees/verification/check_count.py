@@ -76,7 +76,7 @@ class Trees:
         root.allowance = allowance
         self.states = self._grow(root)
         for state in reversed(self.states):
-            state.table = dict(sorted(self._count(state).items()))
+            state.table = self._table(state)
         self.table = root.table
 
     @property
@@ -188,6 +188,10 @@ class Trees:
         state.stumps = dict(zip(costs.tolist(), counts.tolist(), strict=True))
 
     # -- from the small sets up --------------------------------------------------------------------
+
+    def _table(self, state):
+        """What is kept of the trees of a state: their numbers by key, in increasing order."""
+        return dict(sorted(self._count(state).items()))
 
     def _count(self, state):
         """The numbers of the trees of a state, by key."""

@@ -10,6 +10,7 @@ from milp_trees.errors import DataError, VerificationError
 from milp_trees.verification import (
     check_count,
     check_flow,
+    check_gap,
     check_proof,
     check_slowly,
     proof_reading,
@@ -84,11 +85,18 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         if stated.get("kind") == "prunings":
             flow = check_flow.check(lines)
             return Checked(flow.proved, flow.bound, flow.value, flow.sentence)
+        last = [line for line in lines if line.strip()][-1]
+        closed = last.startswith('{"closed"')
         if slowly:
+            lines = [line for line in lines if line != last] if closed else lines
             bound, value = check_slowly.check_slowly(lines, data)
             what = "proved" if value == bound else "a proven bound"
             return Checked(value == bound, bound, value, f"{what}: {bound} in units of the costs")
-        if [line for line in lines if line.strip()][-1].startswith("{"):
+        if closed:
+            with one_thread():
+                gap = check_gap.check(lines, data)
+            return Checked(gap.proved, gap.bound, gap.value, gap.sentence)
+        if last.startswith("{"):
             with one_thread():
                 counted = check_count.check(lines, data)
             return Checked(True, counted.optimum, counted.optimum, counted.sentence)

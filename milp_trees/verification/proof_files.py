@@ -76,6 +76,8 @@ def write_proof(
     lines += [json.dumps(claim, separators=(",", ":")) for claim in claims.items]
     if "count" in claims.notes:  # a further line, for check_count.py
         lines.append(json.dumps(claims.notes["count"]))
+    if "closed" in claims.notes:  # for check_gap.py
+        lines.append(json.dumps({"closed": True}))
     raw = gzip.compress(("\n".join(lines) + "\n").encode(), LEVEL, mtime=0)
     try:
         Path(path).write_bytes(raw)

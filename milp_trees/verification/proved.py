@@ -16,7 +16,7 @@ from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.studies.agreement import crosses, units
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.verification import check_flow, check_proof, proof_reading
+from milp_trees.verification import check_flow, check_gap, check_proof, proof_reading
 from milp_trees.verification.checking import one_thread
 from milp_trees.verification.derive import Derivation, bound_of
 from milp_trees.verification.proof_files import read_statement, statement
@@ -137,10 +137,12 @@ def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[Any, 
     """The checker's verdict on claims about the problem of a result, and the number of claims."""
     stated = read_statement(proof)
     claims = Claims(
-        [tuple(json.loads(line)) for line in lines if line.strip()],
+        [tuple(json.loads(line)) for line in lines if line.startswith("[")],
         tuple(stated["multipliers"]),
         stated["denominator"],
     )
     own = statement(result.problem, result, claims, rows=True)
+    closed = any(line.startswith('{"closed"') for line in lines)
     with one_thread():
-        return check_proof.check([json.dumps(own), *lines]), len(claims.items)
+        found = (check_gap if closed else check_proof).check([json.dumps(own), *lines])
+    return found, len(claims.items)

@@ -2,8 +2,8 @@
 
 For every feasible tree the priced cost, `q Z + Σ mu_j s_j`, is at most `q Z + Σ mu_j b_j`, where
 `b_j` is the limit that the multiplier acts on (Geoffrion 1974). A bound on the priced costs of all
-trees is therefore one on `Z`. What is left of the gap to the best feasible tree stays a proven gap
-here.
+trees is therefore one on `Z`. The gap that is left to the best feasible tree is closed by the checker
+(`check_gap.py`), which lists the trees between the two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 
-def prove_priced(view: CostMatrix, space: Trees, watch: Watch) -> Claims:
+def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims:
     """Claims that prove the Lagrangian bound of a view with side rows.
 
     Parameters
@@ -34,6 +34,8 @@ def prove_priced(view: CostMatrix, space: Trees, watch: Watch) -> Claims:
     view : CostMatrix
         Before presolve, with its side rows.
     space : Trees
+    Z : int
+        The optimum. If the bound is below it, the note `closed` asks the checker to close the gap.
     watch : Watch
 
     Returns
@@ -63,7 +65,11 @@ def prove_priced(view: CostMatrix, space: Trees, watch: Watch) -> Claims:
     if least is None:
         raise Unsupported("There is no proof that nothing is feasible.")
     claims = prove_trees(priced, priced.reduce(), space, least, watch)
-    return replace(claims, multipliers=dual.best.numerators, denominator=dual.best.denominator)
+    q, below = dual.best.denominator, least
+    for mu, row in zip(dual.best.numerators, view.side, strict=True):
+        below -= mu * int((row.upper if mu > 0 else row.lower) or 0)
+    notes = {**claims.notes, "closed": True} if -(-below // q) < Z else claims.notes
+    return replace(claims, multipliers=dual.best.numerators, denominator=q, notes=notes)
 
 
 def price(view: CostMatrix, multipliers: Multipliers) -> CostMatrix:
