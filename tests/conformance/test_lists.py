@@ -121,7 +121,7 @@ def test_switches_starts_and_limits_do_not_change_what_is_true(part):
             if method.unsupported(problem):
                 continue
             assert check_result(method, problem, start).value.exact == best, label
-            nodes = mt.Limits(time=60, nodes=int(rng.integers(1, 8)))
+            nodes = mt.Limits(time=60, nodes=int(rng.integers(1, 3)))
             result = method.run(problem, nodes, start=start)
             assert result.bound <= float(best) + 1e-9 <= result.objective + 2e-9, label
             assert not problem.violations(result.predictor)
