@@ -12,7 +12,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.cli.app import writable
 from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.errors import DataError, Unsupported, VerificationError
 from milp_trees.limits import Limit, Stopped
 from milp_trees.questions import Front
 from milp_trees.results.json import relative_gap
@@ -360,3 +360,11 @@ def test_nothing_is_said_about_a_limit_if_no_model_is_feasible(stored):
     none = mt.Problem(problem.dataset, problem.task, mt.Trees(max_depth=2, min_samples_leaf=99))
     result = mt.solve(none, "dp", proof=data.parent / "x.proof")
     assert result.message.endswith("no model is feasible, and a proof is about a best one.")
+
+
+def test_a_task_without_costs_of_actions_is_refused_before_the_run(stored):
+    """`dp` answers F1 by steps; the answer was lost when the proof had no costs to be about."""
+    data, problem = stored
+    by_steps = mt.Problem(problem.dataset, mt.tasks.F1(positive="yes"), mt.Trees(max_depth=1))
+    with pytest.raises(Unsupported, match="leave it out"):
+        mt.solve(by_steps, "dp", proof=data.parent / "x.proof")
