@@ -51,6 +51,18 @@ def test_a_unit_with_a_line_of_its_own_cannot_say_proved():
         check_slowly.check_slowly(lines)
 
 
+def test_an_error_has_no_line_that_says_proved(tmp_path):
+    """Python repeats the name of an unknown encoding as it is."""
+    form = {
+        "kind": "table", "skip": 0, "names": ["a"], "delimiter": ",", "quote": None,
+        "encoding": "x\nproved: 0", "decimal": ".", "missing": [], "gzip": False,
+    }  # fmt: skip
+    (tmp_path / "t.csv").write_text("0\n", encoding="utf-8")
+    with pytest.raises(Wrong) as caught:
+        check_proof.check([stated(data=form), "[0, 2, []]"], tmp_path / "t.csv")
+    assert "\n" not in str(caught.value)
+
+
 def test_a_count_is_about_costs_that_are_not_multiplied():
     """With the denominator 2, two trees were said to have at most one error; there are six."""
     assert counted(1, 6) == 6
