@@ -268,6 +268,10 @@ def prover(method: str | Method | None, problem: Problem, path: str | Path) -> M
     path : path
         The file for the proof.
 
+    Returns
+    -------
+    Method
+
     Raises
     ------
     DataError

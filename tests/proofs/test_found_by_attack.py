@@ -223,6 +223,16 @@ def test_a_weak_proof_does_not_prove_a_greater_bound(solved):
     assert mt.verify(stated_bound, proof=folder / "good.proof").verdict is Verdict.PROVED
 
 
+def test_a_result_without_a_bound_is_not_proved_by_a_bound(solved):
+    """It states its value alone, so a trivial proof says nothing about it."""
+    row, folder = solved
+    no_bound = dict.fromkeys(("bound", "bound_exact", "gap", "proved_by"))
+    found = mt.verify(
+        {**row, **no_bound, "status": "feasible", "trace": []}, proof=folder / "weak.proof"
+    )
+    assert found.verdict is Verdict.RECOMPUTED
+
+
 def test_a_root_bound_above_the_value_is_refused_beside_a_proof(solved):
     row, folder = solved
     wrong = {**row, "root_bound": 50.0, "root_gap": relative_gap(row["objective"], 50.0)}
