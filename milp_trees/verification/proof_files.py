@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
-from milp_trees.errors import DataError, Unsupported
+from milp_trees.errors import DataError, NoView, Unsupported
 from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.rule_list import RuleList
@@ -286,6 +286,12 @@ def prover(method: str | Method | None, problem: Problem, path: str | Path) -> M
         The method writes no proofs; the sentence names methods that do and take the problem.
     """
     _refuse_place(Path(path), problem.dataset.source.get("path"))
+    try:
+        problem.view(CostMatrix)
+    except NoView as reason:
+        raise Unsupported(
+            f"A proof is about costs of actions, so leave it out here. {reason}"
+        ) from None
     chosen = named_method(method or default_method(problem))
     if chosen.proves:
         return chosen

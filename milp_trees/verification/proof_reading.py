@@ -185,7 +185,7 @@ def read(proof_lines, data=None):
         return s, claims, (X, priced, q * s["leaf_cost"], split, minima, s["kind"]), shift
     except FAULTS as reason:
         said = f"It is malformed ({type(reason).__name__}: {str(reason)[:200]})."
-        raise Unreadable(said) from None
+        raise Unreadable("".join(x if x.isprintable() else " " for x in said)) from None
 
 def worth(s, X, costs, split, minima, side):
     """Check the value of the model on all rows, and that it keeps all limits."""

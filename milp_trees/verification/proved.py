@@ -114,6 +114,8 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
     bound, scale = view.to_value(found.bound), result.problem.scale
     if result.status is Status.OPTIMAL and not found.proved:
         return f"{name} proves the bound {bound} only, and the result is called optimal."
+    if result.bound is None and not found.proved:
+        return f"{name} proves the bound {bound}, and the result states none."
     if result.bound is not None and crosses(bound_of(result), scale.from_value(bound), scale):
         return f"{name} proves the bound {bound} only, and the result states {result.bound:.12g}."
     if result.root_bound is not None and result.value is not None:

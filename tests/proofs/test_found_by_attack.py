@@ -12,7 +12,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.cli.app import writable
 from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.errors import DataError, Unsupported, VerificationError
 from milp_trees.limits import Limit, Stopped
 from milp_trees.questions import Front
 from milp_trees.results.json import relative_gap
@@ -49,6 +49,18 @@ def test_a_unit_with_a_line_of_its_own_cannot_say_proved():
         check_proof.check(lines)
     with pytest.raises(Refused, match="unit"):
         check_slowly.check_slowly(lines)
+
+
+def test_an_error_has_no_line_that_says_proved(tmp_path):
+    """Python repeats the name of an unknown encoding as it is."""
+    form = {
+        "kind": "table", "skip": 0, "names": ["a"], "delimiter": ",", "quote": None,
+        "encoding": "x\nproved: 0", "decimal": ".", "missing": [], "gzip": False,
+    }  # fmt: skip
+    (tmp_path / "t.csv").write_text("0\n", encoding="utf-8")
+    with pytest.raises(Wrong) as caught:
+        check_proof.check([stated(data=form), "[0, 2, []]"], tmp_path / "t.csv")
+    assert "\n" not in str(caught.value)
 
 
 def test_a_count_is_about_costs_that_are_not_multiplied():
@@ -211,6 +223,16 @@ def test_a_weak_proof_does_not_prove_a_greater_bound(solved):
     assert mt.verify(stated_bound, proof=folder / "good.proof").verdict is Verdict.PROVED
 
 
+def test_a_result_without_a_bound_is_not_proved_by_a_bound(solved):
+    """It states its value alone, so a trivial proof says nothing about it."""
+    row, folder = solved
+    no_bound = dict.fromkeys(("bound", "bound_exact", "gap", "proved_by"))
+    found = mt.verify(
+        {**row, **no_bound, "status": "feasible", "trace": []}, proof=folder / "weak.proof"
+    )
+    assert found.verdict is Verdict.RECOMPUTED
+
+
 def test_a_root_bound_above_the_value_is_refused_beside_a_proof(solved):
     row, folder = solved
     wrong = {**row, "root_bound": 50.0, "root_gap": relative_gap(row["objective"], 50.0)}
@@ -360,3 +382,11 @@ def test_nothing_is_said_about_a_limit_if_no_model_is_feasible(stored):
     none = mt.Problem(problem.dataset, problem.task, mt.Trees(max_depth=2, min_samples_leaf=99))
     result = mt.solve(none, "dp", proof=data.parent / "x.proof")
     assert result.message.endswith("no model is feasible, and a proof is about a best one.")
+
+
+def test_a_task_without_costs_of_actions_is_refused_before_the_run(stored):
+    """`dp` answers F1 by steps; the answer was lost when the proof had no costs to be about."""
+    data, problem = stored
+    by_steps = mt.Problem(problem.dataset, mt.tasks.F1(positive="yes"), mt.Trees(max_depth=1))
+    with pytest.raises(Unsupported, match="leave it out"):
+        mt.solve(by_steps, "dp", proof=data.parent / "x.proof")
