@@ -12,11 +12,11 @@ states of check_count.py (its bounds hold whatever actions the leaves choose); b
 any action, since side rows see actions, and a state keeps the totals (Z, s_1, ...) of its trees
 instead of their numbers. Of trees of one state with the same side totals only the cheapest is kept, for
 Z has no lower limit, and of tests that divide the rows alike only the cheapest one. A test with an
-empty side can be left out, which changes no side total and makes no tree dearer. The gap is closed if
+empty side can be left out, which changes no side total and does not raise Z. The gap is closed if
 no tree of the first state keeps the side rows and has Z of at most V - 1.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# mypy: ignore-errors
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from typing import Any
 
 if __package__:
     from milp_trees.verification import check_count as counts
+    from milp_trees.verification import check_proof as proofs
 else:  # first, since it sets the number of numpy's threads
     import check_count as counts  # type: ignore[import-not-found, no-redef]
+    import check_proof as proofs  # type: ignore[import-not-found, no-redef]
 
 import numpy as np
 
-proofs, need = counts.proofs, counts.need
+need = proofs.need
 #: Totals of this many trees are kept at once, and so many pairs are looked at in one step.
 MOST, STEP = 20_000_000, 2**20
 
@@ -84,7 +86,7 @@ class Totals(counts.Trees):
             found.append(state.stumps)
         for costs, no, yes in state.edges:
             test = self._test(costs[0])
-            found.extend(a + test for a in self.pairs(no, yes, state.allowance - costs[0]))
+            found.extend(a + test for a in self._pairs(no, yes, state.allowance - costs[0]))
             if sum(map(len, found)) > MOST // 4:
                 found = [self._cheapest(np.concatenate(found), state.allowance)]
         table = self._cheapest(np.concatenate(found), state.allowance)
@@ -92,7 +94,7 @@ class Totals(counts.Trees):
         state.stumps = {}
         return table
 
-    def pairs(self, no, yes, allowance):
+    def _pairs(self, no, yes, allowance):
         """Totals of pairs of trees of two states with priced costs of at most `allowance`."""
         A, B = no.table, yes.table  # by increasing priced costs
         if not len(A) or not len(B):
