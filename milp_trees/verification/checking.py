@@ -80,11 +80,14 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
 
     try:
         lines = proof_reading.unpacked(proof).decode().split("\n")
+        counts = [line for line in lines if line.strip()][-1].startswith("{")
+        if slowly and counts:
+            raise DataError("The second checker knows no counts; leave out --slowly.")
         if slowly:
             bound, value = check_slowly.check_slowly(lines, data)
             what = "proved" if value == bound else "a proven bound"
             return Checked(value == bound, bound, value, f"{what}: {bound} in units of the costs")
-        if [line for line in lines if line.strip()][-1].startswith("{"):
+        if counts:
             with one_thread():
                 counted = check_count.check(lines, data)
             return Checked(True, counted.optimum, counted.optimum, counted.sentence)
