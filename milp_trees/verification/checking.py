@@ -52,6 +52,15 @@ class Checked:
         return asdict(self)
 
 
+def _kind(stated: dict[str, Any], last: str) -> str:
+    """What a proof consists of, by its first and its last line."""
+    if stated.get("kind") == "prunings":
+        return "flows"
+    if last.startswith("{"):
+        return "closed gaps" if last.startswith('{"closed"') else "counts"
+    return "claims"
+
+
 def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool = False) -> Checked:
     """Check a proof file.
 
@@ -81,27 +90,25 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         raise DataError(f"There is no data file {data}.")
 
     try:
-        lines = proof_reading.unpacked(proof).decode().split("\n")
-        if stated.get("kind") == "prunings":
-            flow = check_flow.check(lines)
-            return Checked(flow.proved, flow.bound, flow.value, flow.sentence)
-        last = [line for line in lines if line.strip()][-1]
-        closed = last.startswith('{"closed"')
+        text = proof_reading.unpacked(proof).decode().split("\n")
+        lines = [line for line in text if line.strip()]
+        kind = _kind(stated, lines[-1])
+        if slowly and kind != "claims":
+            raise DataError(
+                f"The second checker knows claims, and no {kind} as this file has; leave out --slowly."
+            )
         if slowly:
-            lines = [line for line in lines if line != last] if closed else lines
             bound, value = check_slowly.check_slowly(lines, data)
             what = "proved" if value == bound else "a proven bound"
             return Checked(value == bound, bound, value, f"{what}: {bound} in units of the costs")
-        if closed:
-            with one_thread():
-                gap = check_gap.check(lines, data)
-            return Checked(gap.proved, gap.bound, gap.value, gap.sentence)
-        if last.startswith("{"):
-            with one_thread():
-                counted = check_count.check(lines, data)
-            return Checked(True, counted.optimum, counted.optimum, counted.sentence)
         with one_thread():
-            found = check_proof.check(lines, data)
+            if kind == "counts":
+                counted = check_count.check(lines, data)
+                return Checked(True, counted.optimum, counted.optimum, counted.sentence)
+            if kind == "flows":
+                found = check_flow.check(lines)
+            else:
+                found = (check_gap if kind == "closed gaps" else check_proof).check(lines, data)
     except proof_reading.Unreadable as reason:
         raise DataError(f"The proof cannot be checked: {reason}") from None
     except (proof_reading.Wrong, slow_reading.Refused) as reason:

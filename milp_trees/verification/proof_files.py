@@ -286,12 +286,13 @@ def prover(method: str | Method | None, problem: Problem, path: str | Path) -> M
         The method writes no proofs; the sentence names methods that do and take the problem.
     """
     _refuse_place(Path(path), problem.dataset.source.get("path"))
-    try:
-        problem.view(CostMatrix)
-    except NoView as reason:
-        raise Unsupported(
-            f"A proof is about costs of actions, so leave it out here. {reason}"
-        ) from None
+    if not isinstance(problem.space, PrunedEnsembles):
+        try:
+            problem.view(CostMatrix)
+        except NoView as reason:
+            raise Unsupported(
+                f"A proof is about costs of actions, so leave it out here. {reason}"
+            ) from None
     chosen = named_method(method or default_method(problem))
     if chosen.proves:
         return chosen

@@ -4,16 +4,12 @@ import copy
 import gzip
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.cli.app import writable
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.errors import DataError, Unsupported, VerificationError
-from milp_trees.limits import Limit, Stopped
+from milp_trees.errors import DataError, VerificationError
 from milp_trees.questions import Front
 from milp_trees.results.json import relative_gap
 from milp_trees.verification import check_count, check_proof, check_slowly, proof_reading
@@ -78,6 +74,15 @@ def test_an_allowance_above_all_costs_counts_no_forbidden_tree():
     for allowance in (2**59, 10**30):
         with pytest.raises(Wrong, match="allowance"):
             counted(allowance, 3, minima=three_rows)
+
+
+def test_a_count_for_the_second_checker_is_not_called_wrong(tmp_path):
+    last = {"allowance": 0, "count": 2, "trivial": True, "equal_tests": "all"}
+    path = tmp_path / "p"
+    path.write_text("\n".join([stated(), "[0, 2, []]", json.dumps(last)]), encoding="utf-8")
+    assert check_file(path).proved
+    with pytest.raises(DataError, match="leave out --slowly"):
+        check_file(path, slowly=True)
 
 
 def test_negative_amounts_are_refused_even_if_every_row_meets_the_minimum():
@@ -304,89 +309,3 @@ def test_rounded_costs_are_named_in_the_verdict(tmp_path):
     problem = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(max_depth=2))
     result = mt.solve(problem, "dp", proof=tmp_path / "p")
     assert "with costs rounded to whole numbers" in str(mt.verify(result, proof=tmp_path / "p"))
-
-
-# -- files that are not there, or not to be overwritten --------------------------------------------
-
-
-@pytest.fixture
-def stored(tmp_path):
-    """A table, and a problem that is made of it."""
-    data = tmp_path / "t.csv"
-    rows = [f"{i % 3},{i % 2},{'no' if i % 5 else 'yes'}" for i in range(20)]
-    data.write_text("\n".join(["a,b,ill", *rows]), encoding="utf-8")
-    return data, mt.Problem(mt.load(data), mt.Accuracy(), mt.Trees(max_depth=2))
-
-
-def test_a_proof_does_not_replace_the_data(stored):
-    data, problem = stored
-    before = data.read_bytes()
-    with pytest.raises(DataError, match="holds the data"):
-        mt.solve(problem, "dp", proof=data)
-    assert data.read_bytes() == before
-
-
-@pytest.mark.parametrize("place", ["", "none/x.proof"])
-def test_a_place_without_room_for_a_proof_is_refused_before_the_run(stored, place):
-    data, problem = stored
-    with pytest.raises(DataError, match="folder"):
-        mt.solve(problem, "dp", proof=data.parent / place)
-
-
-@pytest.mark.parametrize(
-    ("event", "said"),
-    [
-        (KeyboardInterrupt(), "it was interrupted"),
-        (Stopped(Limit.TIME), "raise --time-limit"),
-        (MemoryError(), "raise --memory-limit"),
-        (OSError(28, "No space left on device"), "No space left"),
-    ],
-)
-def test_an_answer_is_not_lost_with_its_proof(stored, monkeypatch, event, said):
-    data, problem = stored
-
-    def fail(*_):
-        raise event
-
-    if isinstance(event, OSError):
-        monkeypatch.setattr(Path, "write_bytes", fail)
-    else:
-        monkeypatch.setattr(DynamicProgramme, "prove", fail)
-    result = mt.solve(problem, "dp", proof=data.parent / "x.proof")
-    assert result.optimal
-    assert result.proof is None
-    assert said in result.message
-
-
-def test_a_missing_file_is_named(stored):
-    data, problem = stored
-    proof = data.parent / "x.proof"
-    result = mt.solve(problem, "dp", proof=proof)
-    with pytest.raises(DataError, match=r"There is no data file .*none\.csv"):
-        check_file(proof, data.parent / "none.csv")
-    with pytest.raises(DataError, match="There is no proof file"):
-        check_file(data.parent / "none.proof", data)
-    with pytest.raises(DataError, match="There is no proof file"):
-        mt.verify(result, proof=data.parent / "none.proof")
-
-
-def test_one_file_is_not_named_for_two_outputs(tmp_path):
-    """The result replaced the proof."""
-    with pytest.raises(DataError, match="two outputs"):
-        writable(tmp_path / "x", None, tmp_path / "." / "x")
-    writable(tmp_path / "x", tmp_path / "y")
-
-
-def test_nothing_is_said_about_a_limit_if_no_model_is_feasible(stored):
-    data, problem = stored
-    none = mt.Problem(problem.dataset, problem.task, mt.Trees(max_depth=2, min_samples_leaf=99))
-    result = mt.solve(none, "dp", proof=data.parent / "x.proof")
-    assert result.message.endswith("no model is feasible, and a proof is about a best one.")
-
-
-def test_a_task_without_costs_of_actions_is_refused_before_the_run(stored):
-    """`dp` answers F1 by steps; the answer was lost when the proof had no costs to be about."""
-    data, problem = stored
-    by_steps = mt.Problem(problem.dataset, mt.tasks.F1(positive="yes"), mt.Trees(max_depth=1))
-    with pytest.raises(Unsupported, match="leave it out"):
-        mt.solve(by_steps, "dp", proof=data.parent / "x.proof")
