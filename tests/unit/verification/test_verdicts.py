@@ -168,7 +168,10 @@ def test_the_three_verdicts_differ_in_sentence_exit_code_and_json(tmp_path):
             assert (
                 run("verify", file, "--time-limit", 1, "--require", require).exit_code == expected
             ), (file, require)
-    assert "one of proved, derived, recomputed, claimed" in run("verify", file, "--require", "proof").stderr
+    assert (
+        "one of proved, derived, recomputed, claimed"
+        in run("verify", file, "--require", "proof").stderr
+    )
 
 
 def test_the_weakest_verdict_of_several_results_counts(tmp_path):
