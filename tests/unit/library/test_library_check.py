@@ -173,7 +173,7 @@ def test_a_changed_coefficient_is_found_though_all_checksums_fit(library):
 
 
 def test_a_worse_solution_that_is_called_optimal_is_found_by_solving(library):
-    """Everything agrees: the file, its solution, the registry and all checksums; only solvers know."""
+    """The file, its solution, the registry and all checksums agree: only the proof and solvers know."""
     solution = library / "groups--ip3.sol"
     from milp_trees.linear.reading import read_model
     from milp_trees.linear.solutions import read_solution, write_solution
@@ -195,7 +195,8 @@ def test_a_worse_solution_that_is_called_optimal_is_found_by_solving(library):
     gap["root_gap"] = gap["integrality_gap"]
     claim = {"objective": objective, "bound": objective, "value": str(value), **gap}
     rewritten(library, groups__ip3=claim)
-    assert mt.check_library(library, solvers=()).wrong == ()
+    (wrong,) = mt.check_library(library, solvers=()).wrong
+    assert wrong == f"groups--ip3.proof proves the value 137/320, and the registry has {value}."
     checked = mt.check_library(library, only="groups*")
     assert any("below the bound" in wrong for wrong in checked.wrong), checked.wrong
 
@@ -233,7 +234,10 @@ def test_a_feasible_problem_that_is_called_infeasible_is_found_by_solving(librar
         ({"status": "open"}, "is called open, but"),
         ({"bound": 100.0}, "is called optimal with the objective"),
         ({"integrality_gap": 0.5}, "has the integrality_gap 0.5"),
-        ({"derived_by": ""}, "derived by nobody"),
+        (
+            {"belief": "derived again", "derived_by": "", "proof_sha256": ""},
+            "derived by nobody",
+        ),
         ({"proved_by": ""}, "nobody is named"),
         ({"value": "1/2"}, "has the value 1/2"),
         ({"claim": "best"}, "which was open"),
