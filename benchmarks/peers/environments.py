@@ -8,6 +8,8 @@ They need up to half a gigabyte each. The benchmarks and `tests/peers` run them 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import subprocess
 import sys
 import venv
@@ -30,8 +32,12 @@ NEEDS = {
 
 
 def python_of(peer: str) -> Path:
-    """The interpreter of a peer's environment, whether it exists or not."""
-    return FOLDER / peer / "bin" / "python"
+    """The interpreter of a peer's environment, whether it exists or not.
+
+    The variable `MILP_TREES_PEER_<NAME>` names another one.
+    """
+    given = os.environ.get("MILP_TREES_PEER_" + re.sub(r"\W", "_", peer).upper())
+    return Path(given) if given else FOLDER / peer / "bin" / "python"
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from fractions import Fraction
 
 import numpy as np
 
@@ -60,7 +61,51 @@ def odtlearn(q, X, y):
     return {"predicted": model.predict(X), "stated": model._solver.get_objective_value()}
 
 
-PEERS = {"pydl8.5": pydl85, "pytrees-rs": pytrees, "pystreed": pystreed, "odtlearn": odtlearn}
+def arborenum(q, X, y):
+    """The best tree by errors plus leaves among those to which it gives its smallest objective."""
+    from arborenum import ArborEnum
+
+    settings = {"depth_budget": q["depth"], "lookahead_k": q["depth"] - 1, "rashomon_mult": 0.0}
+    penalty = float(Fraction(q["penalty"]))
+    model = ArborEnum()
+    model.fit(X, y, lambda_reg=penalty, proxy_mode="continuous", **settings, **q["options"])
+    smallest, best = model.get_min_objective(), None
+    for t in range(model.count_trees()):
+        if model.get_tree_objective(t)[0] == smallest:
+            told, leaves = model.get_predictions(t, X), model.get_tree_num_leaves(t)
+            value = Fraction(int((told != y).sum()), len(y)) + Fraction(q["penalty"]) * leaves
+            if best is None or value < best[0]:
+                best = value, told, leaves
+    return {"predicted": best[1], "leaves": best[2], "stated": smallest / len(y)}
+
+
+def gosdt(q, X, y):
+    from gosdt import GOSDTClassifier
+
+    given = {"regularization": float(Fraction(q["penalty"])), "depth_budget": q["depth"]}
+    options = {"allow_small_reg": True, **q["options"]}
+    model = GOSDTClassifier(**given, **options).fit(X, y)
+    leaves = model.result_.model.count('"prediction"')
+    return {"predicted": model.predict(X), "stated": model.result_.upperbound, "leaves": leaves}
+
+
+def gosdt_tree(q, X, y):
+    """The same without the method `predict` of the classifier: the tree itself predicts."""
+    from gosdt import GOSDTClassifier
+
+    GOSDTClassifier.predict = lambda self, X: self.trees_[0].predict(X)
+    return gosdt(q, X, y)
+
+
+PEERS = {
+    "pydl8.5": pydl85,
+    "pytrees-rs": pytrees,
+    "pystreed": pystreed,
+    "odtlearn": odtlearn,
+    "arborenum": arborenum,
+    "gosdt": gosdt,
+    "gosdt, its tree": gosdt_tree,
+}
 
 
 def answer(q, ask):
