@@ -9,10 +9,13 @@ its value (`stated`), and its number of leaves (`leaves`), as far as the peer te
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -29,7 +32,7 @@ def pytrees(q, X, y):
     from pytrees import DL85Classifier
 
     model = DL85Classifier(max_depth=q["depth"], min_sup=q["least"], **q["options"]).fit(X, y)
-    return {"predicted": model.predict(X)}
+    return {"predicted": model.predict(X), "stated": model.train_error_}
 
 
 def pystreed(q, X, y):
@@ -58,7 +61,7 @@ def odtlearn(q, X, y):
     options = dict(q["options"])
     kind = {"FlowOCT": FlowOCT, "BendersOCT": BendersOCT}[options.pop("class")]
     model = kind(solver="cbc", depth=q["depth"], time_limit=60, **options).fit(X, y)
-    return {"predicted": model.predict(X), "stated": model._solver.get_objective_value()}
+    return {"predicted": model.predict(X), "stated": len(y) - model._solver.get_objective_value()}
 
 
 def arborenum(q, X, y):
@@ -108,13 +111,19 @@ PEERS = {
 }
 
 
+#: What is loaded once, before a process is made for every question.
+MODULES = {"pydl8.5": "pydl85", "pytrees-rs": "pytrees", "odtlearn": "odtlearn.flow_oct"}
+
+
 def answer(q, ask):
     X = np.array([[int(c) for c in row] for row in q["rows"]])
     y = np.array([int(c) for c in q["labels"]])
-    try:
-        found = ask({"least": 1, "options": {}, **q}, X, y)
-    except Exception as failure:  # what a peer raises is its answer
-        return {"error": f"{type(failure).__name__}: {failure}"}
+    # A process for every question: CBC may abort, which ends its process.
+    with ProcessPoolExecutor(1, get_context("fork")) as apart:
+        try:
+            found = apart.submit(ask, {"least": 1, "options": {}, **q}, X, y).result()
+        except Exception as failure:  # what a peer raises is its answer
+            return {"error": f"{type(failure).__name__}: {failure}"}
     found["predicted"] = [int(v) for v in found["predicted"]]
     return {**found, **{k: float(found[k]) for k in ("stated",) if k in found}}
 
@@ -123,7 +132,8 @@ def main():
     # Solvers in C print on the same file: what they say goes to the other one.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    questions = json.load(sys.stdin)
+    questions, peer = json.load(sys.stdin), sys.argv[1].partition(",")[0]
+    importlib.import_module(MODULES.get(peer, peer))
     json.dump([answer(q, PEERS[sys.argv[1]]) for q in questions], answers)
     answers.close()
 

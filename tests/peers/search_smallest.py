@@ -24,13 +24,13 @@ import milp_trees as mt
 Question = dict[str, Any]
 
 
-def drawn(rng: random.Random, kind: str) -> Question:
-    """A random question of a kind."""
-    n, F = rng.randint(6, 24), rng.randint(2, 5)
+def drawn(rng: random.Random, kind: str, most: tuple[int, int, int]) -> Question:
+    """A random question of a kind, with at most so many rows, features and levels."""
+    n, F = rng.randint(4, most[0]), rng.randint(1 + (kind == "parity"), most[1])
     q: Question = {
         "rows": ["".join(rng.choice("01") for _ in range(F)) for _ in range(n)],
         "labels": "".join(rng.choice("01") for _ in range(n)),
-        "depth": rng.randint(1, 4),
+        "depth": rng.randint(1, most[2]),
     }
     if kind == "least":
         q["least"] = rng.randint(2, 4)
@@ -66,7 +66,9 @@ def within(q: Question, told: list[int]) -> bool:
     return abs(a - b) <= Fraction(str(q["tolerance"]))
 
 
-def differing(peer: str, questions: list[Question]) -> list[tuple[Question, Any, Any]]:
+def differing(
+    peer: str, questions: list[Question], by_stated: bool
+) -> list[tuple[Question, Any, Any]]:
     """The questions on which a peer differs, with its value (or error) and the optimum."""
     found = []
     for q, told in zip(questions, answers(peer, questions), strict=True):
@@ -75,8 +77,10 @@ def differing(peer: str, questions: list[Question]) -> list[tuple[Question, Any,
             found.append((q, told["error"], best))
         elif not within(q, told["predicted"]):
             found.append((q, "infeasible", best))
-        elif worth(q, told) != best:
-            found.append((q, worth(q, told), best))
+        else:
+            value = Fraction(told["stated"]) if by_stated else worth(q, told)
+            if value != best:
+                found.append((q, value, best))
     return found
 
 
@@ -92,12 +96,14 @@ def smaller(q: Question) -> Iterator[Question]:
             yield {**q, key: q[key] - 1}
 
 
-def shrunk(peer: str, q: Question, errors: bool) -> tuple[Question, Any, Any]:
+def shrunk(
+    peer: str, q: Question, errors: bool, by_stated: bool
+) -> tuple[Question, Any, Any]:
     """The smallest question that steps of `smaller` lead to; an error stays an error."""
-    ((*_, value, best),) = differing(peer, [q])
+    ((*_, value, best),) = differing(peer, [q], by_stated)
     while True:
         tried = [s for s in smaller(q) if s["rows"] and s["rows"][0] and sensible(s)]
-        wrong = [d for d in differing(peer, tried) if (d[1].__class__ is str) == errors]
+        wrong = [d for d in differing(peer, tried, by_stated) if (d[1].__class__ is str) == errors]
         if not wrong:
             return q, value, best
         q, value, best = wrong[0]
@@ -109,18 +115,20 @@ def main() -> None:
     parser.add_argument("--kind", default="plain", help="plain, least, penalty, matrix or parity")
     parser.add_argument("--options", default="{}", help="what the peer gets besides, as JSON")
     parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--most", type=int, nargs=3, default=[24, 5, 4], help="rows, features, depth")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--errors", action="store_true", help="shrink what raises, not what lies")
+    parser.add_argument("--stated", action="store_true", help="compare what the peer says, not its predictions")
     parser.add_argument("--tries", type=int, default=5, help="how many are made smaller")
     given = parser.parse_args()
     rng, options = random.Random(given.seed), json.loads(given.options)
-    questions = [{**drawn(rng, given.kind), "options": options} for _ in range(given.draws)]
+    questions = [{**drawn(rng, given.kind, given.most), "options": options} for _ in range(given.draws)]
     questions = [q for q in questions if sensible(q)]
-    wrong = differing(given.peer, questions)
+    wrong = differing(given.peer, questions, given.stated)
     raised = [d for d in wrong if isinstance(d[1], str)]
     print(f"{given.peer}: {len(questions)} problems, {len(wrong)} differ, {len(raised)} of which raise or break a limit")
     chosen = [d for d in wrong if isinstance(d[1], str) == given.errors][: given.tries]
-    ends = [shrunk(given.peer, q, given.errors) for q, _, _ in chosen]
+    ends = [shrunk(given.peer, q, given.errors, given.stated) for q, _, _ in chosen]
     if ends:
         q, value, best = min(ends, key=lambda end: (len(end[0]["rows"]), len(end[0]["rows"][0])))
         print(json.dumps({**q, "printed": str(value), "optimum": str(best)}))
