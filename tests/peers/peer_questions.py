@@ -18,7 +18,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "benchmarks" / "peers"))
 from environments import python_of  # noqa: E402
 
-__all__ = ["answers", "problem_of", "python_of", "worth"]
+#: What `instances.json` holds, by name: the question, what the peer's tree is worth (`printed`), what
+#: the peer says of it where that differs (`stated`), the optimum, and what cures the peer.
+INSTANCES = {one.pop("name"): one for one in json.loads((HERE / "instances.json").read_text())}
+
+__all__ = ["INSTANCES", "answers", "problem_of", "python_of", "worth"]
 
 
 def problem_of(q: dict[str, Any]) -> mt.Problem:
