@@ -40,9 +40,7 @@ def pystreed(q, X, y):
 
     common = {"max_depth": q["depth"], "min_leaf_node_size": q["least"], **q["options"]}
     if "matrix" in q:
-        free = [
-            pystreed.data.FeatureCostSpecifier(0.0, 0.0, "x", j, j) for j in range(X.shape[1])
-        ]
+        free = [pystreed.data.FeatureCostSpecifier(0.0, 0.0, "x", j, j) for j in range(X.shape[1])]
         costs = pystreed.data.CostSpecifier(q["matrix"], free)
         model = pystreed.STreeDCostSensitiveClassifier(**common).fit(X, y, costs)
     elif "tolerance" in q:

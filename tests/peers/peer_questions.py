@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import milp_trees as mt
 
 HERE = Path(__file__).resolve().parent
@@ -22,15 +24,16 @@ from environments import python_of  # noqa: E402
 #: the peer says of it where that differs (`stated`), the optimum, and what cures the peer.
 INSTANCES = {one.pop("name"): one for one in json.loads((HERE / "instances.json").read_text())}
 
-__all__ = ["INSTANCES", "answers", "problem_of", "python_of", "worth"]
+__all__ = ["INSTANCES", "answers", "method_for", "problem_of", "python_of", "within", "worth"]
 
 
 def problem_of(q: dict[str, Any]) -> mt.Problem:
     """The problem that a question states."""
-    X, y = [[int(c) for c in row] for row in q["rows"]], [int(c) for c in q["labels"]]
+    X = np.array([[int(c) for c in row] for row in q["rows"]])
+    y = np.array([int(c) for c in q["labels"]])
     more: dict[str, Any] = {}
     if "tolerance" in q:  # the group is column 0, on which no tree splits
-        more = {"groups": [row[0] for row in X], "group_column": "0"}
+        more = {"groups": X[:, 0], "group_column": "0"}
         parity = mt.tasks.StatisticalParity(str(q["tolerance"]))
         task = mt.Accuracy(constraints=(parity,))
     elif "matrix" in q:
@@ -40,6 +43,11 @@ def problem_of(q: dict[str, Any]) -> mt.Problem:
     classes = tuple(range(len(q["matrix"]) if "matrix" in q else 2))
     data = mt.Dataset(X, y=y, classes=classes, **more)
     return mt.Problem(data, task, mt.Trees(q["depth"], min_samples_leaf=q.get("least", 1)))
+
+
+def method_for(q: dict[str, Any]) -> str:
+    """The method of ours that proves the optimum of a question."""
+    return "lagrangian" if "tolerance" in q else "dp"
 
 
 def answers(asked: str, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -56,6 +64,15 @@ def answers(asked: str, questions: list[dict[str, Any]]) -> list[dict[str, Any]]
         raise RuntimeError(f"{peer} ended with {run.returncode}: {run.stderr[-2000:]}")
     found: list[dict[str, Any]] = json.loads(run.stdout)
     return found
+
+
+def within(q: dict[str, Any], told: list[int]) -> bool:
+    """Whether predictions keep the parity that is asked for."""
+    if "tolerance" not in q:
+        return True
+    groups = [[p for p, row in zip(told, q["rows"], strict=True) if row[0] == g] for g in "01"]
+    a, b = (Fraction(sum(told), len(told)) for told in groups)
+    return abs(a - b) <= Fraction(str(q["tolerance"]))
 
 
 def worth(q: dict[str, Any], answer: dict[str, Any]) -> Fraction:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from peer_questions import answers, problem_of, worth
+from peer_questions import answers, method_for, problem_of, within, worth
 
 import milp_trees as mt
 
@@ -52,18 +52,9 @@ def sensible(q: Question) -> bool:
 
 
 def optimum(q: Question) -> Fraction | None:
-    result = mt.solve(problem_of(q), "lagrangian" if "tolerance" in q else "dp")
+    result = mt.solve(problem_of(q), method_for(q))
     assert result.optimal or result.value is None
     return None if result.value is None else result.value.exact
-
-
-def within(q: Question, told: list[int]) -> bool:
-    """Whether predictions keep the parity that is asked for."""
-    if "tolerance" not in q:
-        return True
-    groups = [[p for p, row in zip(told, q["rows"], strict=True) if row[0] == g] for g in "01"]
-    a, b = (Fraction(sum(told), len(told)) for told in groups)
-    return abs(a - b) <= Fraction(str(q["tolerance"]))
 
 
 def differing(
@@ -96,9 +87,7 @@ def smaller(q: Question) -> Iterator[Question]:
             yield {**q, key: q[key] - 1}
 
 
-def shrunk(
-    peer: str, q: Question, errors: bool, by_stated: bool
-) -> tuple[Question, Any, Any]:
+def shrunk(peer: str, q: Question, errors: bool, by_stated: bool) -> tuple[Question, Any, Any]:
     """The smallest question that steps of `smaller` lead to; an error stays an error."""
     ((*_, value, best),) = differing(peer, [q], by_stated)
     while True:
@@ -115,18 +104,26 @@ def main() -> None:
     parser.add_argument("--kind", default="plain", help="plain, least, penalty, matrix or parity")
     parser.add_argument("--options", default="{}", help="what the peer gets besides, as JSON")
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--most", type=int, nargs=3, default=[24, 5, 4], help="rows, features, depth")
+    parser.add_argument(
+        "--most", type=int, nargs=3, default=[24, 5, 4], help="rows, features, depth"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--errors", action="store_true", help="shrink what raises, not what lies")
-    parser.add_argument("--stated", action="store_true", help="compare what the peer says, not its predictions")
+    parser.add_argument(
+        "--stated", action="store_true", help="compare what the peer says, not its predictions"
+    )
     parser.add_argument("--tries", type=int, default=5, help="how many are made smaller")
     given = parser.parse_args()
     rng, options = random.Random(given.seed), json.loads(given.options)
-    questions = [{**drawn(rng, given.kind, given.most), "options": options} for _ in range(given.draws)]
+    questions = [
+        {**drawn(rng, given.kind, given.most), "options": options} for _ in range(given.draws)
+    ]
     questions = [q for q in questions if sensible(q)]
     wrong = differing(given.peer, questions, given.stated)
     raised = [d for d in wrong if isinstance(d[1], str)]
-    print(f"{given.peer}: {len(questions)} problems, {len(wrong)} differ, {len(raised)} of which raise or break a limit")
+    print(
+        f"{given.peer}: {len(questions)} problems, {len(wrong)} differ, {len(raised)} of which raise or break a limit"
+    )
     chosen = [d for d in wrong if isinstance(d[1], str) == given.errors][: given.tries]
     ends = [shrunk(given.peer, q, given.errors, given.stated) for q, _, _ in chosen]
     if ends:

@@ -10,7 +10,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from peer_questions import INSTANCES, answers, problem_of, python_of, worth
+from peer_questions import INSTANCES, answers, problem_of, python_of, within, worth
 from write_proofs import PROOFS, proof_of
 
 import milp_trees as mt
@@ -55,8 +55,10 @@ def test_both_checkers_refuse_a_proof_of_what_the_peer_prints(name):
     printed = (Fraction(one["printed"]) - Fraction(stated["offset"])) / Fraction(stated["scale"])
     assert printed.denominator == 1
     assert printed > stated["bound"]
-    claims[-1][0] = int(printed) * stated["denominator"] + claims[-1][0] - (
-        stated["bound"] * stated["denominator"]
+    claims[-1][0] = (
+        int(printed) * stated["denominator"]
+        + claims[-1][0]
+        - (stated["bound"] * stated["denominator"])
     )
     stated.update(bound=int(printed), model=None, value=None)
     wrong = [json.dumps(stated), *map(json.dumps, claims)]
@@ -74,10 +76,12 @@ def test_the_peer_prints_what_is_written_here(name):
         pytest.skip(f"`python benchmarks/peers/environments.py {peer}` installs it.")
     asked = [question, {**question, **(cure or {})}]
     found, cured = answers(peer, asked)
+    assert within(question, found["predicted"])
     assert worth(question, found) == Fraction(one["printed"])
     if "stated" in one:
         assert found["stated"] == pytest.approx(float(Fraction(one["stated"])))
     if cure is not None:
+        assert within(question, cured["predicted"])
         assert worth(question, cured) == Fraction(one["optimum"])
 
 

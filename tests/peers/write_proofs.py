@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from peer_questions import HERE, INSTANCES, problem_of
+from peer_questions import HERE, INSTANCES, method_for, problem_of
 
 import milp_trees as mt
 
@@ -13,9 +13,8 @@ PROOFS = HERE / "proofs"
 
 
 def proof_of(question: dict[str, Any], path: Path) -> Path:
-    """Solve a question with a proof; `lagrangian` takes what is fair."""
-    method = "lagrangian" if "tolerance" in question else "dp"
-    result = mt.solve(problem_of(question), method, proof=path)
+    """Solve a question, with a proof."""
+    result = mt.solve(problem_of(question), method_for(question), proof=path)
     assert result.optimal
     return path
 
