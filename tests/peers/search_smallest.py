@@ -57,6 +57,11 @@ def optimum(q: Question) -> Fraction | None:
     return None if result.value is None else result.value.exact
 
 
+def rounded(stated: float) -> Fraction:
+    """What a peer says, without the noise of its solver."""
+    return Fraction(stated).limit_denominator(10**6)
+
+
 def differing(
     peer: str, questions: list[Question], by_stated: bool
 ) -> list[tuple[Question, Any, Any]]:
@@ -69,7 +74,7 @@ def differing(
         elif not within(q, told["predicted"]):
             found.append((q, "infeasible", best))
         else:
-            value = Fraction(told["stated"]) if by_stated else worth(q, told)
+            value = rounded(told["stated"]) if by_stated else worth(q, told)
             if value != best:
                 found.append((q, value, best))
     return found
