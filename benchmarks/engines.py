@@ -14,11 +14,9 @@ stopped; `--again` measures cases anew. `engine` is the processor time of prepar
 `cpu` and `call` are processor and wall time of the whole call from arrays to tree.
 
 pystreed comes with the extra `bench`. The others want older libraries, hence environments of their
-own (see `_peers.py`):
+own: `python benchmarks/peers/environments.py pydl8.5 gosdt` makes them, and says where.
 
-    python3 -m venv dl85  && dl85/bin/pip  install "numpy<2" "scikit-learn<1.6" setuptools pydl8.5
-    python3 -m venv gosdt && gosdt/bin/pip install "numpy<2" "scikit-learn<1.6" gosdt python
-    benchmarks/engines.py --peer-python pydl8.5=dl85/bin/python --peer-python gosdt=gosdt/bin/python
+    benchmarks/engines.py --peer-python pydl8.5=…/bin/python --peer-python gosdt=…/bin/python
 """
 
 from __future__ import annotations

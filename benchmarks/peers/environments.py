@@ -1,13 +1,15 @@
 """Makes an environment of its own for every peer, with pinned versions, in the user's cache folder.
 
-    python benchmarks/peers/environments.py [pystreed odtlearn rollotree]
+    python benchmarks/peers/environments.py [PEER …]
 
-They need up to half a gigabyte each.
+They need up to half a gigabyte each. The benchmarks and `tests/peers` run them from there.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import subprocess
 import sys
 import venv
@@ -22,12 +24,20 @@ NEEDS = {
     "pystreed": ["pystreed==1.4.0"],
     "odtlearn": ["odtlearn[cbc]==1.1.0", "setuptools<80"],
     "rollotree": ["rollotree==2.2.0"],
+    "pydl8.5": ["pydl8.5==0.1.8", "numpy<2", "scikit-learn<1.6", "setuptools<80"],
+    "pytrees-rs": ["pytrees-rs==2.0.0"],
+    "arborenum": ["arborenum==0.2.6"],
+    "gosdt": ["gosdt==1.0.4"],
 }
 
 
 def python_of(peer: str) -> Path:
-    """The interpreter of a peer's environment, whether it exists or not."""
-    return FOLDER / peer / "bin" / "python"
+    """The interpreter of a peer's environment, whether it exists or not.
+
+    The variable `MILP_TREES_PEER_<NAME>` names another one.
+    """
+    given = os.environ.get("MILP_TREES_PEER_" + re.sub(r"\W", "_", peer).upper())
+    return Path(given) if given else FOLDER / peer / "bin" / "python"
 
 
 def main() -> None:

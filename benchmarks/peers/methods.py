@@ -8,8 +8,6 @@ answer, without the start of its process and its imports; its tree is scored her
 from __future__ import annotations
 
 import hashlib
-import os
-import re
 import sys
 import tempfile
 import time
@@ -51,8 +49,7 @@ class Peer(Method):
     @property
     def python(self) -> Path:
         """The interpreter in which the peer is looked for."""
-        given = os.environ.get("MILP_TREES_PEER_" + re.sub(r"\W", "_", self.engine).upper())
-        return Path(given) if given else environments.python_of(self.engine)
+        return environments.python_of(self.engine)
 
     def installed(self) -> str | None:
         """The peer's version; None if it is not there."""
