@@ -15,10 +15,12 @@ from milp_trees.cli.help import STORED
 @app.command(rich_help_panel=STORED)
 @explained
 def check(
-    proof: Annotated[Path, typer.Argument(help="What solve wrote with --proof.")],
+    proof: Annotated[Path, typer.Argument(help="What --proof wrote, or unimodular with --out.")],
     data: Annotated[
         Path | None,
-        typer.Argument(help="The data file, unless the proof holds its rows."),
+        typer.Argument(
+            help="The data file, unless the proof holds its rows; of unimodular the model file."
+        ),
     ] = None,
     *,
     slowly: Annotated[

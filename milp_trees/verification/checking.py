@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from milp_trees.verification import (
     slow_reading,
 )
 from milp_trees.verification.proof_files import read_statement
+from milp_trees.verification.unimodular_proof import check_unimodular
 
 
 def one_thread() -> Any:
@@ -52,6 +54,15 @@ class Checked:
         return asdict(self)
 
 
+def _unimodularity(proof: str | Path) -> dict[str, Any] | None:
+    """What `milp-trees unimodular --out` wrote, if the file holds that."""
+    try:
+        found = json.loads(Path(proof).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and {"answer", "certificate"} <= set(found) else None
+
+
 def _kind(stated: dict[str, Any], last: str) -> str:
     """What a proof consists of, by its first and its last line."""
     if stated.get("kind") == "prunings":
@@ -83,12 +94,16 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
     DataError
         A file cannot be read, or is no proof.
     """
+    answer = _unimodularity(proof)
+    if answer is not None and data is None:
+        raise DataError(f"{proof} is about a matrix; give the model file after it.")
+    if data is not None and not Path(data).is_file():
+        raise DataError(f"There is no data file {data}.")
+    if answer is not None:
+        return Checked(True, None, None, check_unimodular(answer, str(data)))
     stated = read_statement(proof)
     if data is None and stated.get("data", {}).get("kind") == "table":
         raise DataError(f"{proof} needs its data file; give it after the proof.")
-    if data is not None and not Path(data).is_file():
-        raise DataError(f"There is no data file {data}.")
-
     try:
         text = proof_reading.unpacked(proof).decode().split("\n")
         lines = [line for line in text if line.strip()]
