@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.proving.kernels import most_similar
 from milp_trees.engines.proving.recent import FREE, HELPFUL, KEPT, Recent
 from milp_trees.engines.sizes.fronts import MEMO_BYTES, FrontSearch, warm_up
 from milp_trees.engines.sizes.limits import prepare_sizes
 from milp_trees.errors import SolverFailure
-from milp_trees.limits import Stopped
+from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.spaces.trees import Trees
@@ -167,7 +166,7 @@ class LeavesProver:
         One claim about one side for all divisions is best. Otherwise the division that gives one
         side most leaves is settled first.
         """
-        found = []
+        found: list[tuple[int, int, int]] = []
         for side in (0, 1):
             here = wanted if side == 0 else most - wanted
             need = test.need - test.free[1 - side, most - here]
@@ -203,17 +202,20 @@ class LeavesProver:
         sums = np.stack([table.sum(axis=0)[:, None] - yes, yes])
         least = np.array([1, 0, *data.least[: data.n_masses]])[:, None]
         allowed = np.flatnonzero((sums >= least).all(axis=(0, 1)))
+        # A bound for many leaves holds for fewer, too.
+        low = frame.lower[allowed, :, : most + 1]
+        low = np.maximum.accumulate(low[:, :, ::-1], axis=2)[:, :, ::-1]
+        free, dearest = low.copy(), sums[:, 1, allowed]
         four = max(data.leaf, 4 * data.leaf + 3 * data.least_split)
-        out = []
-        for f in allowed.tolist():
-            low = np.maximum.accumulate(frame.lower[f, :, most:0:-1], axis=1)[:, ::-1]
-            low = np.column_stack([np.full(2, INFINITY), low]).astype(np.int64)
-            free = low.copy()
-            free[:, FEW:] = np.minimum(low[:, FEW:], four)
-            test = Open(f, low, free, sums[:, 1, f], bound - int(data.split[f]))
-            if len(self._divisions(test, most)):
-                out.append(test)
-        return out
+        free[:, :, FEW:] = np.minimum(low[:, :, FEW:], four)
+        cost = np.asarray(data.split)[allowed]
+        no, yes = free[:, 0, 1:most] + cost[:, None], free[:, 1, most - 1 : 0 : -1]
+        pays = (no < dearest[0][:, None]) & (yes + cost[:, None] < dearest[1][:, None])
+        at = np.flatnonzero((pays & (no + yes < bound)).any(axis=1))
+        return [
+            Open(int(allowed[i]), low[i], free[i], dearest[:, i], bound - int(cost[i]))
+            for i in at.tolist()
+        ]
 
     def _searched(self, part: Part, bound: int) -> Any:
         """The root of a search for trees that cost less than a bound; there are none."""
@@ -222,17 +224,20 @@ class LeavesProver:
         leaves = part.leaves
         frame = self.search.begin(part.bits, min(depth, leaves - 1), leaves)
         frame.budget[:] = bound
-        if not self.search.run(self._reached):
-            raise Stopped(self.limit)
+        reached: list[Limit] = []
+
+        def over() -> bool:
+            limit = self.watch.over()
+            reached.extend([] if limit is None else [limit])
+            return limit is not None
+
+        if not self.search.run(over):
+            raise Stopped(reached[-1])
         if frame.best[leaves] < bound:
             raise SolverFailure(
                 "dp found a better tree than its optimum. Please report this problem."
             )
         return frame
-
-    def _reached(self) -> bool:
-        self.limit = self.watch.over()
-        return self.limit is not None
 
 
 def prove_few_leaves(
