@@ -161,26 +161,13 @@ class DynamicProgramme(Options, Method):
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         if result.status is not Status.OPTIMAL or result.value is None:
             raise Unsupported("dp proves optima; this run was stopped before it had one.")
-        from milp_trees.engines.proving.trees import prove_trees
-
-        view, watch = problem.view(CostMatrix), Watch(limits)
-        Z, space = view.objective(result.predictor), problem.trees
+        view, space = problem.view(CostMatrix), problem.trees
         if space.limits_leaves:
-            return _of_few_leaves(space, Z)
-        return prove_trees(view, problem.presolved_view(), problem.trees, Z, watch)
-
-
-def _of_few_leaves(space: Trees, Z: int) -> Claims:
-    """The claim about all trees with a largest number of leaves, where the checker needs no others.
-
-    It finds the best trees of two levels, and those with three leaves, by itself.
-    """
-    most, depth = space.max_leaf_nodes, space.max_depth
-    if most is None or (most > 4 and (depth is None or depth > 3)):
-        raise Unsupported(
-            "dp proves a largest number of leaves up to depth 3, or up to 4 leaves; solve without max_leaf_nodes, with a penalty per leaf, for a proof."
-        )
-    return Claims([(Z, depth, [], [], most)])
+            from milp_trees.engines.proving.leaves import prove_few_leaves as prove
+        else:
+            from milp_trees.engines.proving.trees import prove_trees as prove
+        Z = view.objective(result.predictor)
+        return prove(view, problem.presolved_view(), space, Z, Watch(limits))
 
 
 def solve_view(

@@ -11,14 +11,15 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.dp import solve_view
+from milp_trees.engines.proving.leaves import prove_few_leaves
 from milp_trees.engines.proving.trees import prove_trees
-from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits
 from milp_trees.methods.watch import Watch
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.verification.check_proof import Instance
-from milp_trees.verification.proof_reading import Wrong
+from milp_trees.verification.check_proof import Instance, check
+from milp_trees.verification.check_slowly import check_slowly
+from milp_trees.verification.proof_reading import Wrong, unpacked
 
 
 def view_of(X, costs, leaf, split, weights, least):
@@ -107,8 +108,34 @@ def test_few_leaves(depth, leaves):
     assert Instance(view.X, view.costs).follow(claims.items, depth, leaves) == Z
 
 
-def test_many_leaves_of_deep_trees_have_no_proof_yet():
-    problem = planted(4, max_leaf_nodes=6)
-    result = mt.solve(problem, "dp")
-    with pytest.raises(Unsupported, match="up to 4 leaves"):
-        registry.method("dp").prove(problem, result, Limits(time=None))
+def test_proofs_with_few_leaves_are_accepted_and_tight():
+    proved = several = 0
+    for seed in range(24):
+        view, space, minima = random_problem(seed)
+        leaves = 5 + seed % 4
+        space = Trees(space.max_depth, leaves, space.min_samples_leaf)
+        Z, _ = solve_view(view, space)
+        if Z is None:
+            continue
+        claims = prove_few_leaves(view, view.reduce(), space, Z, Watch(Limits(time=None))).items
+        instance = Instance(view.X, view.costs, view.leaf_cost, view.split_costs, minima)
+        assert instance.follow(claims, space.max_depth, leaves) == Z, seed
+        with pytest.raises(Wrong):  # one leaf more is another claim
+            instance.follow(claims, space.max_depth, leaves + 1)
+        higher = [*claims[:-1], (Z + 1, *claims[-1][1:])]
+        with pytest.raises(Wrong):
+            instance.follow(higher, space.max_depth, leaves)
+        proved, several = proved + 1, several + (len(claims) > 1)
+    assert proved > 15
+    assert several > 6
+
+
+def test_few_leaves_of_deep_trees_are_proved_to_both_checkers(tmp_path):
+    data = mt.load("planted:rows=40,tests=6,depth=4,noise=0.15")
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(None, max_leaf_nodes=6))
+    result = mt.solve(problem, "dp", proof=tmp_path / "proof")
+    lines = unpacked(tmp_path / "proof").decode().splitlines()
+    Z = result.value.number
+    assert len(lines) > 2
+    assert check(lines).proved
+    assert check_slowly(lines) == (Z, Z)

@@ -16,7 +16,6 @@ if it costs at least what its rows may cost under any other rule: without it the
 
 from __future__ import annotations
 
-import heapq
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +34,10 @@ if TYPE_CHECKING:
 
 #: Rules of a list that a claim about the rest settles by itself.
 SETTLED = 2
+#: Numbers in an array about the sets that are opened together.
+TOGETHER = 2**19
+#: Rows as packed bits, and how many rules may follow.
+Set = tuple[bytes, int | None]
 
 
 class Needed(NamedTuple):
@@ -129,53 +132,62 @@ class _Pass:
         return self.leaf + self.cheapest > 0
 
     def claims(self) -> list[tuple[Any, ...]]:
-        """The claims, those about small sets first."""
+        """The claims, those about small sets first.
+
+        Sets with equally many rows do not need each other, so they are opened together.
+        """
         n = self.view.n_rows
         root = (np.packbits(np.ones(n, dtype=bool)).tobytes(), self.length)
         need, known = {root: self.bound}, {root: Needed(self.length, ())}
-        heap, order = [(-n, 0, root)], []
-        while heap:
-            _, _, key = heapq.heappop(heap)
-            order.append(key)
-            self.watch.check()
-            here = known[key]
-            left = None if here.left is None else here.left - 1
-            for f, want, size, bits in self._open(key[0], here.left, need[key]):
-                child = (bits, left)
-                if child not in known:
-                    known[child] = Needed(left, (*here.path, -self.number[f]))
-                    heapq.heappush(heap, (-size, len(known), child))
-                need[child] = max(want, need.get(child, want))
+        waiting: list[list[Set]] = [[] for _ in range(n + 1)]
+        waiting[n].append(root)
+        room = max(1, TOGETHER // max(1, n, self.sums.shape[1] * self.view.n_features))
+        order: list[Set] = []
+        while waiting:
+            keys = waiting.pop()
+            order += keys
+            for begin in range(0, len(keys), room):
+                self.watch.check()
+                part = keys[begin : begin + room]
+                for i, f, want, size, bits in self._open(part, [need[key] for key in part]):
+                    left, path = known[part[i]]
+                    left = None if left is None else left - 1
+                    child = (bits, left)
+                    if child not in known:
+                        known[child] = Needed(left, (*path, -self.number[f]))
+                        waiting[size].append(child)
+                    need[child] = max(want, need.get(child, want))
         out = [(need[key], known[key].left, list(known[key].path)) for key in reversed(order)]
         return out if self.length == self.longest else [*out, (self.bound, self.longest, [])]
 
-    def _open(self, key: bytes, left: int | None, need: int) -> list[tuple[int, int, int, bytes]]:
-        """The children of a set that need a claim: antecedent, bound, number of rows, and rows."""
-        packed = np.frombuffer(key, dtype=np.uint8)
-        rows = np.flatnonzero(np.unpackbits(packed, count=self.view.n_rows))
-        K = self.view.n_actions
-        whole = self.sums[rows].sum(axis=0).astype(np.int64)
-        if int(whole[:K].min()) + self.leaf < need:
+    def _open(self, keys: list[Set], needs: list[int]) -> Any:
+        """The children of some sets that need a claim.
+
+        They come as number of the set, antecedent, bound, number of rows of the view, and rows.
+        """
+        view, K = self.view, self.view.n_actions
+        packed = np.frombuffer(b"".join(key[0] for key in keys), dtype=np.uint8)
+        packed = packed.reshape(len(keys), -1)
+        inside = np.unpackbits(packed, axis=1, count=view.n_rows).astype(self.X.dtype)
+        need = np.array(needs, dtype=np.int64)
+        short = np.array([left is not None and left - 1 <= SETTLED for _, left in keys])
+        whole = (inside @ self.sums).astype(np.int64)
+        if (whole[:, :K].min(axis=1) + self.leaf < need).any():
             raise SolverFailure(
                 f"The bound {self.bound} of this problem is wrong: a rule list costs less. Please report this problem."
             )
-        if left == 0:
-            return []
-        taken = (self.X[rows].T @ self.sums[rows]).astype(np.int64)
-        base, count, regret = taken[:, K], taken[:, K + 1], taken[:, K + 2]
-        rule = taken[:, :K].min(axis=1) + self.leaf + self.split
-        want, rest = need - rule, int(whole[K]) - base
-        small = np.full(len(want), left is not None and left - 1 <= SETTLED)
+        taken = [((inside * column) @ self.X).astype(np.int64) for column in self.sums.T]
+        base, count, regret = taken[K:]
+        rule = np.min(taken[:K], axis=0) + self.leaf + self.split
+        want, rest = need[:, None] - rule, whole[:, K, None] - base
+        opened = (count >= self.least) & (rest + self.leaf < want) & ~short[:, None]
         if self._pays:
-            small |= rest + (SETTLED + 2) * self.leaf + (SETTLED + 1) * self.cheapest >= want
-        opened = (count >= self.least) & (rest + self.leaf < want) & ~small
-        opened &= (count > 0) & (count < whole[K + 1]) & (rule < base + regret)
-        at = np.flatnonzero(opened)
-        sets = packed & self.keep[at]
-        sizes = (whole[K + 1] - count)[at]
-        return [
-            (f, w, m, bits.tobytes())
-            for f, w, m, bits in zip(
-                at.tolist(), want[at].tolist(), sizes.tolist(), sets, strict=True
-            )
-        ]
+            opened &= rest + (SETTLED + 2) * self.leaf + (SETTLED + 1) * self.cheapest < want
+        opened &= (count > 0) & (count < whole[:, K + 1, None]) & (rule < base + regret)
+        at, tests = np.nonzero(opened)
+        sets = packed[at] & self.keep[tests]
+        sizes = np.bitwise_count(sets).sum(axis=1, dtype=np.int64)
+        rows = [bits.tobytes() for bits in sets]
+        return zip(
+            at.tolist(), tests.tolist(), want[at, tests].tolist(), sizes.tolist(), rows, strict=True
+        )

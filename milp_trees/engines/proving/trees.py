@@ -26,20 +26,13 @@ from milp_trees.engines.proving.kernels import (
     open_tests,
     remember,
 )
+from milp_trees.engines.proving.recent import FREE, HELPFUL, KEPT, Recent
 from milp_trees.errors import SolverFailure
 from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
-
-#: Recent claims of every depth that are compared with a new one.
-KEPT = 128
-#: A similar claim is named as a help if it gives at least this share of the bound; then it also
-#: settles some tests, which makes a check a tenth faster.
-HELPFUL = 0.4
-#: Levels at which the checker needs no claims about the sides of a test.
-FREE = 3
 
 
 @dataclass(eq=False)
@@ -52,21 +45,6 @@ class Part:
     rows: np.ndarray
 
 
-class _Recent:
-    """The last claims of one depth, for bounds of similar sets."""
-
-    def __init__(self, n_words: int) -> None:
-        self.bits = np.zeros((KEPT, n_words), dtype=np.uint64)
-        self.bound = np.zeros(KEPT, dtype=np.int64)
-        self.number = [0] * KEPT
-        self.count = 0
-
-    def keep(self, bits: np.ndarray, bound: int, number: int) -> None:
-        at = self.count % KEPT
-        self.bits[at], self.bound[at], self.number[at] = bits, bound, number
-        self.count += 1
-
-
 class Prover:
     """The second pass on one view.
 
@@ -75,7 +53,7 @@ class Prover:
     view : CostMatrix
         After presolve, without side rows.
     space : Trees
-        Its largest number of leaves is not looked at.
+        Its largest number of leaves is not looked at; see `proving.leaves`.
     numbers : sequence of int
         What the features of the view are called in paths, counted from 1.
     stop : int64 array of shape (1,)
@@ -93,7 +71,7 @@ class Prover:
         self.listed: list[tuple[Any, ...]] = []
         self.searches = 0
         F, W = max(1, data.n_tests), data.n_words
-        self.recent = [_Recent(W) for _ in range(self.depth + 1 if limited else 1)]
+        self.recent = [Recent(W) for _ in range(self.depth + 1 if limited else 1)]
         self.claims = table_of(2**12)
         self.room = np.zeros((3, W), dtype=np.uint64)
         self.out = np.zeros((F, 3), dtype=np.int64)
@@ -247,7 +225,7 @@ def prove_trees(
     reduced : CostMatrix
         The same view after presolve.
     space : Trees
-        Without a largest number of leaves.
+        Without a largest number of leaves; see `prove_few_leaves`.
     Z : int
         At most the optimum, in units of the view.
     watch : Watch

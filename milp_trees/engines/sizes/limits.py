@@ -30,8 +30,10 @@ class Prepared(NamedTuple):
         return max(1, self.depth - 2)
 
 
-def prepare_sizes(view: CostMatrix, space: Trees) -> Prepared:
+def prepare_sizes(view: CostMatrix, space: Trees, every_row: bool = False) -> Prepared:
     """The arrays of a reduced view.
+
+    With `every_row` they hold also the rows that cost the same whatever the action.
 
     Raises
     ------
@@ -44,7 +46,8 @@ def prepare_sizes(view: CostMatrix, space: Trees) -> Prepared:
     if space.max_depth is not None:
         leaves = min(leaves, 2 ** min(space.max_depth, 40))
     depth = leaves - 1 if space.max_depth is None else min(space.max_depth, leaves - 1)
-    instance = prepare(view, replace(space, max_depth=depth if depth < UNLIMITED else None))
+    within = replace(space, max_depth=depth if depth < UNLIMITED else None)
+    instance = prepare(view, within, every_row=every_row)
     if not instance.n_rows or not view.n_features:
         depth = 0
     found = Prepared(instance, leaves, depth)
