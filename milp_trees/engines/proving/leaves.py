@@ -43,14 +43,14 @@ class Open(NamedTuple):
     """A test whose sides need claims.
 
     `low` and `free` (2, leaves of the parent) bound its sides from below by their number of leaves:
-    what the search knows, and what the checker finds by itself. `dearest` is what the rows of the
+    what the search knows, and what the checker finds by itself. `largest` is what the rows of the
     sides cost at most, and `need` what both sides must cost.
     """
 
     test: int
     low: np.ndarray
     free: np.ndarray
-    dearest: np.ndarray
+    largest: np.ndarray
     need: int
 
 
@@ -94,6 +94,10 @@ class LeavesProver:
             At most the optimum, in units of the view.
         depth : int or None
         leaves : int
+
+        Returns
+        -------
+        Claims
             Limits of the space, as the last claim states them.
         """
         root = Part(self.data.everything.copy(), (), depth, min(leaves, self.search.leaves))
@@ -134,7 +138,7 @@ class LeavesProver:
             self._prove_test(part, test)
 
     def _prove_test(self, part: Part, test: Open) -> None:
-        """List claims about the sides of a test that are enough for every division of the leaves."""
+        """List claims that suffice for every way to divide the leaves."""
         below = None if part.depth is None else part.depth - 1
         true, number = self.data.tests[test.test], self.numbers[test.test]
         sides = [
@@ -156,7 +160,7 @@ class LeavesProver:
         a = np.arange(1, leaves)
         no, yes = test.free[0, a], test.free[1, leaves - a]
         cost = int(self.data.split[test.test])
-        pays = (no + cost < test.dearest[0]) & (yes + cost < test.dearest[1])
+        pays = (no + cost < test.largest[0]) & (yes + cost < test.largest[1])
         found: np.ndarray = a[pays & (no + yes < test.need)]
         return found
 
@@ -205,15 +209,15 @@ class LeavesProver:
         # A bound for many leaves holds for fewer, too.
         low = frame.lower[allowed, :, : most + 1]
         low = np.maximum.accumulate(low[:, :, ::-1], axis=2)[:, :, ::-1]
-        free, dearest = low.copy(), sums[:, 1, allowed]
+        free, largest = low.copy(), sums[:, 1, allowed]
         four = max(data.leaf, 4 * data.leaf + 3 * data.least_split)
         free[:, :, FEW:] = np.minimum(low[:, :, FEW:], four)
         cost = np.asarray(data.split)[allowed]
         no, yes = free[:, 0, 1:most] + cost[:, None], free[:, 1, most - 1 : 0 : -1]
-        pays = (no < dearest[0][:, None]) & (yes + cost[:, None] < dearest[1][:, None])
+        pays = (no < largest[0][:, None]) & (yes + cost[:, None] < largest[1][:, None])
         at = np.flatnonzero((pays & (no + yes < bound)).any(axis=1))
         return [
-            Open(int(allowed[i]), low[i], free[i], dearest[:, i], bound - int(cost[i]))
+            Open(int(allowed[i]), low[i], free[i], largest[:, i], bound - int(cost[i]))
             for i in at.tolist()
         ]
 

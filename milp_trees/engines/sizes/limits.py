@@ -33,7 +33,16 @@ class Prepared(NamedTuple):
 def prepare_sizes(view: CostMatrix, space: Trees, every_row: bool = False) -> Prepared:
     """The arrays of a reduced view.
 
-    With `every_row` they hold also the rows that cost the same whatever the action.
+    Parameters
+    ----------
+    view : CostMatrix
+    space : Trees
+    every_row : bool, default=False
+        Whether they also hold the rows that cost the same whatever the action is.
+
+    Returns
+    -------
+    Prepared
 
     Raises
     ------
