@@ -133,7 +133,7 @@ def test_a_stored_pruning_predicts_tables(written, tmp_path):
     assert "mean squared error" in run("predict", written("regression"), "iris").stderr
     other = tmp_path / "other.csv"
     other.write_text("x,y\n1,2\n")
-    assert "has no column" in run("predict", written("plain"), other, code=1).stderr
+    assert "which the table does not have" in run("predict", written("plain"), other, code=1).stderr
 
 
 def test_text_columns_of_new_rows_are_coded_as_those_of_the_first(tmp_path):
