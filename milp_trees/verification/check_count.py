@@ -274,8 +274,8 @@ def check(lines: Any, data: Any = None) -> Verdict:
     return Verdict(True, count, allowance, optimum, sentence)
 
 
-def main(arguments):
-    """Print the verdict; the exit code."""
+def main(arguments, check=check):
+    """Print the verdict of a check; the exit code."""
     try:
         need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
         lines = proofs.unpacked(arguments[0]).decode().split("\n")
