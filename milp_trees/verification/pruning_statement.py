@@ -32,8 +32,10 @@ def pruning_statement(problem: Problem, result: Result) -> dict[str, Any]:
     Raises
     ------
     Unsupported
-        The problem has a budget.
+        There is no pruning, or the problem has a budget.
     """
+    if result.predictor is None:
+        raise Unsupported("there is no pruning to prove.")
     view = problem.view(NodeGains)
     if view.budget is not None:
         raise Unsupported("a flow proves no optimum under a budget; leave out max_cost.")

@@ -3,6 +3,7 @@
 import json
 import random
 from itertools import chain, combinations
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,11 +11,12 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.errors import MilpTreesError, VerificationError
+from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.testing.pruning_examples import EXAMPLES
 from milp_trees.verification.check_flow import check, main
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong, unpacked
+from milp_trees.verification.pruning_statement import pruning_statement
 
 PROVABLE = [
     name for name in EXAMPLES if registry.method("min-cut").unsupported(EXAMPLES[name]()) is None
@@ -111,6 +113,13 @@ def test_a_proof_of_another_ensemble_is_refused(tmp_path):
     other = mt.solve(EXAMPLES["figure-1"](), "min-cut")
     with pytest.raises(VerificationError, match="does not hold"):
         mt.verify(other, proof=tmp_path / "p")
+
+
+def test_a_result_without_a_pruning_has_no_proof():
+    problem = EXAMPLES["groups"]()
+    stopped = SimpleNamespace(predictor=None, value=None)
+    with pytest.raises(Unsupported, match="no pruning"):
+        pruning_statement(problem, stopped)
 
 
 def test_a_budget_has_no_flow():
