@@ -63,6 +63,14 @@ def one_tree_of_commands() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
+def no_interrupt_is_lost() -> None:
+    """Hypothesis measures the garbage collector from a callback, and a Ctrl-C that arrives while the
+    callback runs raises nothing. Tests of interrupts come after tests that left it there.
+    """
+    gc.callbacks[:] = [f for f in gc.callbacks if "hypothesis" not in str(f.__module__)]
+
+
+@pytest.fixture(scope="module", autouse=True)
 def no_plug_in_files_left() -> Iterator[None]:
     """Plug-ins of single files are gone after the tests that wrote them: others run every method."""
     yield

@@ -100,18 +100,12 @@ def test_no_constraint_of_a_variant_can_be_deleted_unnoticed(label):
 
 
 @pytest.mark.slow
-def test_no_constraint_can_be_deleted_unnoticed_on_any_problem():
-    """Of two levels at most: a deleted constraint is missed there already, and larger programs take
-    a minute.
+def test_no_constraint_can_be_deleted_unnoticed_on_many_problems():
+    """Every second one of two levels at most: a deleted constraint is missed there already, and
+    larger programs take a minute.
     """
-    check_deletable_constraints(
-        SPOT(),
-        {
-            name: problem
-            for name, problem in decision_problems().items()
-            if problem.trees.depth <= 2
-        },
-    )
+    small = [item for item in decision_problems().items() if item[1].trees.depth <= 2]
+    check_deletable_constraints(SPOT(), dict(small[::2]))
 
 
 def test_what_is_redundant_depends_on_the_options():
