@@ -1,8 +1,9 @@
 """Checks a proof that no pruning of an ensemble costs less: python check_flow.py PROOF
 
-It needs Python and proof_reading.py beside it. A pruning is a set of splits that are kept. It holds
-the parent of each of its splits, and pays for all that they need. The file holds a flow from splits
-to what they need. Its format, and why it is a proof, are in the documentation, page "Proofs".
+It needs proof_reading.py beside it, which needs numpy. A pruning is a set of splits that are kept.
+It holds the parent of each of its splits, and pays for all that they need. The file holds a flow
+from splits to what they need. Its format, and why it is a proof, are in the documentation, page
+"Proofs".
 Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
 # mypy: ignore-errors

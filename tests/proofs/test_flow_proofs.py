@@ -33,7 +33,9 @@ def best(s):
     inner = [
         h for h in range(len(s["parent"])) if s["gain"][h] or s["keep_cost"][h] or s["needs"][h]
     ]
-    inner += [p for p in {s["parent"][h] for h in inner} - {-1} if p not in inner]
+    for h in inner:  # the list grows by parents, and by theirs
+        if s["parent"][h] >= 0 and s["parent"][h] not in inner:
+            inner.append(s["parent"][h])
     found = []
     for keep in chain.from_iterable(combinations(inner, k) for k in range(len(inner) + 1)):
         kept = set(keep)
@@ -58,6 +60,12 @@ def test_honest_proofs_are_accepted(name, tmp_path):
         assert verdict.bound == best(s)
     assert check_file(tmp_path / "p").proved
     assert mt.verify(result, proof=tmp_path / "p").words == "proved by file p"
+
+
+def test_the_oracle_reaches_gains_far_below_the_root():
+    chain = {"parent": [-1, 0, 1], "gain": [0, 0, 5], "keep_cost": [0, 0, 0], "needs": [[], [], []]}
+    rest = {"price": [], "above": [], "root_error": 9, "errors_count": 1, "prices_count": 0}
+    assert best(chain | rest) == 4
 
 
 def damaged(lines, rng):
