@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from milp_trees.errors import SolverUnavailable
@@ -51,8 +52,14 @@ class Dask(Executor):
 
     def _there(self) -> int:
         """Tasks that the cluster can run at a time."""
-        try:
+        with self._answering():
             return sum(self._client.nthreads().values())
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Turn the silence of the scheduler into an error that says what to do."""
+        try:
+            yield
         except (OSError, TimeoutError) as lost:
             raise StudyError(
                 f"The Dask scheduler at {self.order.address} does not answer any more; finished rows are safe. Start it again, and the study with the same command."
@@ -60,20 +67,39 @@ class Dask(Executor):
 
     def _check(self) -> None:
         """Refuse a cluster without workers, or with one that does not see the folder."""
-        folder = self.order.folder
-        with contextlib.suppress(TimeoutError):  # workers may be starting just now
-            self._client.wait_for_workers(1, timeout=ARRIVAL)
-        if not self._there():
+        path = self.order.folder.path
+        seen = self._seen(str(path / f"workers/{self.order.front}.json"))
+        if not seen:
             raise StudyError(
                 f"The Dask cluster at {self.order.address} has no workers; start some with: dask worker {self.order.address}."
             )
-        token = f"workers/{self.order.front}.json"
-        seen = self._client.run(sees, str(folder.path / token))
         blind = sorted(address for address, found in seen.items() if not found)
         if blind:
             raise StudyError(
-                f"The Dask worker {blind[0]} does not see the folder {folder.path}; put the store on a file system that all workers share."
+                f"The Dask worker {blind[0]} does not see the folder {path}; put the store on a file system that all workers share."
             )
+
+    def _seen(self, file: str) -> dict[str, bool]:
+        """Whether each worker sees a file, by the address of the worker.
+
+        Workers may start at this moment, and some may end while they are asked; those that have
+        ended are left out, and if nobody is left, the next ones are waited for.
+        """
+        until = time.monotonic() + ARRIVAL
+        while True:
+            left = max(0.1, until - time.monotonic())
+            with self._answering(), contextlib.suppress(TimeoutError):
+                self._client.wait_for_workers(1, timeout=left)
+            with self._answering():
+                answers = self._client.run(sees, file, on_error="return")
+            seen = {who: said for who, said in answers.items() if not isinstance(said, OSError)}
+            for who, said in seen.items():
+                if isinstance(said, Exception):
+                    raise StudyError(
+                        f"The Dask worker {who} cannot look into the folder ({type(said).__name__}: {said}); install the same milp-trees there."
+                    ) from said
+            if seen or time.monotonic() > until:
+                return seen
 
     def start(self, workers: int) -> None:
         for _ in range(workers):
@@ -103,10 +129,10 @@ class Dask(Executor):
 
 
 def sees(path: str) -> bool:
-    """Whether the machine of a Dask worker sees a file."""
-    from pathlib import Path
+    """Whether the machine of a Dask worker sees a file; a folder that it may not read is none."""
+    import os
 
-    return Path(path).exists()
+    return os.path.exists(path)
 
 
 def work(folder: str, order: dict[str, Any]) -> str | None:

@@ -91,6 +91,8 @@ class Killing:
 
     def dask(self):
         """A scheduler with two workers on the loopback interface."""
+        from distributed import Client
+
         self.scheduler_file = self.home / "scheduler.json"
         said = ["--scheduler-file", str(self.scheduler_file)]
         host = ["--host", "127.0.0.1"]
@@ -103,8 +105,10 @@ class Killing:
             with contextlib.suppress(OSError, ValueError, KeyError):
                 address = json.loads(self.scheduler_file.read_text())["address"]
                 self.settings["address"] = address
-                return
+                break
             time.sleep(0.1)
+        with Client(address, set_as_default=False) as client:  # on a busy machine this takes long
+            client.wait_for_workers(2, timeout=60)
 
     def _dask_worker(self):
         said = ["--scheduler-file", str(self.scheduler_file), "--no-nanny", "--nthreads", "1"]

@@ -1,5 +1,6 @@
 """Executors beyond this process: Slurm through submitit, Dask; and a second machine that joins."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ from study_plans import FAST, plan_of
 from milp_trees.errors import MilpTreesError
 from milp_trees.running.claims import Claims
 from milp_trees.running.errors import StudyError
-from milp_trees.running.executors import names
+from milp_trees.running.executors import dask, names
 from milp_trees.running.executors.processes import say_crash
 from milp_trees.running.folder import Folder
 from milp_trees.running.front import Front, Settings, run_plan
@@ -97,6 +98,54 @@ def test_dask_needs_an_address_where_a_scheduler_answers(tmp_path, monkeypatch):
         run_plan(plan_of(tmp_path, FEW), executor="dask")
     with pytest.raises(StudyError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         run_plan(plan_of(tmp_path, FEW), executor="dask", address="tcp://127.0.0.1:9")
+
+
+def test_a_dask_worker_that_ends_while_it_is_asked_is_left_out(tmp_path, monkeypatch):
+    """One of two workers is killed by the question; the study goes on with the other one.
+
+    If every worker is killed by it, then the study ends with a sentence.
+    """
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    marked = tmp_path / "somebody-ended"
+
+    def ends_first(path):
+        with contextlib.suppress(FileExistsError):
+            marked.touch(exist_ok=False)
+            os._exit(1)
+        return os.path.exists(path)
+
+    def ends_always(path):
+        os._exit(1)
+
+    monkeypatch.setattr(dask, "sees", ends_first)
+    monkeypatch.setattr(dask, "ARRIVAL", 5)
+    local = {"host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
+    plan = plan_of(tmp_path, FEW)
+    with distributed.LocalCluster(n_workers=0, **local) as cluster:
+        workers = [a_dask_worker(cluster.scheduler_address) for _ in range(2)]
+        try:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                client.wait_for_workers(2)
+            at = {"executor": "dask", "address": cluster.scheduler_address}
+            study = run_plan(plan, tmp_path / "s.db", **at)
+            assert marked.exists()
+            assert [row["key"] for row in study.rows] == [run.key for run in plan.runs]
+            monkeypatch.setattr(dask, "sees", ends_always)
+            with pytest.raises(StudyError, match="has no workers; start some"):
+                run_plan(plan, tmp_path / "t.db", **at)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+
+
+def a_dask_worker(address):
+    """A worker without a nanny, so that nobody starts it again."""
+    said = [address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+    silent = subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", "worker", *said], stdout=silent, stderr=silent
+    )
 
 
 def test_another_study_in_the_same_folder_is_refused_while_one_runs(tmp_path):
