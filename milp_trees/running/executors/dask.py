@@ -83,7 +83,7 @@ class Dask(Executor):
         """Whether each worker sees a file, by the address of the worker.
 
         Workers may start at this moment, and some may end while they are asked; those that have
-        ended are left out, and if nobody is left, the next ones are waited for.
+        ended are left out, and if none is left, the next ones are waited for.
         """
         until = time.monotonic() + ARRIVAL
         while True:
