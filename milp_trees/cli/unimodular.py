@@ -103,7 +103,10 @@ def unimodular(
     answer = total_unimodularity(matrix, tree, time_limit=limits.time).because(incomplete)
     if not as_json:
         show(answer)
-    write(answer.to_json(), out, as_json)
+    stated = answer.to_json()
+    if not model.lower().endswith(MODELS):  # there is no file that a checker could read
+        stated["matrix"] = matrix.to_json()
+    write(stated, out, as_json)
     if plot is not None:
         if isinstance(answer.certificate, NetworkCertificate):
             answer.certificate.plot().figure.savefig(plot, bbox_inches="tight")
@@ -131,7 +134,7 @@ def read_model(
 
     Returns
     -------
-    matrix : MatrixModel
+    matrix : NamedMatrix
     tree : object or None
         The spanning tree, if the formulation has one.
     missing : str
@@ -144,6 +147,7 @@ def read_model(
     """
     from milp_trees.by_name import registry
     from milp_trees.linear.matrix import compile_model
+    from milp_trees.unimodular.reading import read_matrix
 
     known = registry.classes("formulations")
     given = {name: value for name, value in options.items() if value is not None}
@@ -168,8 +172,9 @@ def read_model(
         raise Unsupported(f"{model} cannot take this problem: {reason}")
     built = formulation.build(problem)
     named = getattr(formulation, "network_tree", None)
-    matrix = compile_model(built)
-    incomplete = formulation.separator(built, matrix) is not None
+    model_matrix = compile_model(built)
+    incomplete = formulation.separator(built, model_matrix) is not None
+    matrix = read_matrix(model_matrix)  # names are those of the model while it exists
     return matrix, named(built) if named else None, CUTS_MISSING.format(model) if incomplete else ""
 
 

@@ -44,6 +44,16 @@ class NamedMatrix:
             A, tuple(self.row_names[i] for i in rows), tuple(self.column_names[j] for j in columns)
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """The names of rows and columns, and the entries as triples (row, column, value)."""
+        coo = self.A.tocoo()
+        entries = zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True)
+        return {
+            "rows": list(self.row_names),
+            "columns": list(self.column_names),
+            "entries": [list(entry) for entry in entries],
+        }
+
 
 def read_matrix(matrix: Any) -> NamedMatrix:
     """Read an array (or nested lists), a sparse matrix, a `MatrixModel` or a Pyomo model.

@@ -14,11 +14,11 @@ from milp_trees.verification import (
     check_gap,
     check_proof,
     check_slowly,
+    check_unimodular,
     proof_reading,
     slow_reading,
 )
 from milp_trees.verification.proof_files import read_statement
-from milp_trees.verification.unimodular_proof import check_unimodular
 
 
 def one_thread() -> Any:
@@ -63,6 +63,25 @@ def _unimodularity(proof: str | Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and {"answer", "certificate"} <= set(found) else None
 
 
+def _checked_matrix(proof: str | Path, stated: dict[str, Any], model: str | Path | None) -> Checked:
+    """Check a proof about a matrix; more kinds of model files are read than the checker reads."""
+    from milp_trees.unimodular.files import read_model_file
+
+    if model is None and stated.get("matrix") is None:
+        raise DataError(f"{proof} is about a matrix; give the model file after it.")
+    try:
+        named = None if model is None else read_model_file(Path(model))
+        if named is not None:
+            coo = named.A.tocoo()
+            entries = zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True)
+            named = check_unimodular.matrix(named.row_names, named.column_names, entries)
+        return Checked(True, None, None, check_unimodular.check(stated, named))
+    except check_unimodular.Unreadable as reason:
+        raise DataError(f"The proof cannot be checked: {reason}") from None
+    except check_unimodular.Wrong as reason:
+        raise VerificationError(f"The proof does not hold: {reason}") from None
+
+
 def _kind(stated: dict[str, Any], last: str) -> str:
     """What a proof consists of, by its first and its last line."""
     if stated.get("kind") == "prunings":
@@ -95,12 +114,10 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         A file cannot be read, or is no proof.
     """
     answer = _unimodularity(proof)
-    if answer is not None and data is None:
-        raise DataError(f"{proof} is about a matrix; give the model file after it.")
     if data is not None and not Path(data).is_file():
         raise DataError(f"There is no data file {data}.")
     if answer is not None:
-        return Checked(True, None, None, check_unimodular(answer, str(data)))
+        return _checked_matrix(proof, answer, data)
     stated = read_statement(proof)
     if data is None and stated.get("data", {}).get("kind") == "table":
         raise DataError(f"{proof} needs its data file; give it after the proof.")

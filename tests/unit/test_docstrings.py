@@ -87,6 +87,7 @@ STAND_ALONE = {
     "check_flow.py",
     "check_proof.py",
     "check_slowly.py",
+    "check_unimodular.py",
     "proof_reading.py",
     "slow_reading.py",
 }

@@ -41,7 +41,7 @@ def test_a_yes_and_a_no_are_checked(tmp_path):
     with pytest.raises(VerificationError, match="other entries"):
         check_file(rewritten(answer, stated), model)
     stated["submatrix"] |= {"rows": [0, 1], "columns": [0, 1], "entries": [[1, 1], [0, 1]]}
-    with pytest.raises(VerificationError, match="other entries"):
+    with pytest.raises(VerificationError, match="has the determinant 1"):
         check_file(rewritten(answer, stated), model)
     sparse.save_npz(model, sparse.csr_matrix(PATHS))
     with pytest.raises((VerificationError, DataError)):
@@ -93,7 +93,7 @@ def test_what_is_no_proof_says_so(tmp_path):
         check_file(answer)
     with pytest.raises(DataError, match="neither yes nor no"):
         check_file(rewritten(answer, {**stated, "answer": "unknown"}), model)
-    with pytest.raises(DataError, match="derives it again"):
+    with pytest.raises(DataError, match="malformed"):
         check_file(rewritten(answer, {**stated, "certificate": {"kind": "composition"}}), model)
     with pytest.raises(DataError, match="malformed"):
         check_file(rewritten(answer, {"answer": "no", "certificate": None}), model)
