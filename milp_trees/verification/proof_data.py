@@ -109,7 +109,7 @@ def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str,
         table = proof_reading.Table(form, source["path"])
         if table.n != view.n_rows:
             return None
-        if not np.array_equal(table.features(features), np.asarray(view.X, dtype=bool)):
+        if not _same_answers(table, features, view):
             return None
         known = target in form["names"]
         texts: Any = np.array(table.column(target, numbers=False)[0], dtype=str) if known else None
@@ -119,6 +119,40 @@ def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str,
     except (*proof_reading.FAULTS, proof_reading.Wrong):
         return None
     return {"data": form, "features": features, "costs": costs}
+
+
+def _same_answers(table: Any, features: list[Any], view: CostMatrix) -> bool:
+    """Whether the checker's features have the answers of the view on all rows.
+
+    For thresholds that are stored as ranks no table of rows x features is made. The k-th threshold
+    t_k of a column, in rising order, is answered yes on a row with the value x iff x <= t_k, so iff
+    k is at least the number of thresholds below x; and likewise for the codes of the view and its
+    cuts. So the answers are the same iff these two numbers are, on every row.
+    """
+    if view.ranked is None:
+        return np.array_equal(table.features(features), np.asarray(view.X, dtype=bool))
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    columns, cuts = view.ranked.column.tolist(), view.ranked.cut
+    for f, literals in enumerate(features):
+        name, kind, value, missing, yes = literals[0]
+        if len(literals) > 1 or kind != "<=" or not yes or not abs(value) < 1e300:
+            if not np.array_equal(table.features([literals])[:, 0], view.ranked.outcome(f) > 0):
+                return False
+        else:
+            groups.setdefault((columns[f], name, missing), []).append(f)
+    for (column, name, missing), group in groups.items():
+        values, gone = table.column(name)
+        if missing is None and gone.any():
+            return False
+        thresholds = np.array([features[f][0][2] for f in group])
+        order = np.argsort(thresholds, kind="stable")
+        below = np.searchsorted(thresholds[order], values, side="left")
+        below[gone] = 0 if missing == "yes" else len(group)
+        cut = cuts[group][order]
+        codes = view.ranked.codes[:, column]
+        if (np.diff(cut) < 0).any() or (below != np.searchsorted(cut, codes, side="left")).any():
+            return False
+    return True
 
 
 def _literals(test: Any) -> list[list[Any]]:

@@ -117,7 +117,7 @@ class Table:
         if kind == "missing":
             return gone == yes
         need(missing or not gone.any(), f"No answer is stated where {name!r} is missing.")
-        need(kind != "is" or {*found} <= {0, 1}, f"The column {name!r} is not 0/1.")
+        need(kind != "is" or np.isin(found, (0, 1)).all(), f"The column {name!r} is not 0/1.")
         answer = found <= value if kind == "<=" else found == (1 if kind == "is" else value)
         return np.where(gone, missing == "yes", answer) == yes
 
