@@ -17,14 +17,15 @@ bound and incumbent meet. Nothing is called optimal before that.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
@@ -36,6 +37,7 @@ from milp_trees.tasks.pruning_view import NodeGains
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.master import Master, MasterPoint
     from milp_trees.engines.decomposition.run import Run
+    from milp_trees.models.ensemble import Ensemble
     from milp_trees.problem import Problem
 
 #: A tree's pruning becomes a new column if it is better by more than so many units and by more than
@@ -80,23 +82,10 @@ class Decomposition(Method):
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
     ) -> Result:
-        from milp_trees.engines.decomposition.coupling import coupled
-        from milp_trees.engines.decomposition.run import Run, place_for
-
         clock = Clock()
-        with clock("prepare"):
-            view = problem.view(NodeGains)
-            parts = coupled(view, self.merge)
-            place = place_for(parts, max(self.jobs, limits.threads), self.cluster)
-            run = Run(view, parts, place, limits, progress, clock.begin)
-            if start is not None:
-                run.take(start.kept)
-        try:
-            with clock("solve"):
-                more = self.solve(run, limits)
-        finally:
-            place.close()
+        run, more = self._run(problem, limits, start, progress, clock)
         run.report()
+        view = run.view
         return finish(
             problem,
             self.label,
@@ -108,6 +97,26 @@ class Decomposition(Method):
             trace=run.trace,
             **more,
         )
+
+    def _run(
+        self, problem: Problem, limits: Limits, start: Any, progress: Progress | None, clock: Clock
+    ) -> tuple[Run, dict[str, Any]]:
+        """The rounds, from a given pruning, and further fields of the Result."""
+        from milp_trees.engines.decomposition.coupling import coupled
+        from milp_trees.engines.decomposition.run import Run, place_for
+
+        with clock("prepare"):
+            view = problem.view(NodeGains)
+            parts = coupled(view, self.merge)
+            place = place_for(parts, max(self.jobs, limits.threads), self.cluster)
+            run = Run(view, parts, place, limits, progress, clock.begin)
+            if start is not None:
+                run.take(start.kept)
+        try:
+            with clock("solve"):
+                return run, self.solve(run, limits)
+        finally:
+            place.close()
 
     @abstractmethod
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
@@ -141,10 +150,22 @@ class DantzigWolfe(Decomposition):
     title: ClassVar[str] = "Column generation over prunings of single trees, master on HiGHS"
     shares: ClassVar[frozenset[str]] = frozenset({"closure", "@highs"})
     effort: ClassVar[int] = 60
+    proves: ClassVar[bool] = True
 
     jobs: int = 1
     merge: bool = True
     cluster: Any = ""
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        """A flow from the duals of the last rounds, which begin with the pruning of the result.
+
+        Purchases are joined for it, whether the run joined them or not: the optimum is the same.
+        """
+        from milp_trees.engines.decomposition.flows import flow_at
+
+        start = cast("Ensemble", result.predictor)
+        run, _ = replace(self, merge=True)._run(problem, limits, start, None, Clock())
+        return flow_at(run.view, run.best_links, int(run.view.Z(start.kept)), run.check)
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         from milp_trees.engines.decomposition.master import Master, n_rows

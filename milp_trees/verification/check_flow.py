@@ -21,7 +21,9 @@ FAULTS, Unreadable, Wrong, need = reading.FAULTS, reading.Unreadable, reading.Wr
 #: Keys of the statement, and how their values are nested: the number is the depth of the lists.
 KEYS = {
     **dict.fromkeys(("format", "kind", "offset", "scale", "unit"), "text"),
-    **dict.fromkeys(("version", "root_error", "errors_count", "prices_count", "bound"), 0),
+    **dict.fromkeys(
+        ("version", "root_error", "errors_count", "prices_count", "denominator", "bound"), 0
+    ),
     **dict.fromkeys(("parent", "gain", "keep_cost", "price"), 1),
     **dict.fromkeys(("needs", "above"), 2),
     **dict.fromkeys(("keep", "value"), "perhaps"),
@@ -67,6 +69,7 @@ def read(lines):
     need(all(0 <= u < P for u in used), "A purchase does not exist.")
     need(all(len(pair) == 2 for pair in s["above"]), "A need of a purchase is no pair.")
     need(s["errors_count"] > 0 and s["prices_count"] >= 0, "A weight has the wrong sign.")
+    need(s["denominator"] > 0, "The denominator is not positive.")
     need((s["keep"] is None) == (s["value"] is None), "The pruning or its value is missing.")
     need(all(whole(f, 1) and len(f) in (2, 3) for f in flow), "A line is no flow.")
     return s, flow
@@ -108,8 +111,9 @@ def value_of(s, needs):
 
 
 def bound_of(s, flow, needs):
-    """What the flow proves: no pruning costs less."""
-    M, P, a, b = len(s["parent"]), len(s["price"]), s["errors_count"], s["prices_count"]
+    """What the flow proves: no pruning costs less. Its amounts are over the denominator."""
+    M, P, q = len(s["parent"]), len(s["price"]), s["denominator"]
+    a, b = q * s["errors_count"], q * s["prices_count"]
     sent, received = [0] * M, [0] * P
     for number, line in enumerate(flow):
         h, amount = line[0], line[-1]
@@ -130,7 +134,7 @@ def bound_of(s, flow, needs):
         said = f"Split {h} sends more than it gains and receives, or keeps more than it costs."
         need(min(weight, 0) <= sent[h] <= max(weight, 0), said)
         least -= max(weight, 0) - max(sent[h], 0)
-    return least
+    return -(-least // q)
 
 
 def check(proof_lines: Any) -> Verdict:

@@ -129,7 +129,7 @@ def statement(
     """
     space = problem.space
     if isinstance(space, PrunedEnsembles):
-        return pruning_statement(problem, result)
+        return pruning_statement(problem, result, claims)
     view, lists = problem.view(CostMatrix), isinstance(space, RuleLists)
     model = result.predictor
     split = view.split_costs.tolist()

@@ -96,7 +96,9 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
         if isinstance(result.problem.space, PrunedEnsembles):
             view = result.problem.view(NodeGains)
-            stated = pruning_statement(result.problem, result)
+            file = read_statement(proof)
+            claims = Claims([], denominator=file["denominator"], notes={"bound": file["bound"]})
+            stated = pruning_statement(result.problem, result, claims)
             found: Any = check_flow.check([json.dumps(stated), *lines])
             what = f"the flow of {name} keeps to the gains and prices"
         else:

@@ -10,12 +10,13 @@ from milp_trees.errors import Unsupported
 from milp_trees.tasks.pruning_view import NodeGains
 
 if TYPE_CHECKING:
+    from milp_trees.methods.claims import Claims
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.problem import Problem
     from milp_trees.results.result import Result
 
 
-def pruning_statement(problem: Problem, result: Result) -> dict[str, Any]:
+def pruning_statement(problem: Problem, result: Result, claims: Claims) -> dict[str, Any]:
     """What a proof about prunings is about: the first line of its file.
 
     Parameters
@@ -23,7 +24,9 @@ def pruning_statement(problem: Problem, result: Result) -> dict[str, Any]:
     problem : Problem
         Of the space `PrunedEnsembles`.
     result : Result
-        Its pruning is the model of the statement, and optimal.
+        Its pruning is the model of the statement.
+    claims : Claims
+        The flow, with the bound that it proves as a note; without a note it is the model's value.
 
     Returns
     -------
@@ -63,5 +66,6 @@ def pruning_statement(problem: Problem, result: Result) -> dict[str, Any]:
         "unit": result.value.unit if result.value else "",
         "keep": np.flatnonzero(keep).tolist(),
         "value": Z,
-        "bound": Z,
+        "denominator": claims.denominator,
+        "bound": claims.notes.get("bound", Z),
     }

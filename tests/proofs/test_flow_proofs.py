@@ -12,6 +12,7 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
+from milp_trees.methods.claims import Claims
 from milp_trees.testing.pruning_examples import EXAMPLES
 from milp_trees.verification.check_flow import check, main
 from milp_trees.verification.checking import check_file
@@ -23,8 +24,8 @@ PROVABLE = [
 ]
 
 
-def written(name, tmp_path):
-    result = mt.solve(EXAMPLES[name](), "min-cut", proof=tmp_path / "p")
+def written(name, tmp_path, method="min-cut"):
+    result = mt.solve(EXAMPLES[name](), method, proof=tmp_path / "p")
     return result, unpacked(tmp_path / "p").decode().split("\n")
 
 
@@ -51,8 +52,9 @@ def best(s):
 
 
 @pytest.mark.parametrize("name", PROVABLE)
-def test_honest_proofs_are_accepted(name, tmp_path):
-    result, lines = written(name, tmp_path)
+@pytest.mark.parametrize("method", ["min-cut", "dantzig-wolfe", "dantzig-wolfe:merge=off"])
+def test_honest_proofs_are_accepted(name, method, tmp_path):
+    result, lines = written(name, tmp_path, method)
     verdict = check(lines)
     s = json.loads(lines[0])
     assert verdict.proved
@@ -127,7 +129,7 @@ def test_a_result_without_a_pruning_has_no_proof():
     problem = EXAMPLES["groups"]()
     stopped = SimpleNamespace(predictor=None, value=None)
     with pytest.raises(Unsupported, match="no pruning"):
-        pruning_statement(problem, stopped)
+        pruning_statement(problem, stopped, Claims([]))
 
 
 def test_a_budget_has_no_flow():

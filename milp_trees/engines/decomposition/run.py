@@ -58,6 +58,8 @@ class Run:
         #: The proven lower bound on the cost, as a multiple of the unit of the view's objective,
         #: and the whole number that follows from it.
         self.lagrangian = Fraction(round(view.unavoidable))
+        #: Prices of links that gave this bound.
+        self.best_links = np.zeros(problem.n_links)
         self.trace = Trace(progress)
         self.keep = np.zeros(view.n_nodes, dtype=bool)
         self.value = view.Z(self.keep)
@@ -118,7 +120,8 @@ class Run:
         values, keep = self.place.price(duals.links, duals.shift, self.watch.deadline)
         rest = self.problem.rest(duals)
         bound = self.problem.bound(values, rest, duals.shift)
-        self.lagrangian = max(self.lagrangian, bound)
+        if bound > self.lagrangian:
+            self.lagrangian, self.best_links = bound, links.copy()
         self.rounds += 1
         return bound, np.ldexp(values.astype(float), -duals.shift), keep, rest
 
