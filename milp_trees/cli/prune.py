@@ -166,7 +166,7 @@ def prune(
         Path | None,
         typer.Option(
             "--proof",
-            help="With --lambda: file for a proof of the optimum, which `milp-trees check` checks.",
+            help="File for a proof of the pruning, or of all prunings, which `milp-trees check` checks; not with --exact.",
         ),
     ] = None,
     reading: dict[str, Any],
@@ -182,8 +182,11 @@ def prune(
 
     writable(out, plot, proof)
     check_picture(plot)
-    if proof is not None and (lam is None or methods is not None):
-        fail("--proof belongs to one run for one λ; give --lambda, and no --methods.", WRONG_INPUT)
+    if proof is not None and (exact or methods is not None):
+        fail(
+            "--proof belongs to one run for one λ or for all; leave out --exact and --methods.",
+            WRONG_INPUT,
+        )
     _one_question(lam, budget, path, exact, method, methods)
     _used(plot, lam, exact, store, methods, held_out, errors)
     growing = Growing(
@@ -218,7 +221,7 @@ def prune(
     if budget is not None and exact:
         within_budget(grown, budget, method, limits, out, as_json)
     elif lam is None:
-        whole_path(grown, method, budget, plot, limits, out, as_json)
+        whole_path(grown, method, budget, plot, limits, out, as_json, proof)
     elif methods is not None:
         compared(grown, methods, limits, store, out, as_json)
     else:

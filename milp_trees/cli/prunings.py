@@ -29,6 +29,7 @@ def whole_path(
     limits: Limits,
     out: Path | None,
     as_json: bool,
+    proof: Path | None = None,
 ) -> None:
     """Print and write the best prunings for all λ.
 
@@ -47,16 +48,23 @@ def whole_path(
         File for the curve as JSON.
     as_json : bool
         Print JSON instead of tables.
+    proof : Path or None
+        File for a proof.
     """
     from milp_trees.questions import ByPrice
     from milp_trees.results.json import SCHEMA
     from milp_trees.studies.solving import answer
+    from milp_trees.verification.proof_files import prove, prover
 
-    result = answer(replace(grown.problem, question=ByPrice()), method, limits)
+    problem = replace(grown.problem, question=ByPrice())
+    proving = None if proof is None else prover(method, problem, proof)
+    result = answer(problem, method, limits)
     curve: Any = result.curve
     if curve is None:
         _finish(result)
         raise typer.Exit(NO_MODEL)
+    if proof is not None:
+        result = prove(proving, problem, result, proof, limits)
     if budget is not None:
         _affordable(curve, budget)
     if plot is not None:
@@ -71,6 +79,8 @@ def whole_path(
         "times": dict(result.times),
         "sizes": dict(result.model_size),
     }
+    if result.proof is not None:
+        found["proof"] = dict(result.proof)
     if budget is not None:
         point = curve.below(budget)
         found = {**found, "budget": point.to_json()}
@@ -98,6 +108,8 @@ def whole_path(
         )
         if budget is not None:
             typer.echo(f"{point}")
+        if proof is not None:
+            typer.echo(f"Proof: {proof}" if result.proof is not None else result.message)
     write(found, out, as_json)
     if result.limit is Limit.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)

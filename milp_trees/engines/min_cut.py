@@ -128,23 +128,35 @@ class MinCut(Method):
         return replace(result, certificate=replace(result.certificate, checked=checked))
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
-        """A flow as large as the cut.
+        """A flow as large as the cut, or one for each pruning of a curve.
 
-        Its items are `(split, amount)` to the split's parent and `(split, purchase, amount)`.
+        Its items are `(split, amount)` to the split's parent and `(split, purchase, amount)`; in a
+        curve the weights of errors and of prices come before each flow.
         """
-        if result.status is not Status.OPTIMAL or isinstance(problem.question, ByPrice):
-            raise Unsupported("min-cut proves one optimal pruning; this is none, or a whole curve.")
+        if result.status is not Status.OPTIMAL:
+            raise Unsupported("min-cut proves optimal prunings; this run was stopped before.")
         from milp_trees.engines.pruning.certificate import certify
         from milp_trees.engines.pruning.closure import closure_of
 
         view, watch = problem.view(NodeGains), Watch(limits)
-        unit, price, _ = view.step
         closure = closure_of(view, self.merge)
-        flow = watch.beside(lambda stop: certify(view, closure, price, unit, stop))
-        watch.check()
-        up = zip(flow.up.tolist(), flow.up_amount.tolist(), strict=True)
-        bought = (flow.node.tolist(), flow.purchase.tolist(), flow.amount.tolist())
-        return Claims([*up, *zip(*bought, strict=True)])
+
+        def flow_at(price: int, unit: int) -> list[tuple[int, ...]]:
+            flow = watch.beside(lambda stop: certify(view, closure, price, unit, stop))
+            watch.check()
+            up = zip(flow.up.tolist(), flow.up_amount.tolist(), strict=True)
+            bought = (flow.node.tolist(), flow.purchase.tolist(), flow.amount.tolist())
+            return [*up, *zip(*bought, strict=True)]
+
+        if result.curve is None:
+            unit, price, _ = view.step
+            return Claims(flow_at(price, unit))
+        items: list[Any] = []
+        for corner in result.curve.vertices:
+            price, unit = (corner.lambda_from * view.cost_unit / view.error_unit).as_integer_ratio()
+            items.append({"errors_count": unit, "prices_count": price})
+            items += flow_at(price, unit)
+        return Claims(items)
 
     def _best(self, view: NodeGains, watch: Watch) -> tuple[np.ndarray, dict[str, int], str]:
         """Splits to keep, sizes, and the name of the check."""

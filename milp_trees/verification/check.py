@@ -163,7 +163,8 @@ def verify_file(
     """
     data = read_json(file)
     if isinstance(data, dict) and data.get("kind") == "pruning-curve":
-        options.pop("proof", None)
+        if options.get("proof") is None:
+            options = {**options, "proof": proof_beside(data, Path(file))}
         return [verify_curve(data, dataset, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):

@@ -2,7 +2,8 @@
 
 It needs proof_reading.py beside it, which needs numpy. A pruning is a set of splits that are kept.
 It holds the parent of each of its splits, and pays for all that they need. The file holds a flow
-from splits to what they need. Its format, and why it is a proof, are in the documentation, page
+from splits to what they need, or a curve of prunings, the best ones for all weights of errors and
+prices, with a flow for each. The format, and why it is a proof, are in the documentation, page
 "Proofs".
 Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
@@ -18,20 +19,29 @@ else:
     import proof_reading as reading
 FAULTS, Unreadable, Wrong, need = reading.FAULTS, reading.Unreadable, reading.Wrong, reading.need
 
-#: Keys of the statement, and how their values are nested: the number is the depth of the lists.
-KEYS = {
-    **dict.fromkeys(("format", "kind", "offset", "scale", "unit"), "text"),
-    **dict.fromkeys(
-        ("version", "root_error", "errors_count", "prices_count", "denominator", "bound"), 0
-    ),
+#: Keys of every statement, and how their values are nested: the number is the depth of the lists.
+NETWORK = {
+    **dict.fromkeys(("format", "kind"), "text"),
+    **dict.fromkeys(("version", "root_error"), 0),
     **dict.fromkeys(("parent", "gain", "keep_cost", "price"), 1),
     **dict.fromkeys(("needs", "above"), 2),
-    **dict.fromkeys(("keep", "value"), "perhaps"),
+}
+#: Further keys by kind.
+KEYS = {
+    "prunings": {
+        **dict.fromkeys(("offset", "scale", "unit"), "text"),
+        **dict.fromkeys(("errors_count", "prices_count", "denominator", "bound"), 0),
+        **dict.fromkeys(("keep", "value"), "perhaps"),
+    },
+    "curve": {**dict.fromkeys(("error_unit", "cost_unit", "cost_offset"), "text"), "rank": 1},
 }
 
 
 class Verdict(NamedTuple):
-    """What a flow proves: `value` is that of the file's pruning, `bound` that of all at least."""
+    """What a flow proves: `value` is that of the file's pruning, `bound` that of all at least.
+
+    For a curve both are the number of its prunings.
+    """
 
     proved: bool
     bound: int
@@ -50,8 +60,10 @@ def read(lines):
     """The statement and the flow, with shapes and ranges as the format says."""
     lines = [line for line in lines if line.strip()]
     s, *flow = [json.loads(line, object_pairs_hook=reading.once) for line in lines]
-    need(isinstance(s, dict) and s.keys() == KEYS.keys(), "The statement has other keys.")
-    for key, form in KEYS.items():
+    need(isinstance(s, dict) and s.get("kind") in KEYS, "This is no proof about prunings.")
+    keys = {**NETWORK, **KEYS[s["kind"]]}
+    need(s.keys() == keys.keys(), "The statement has other keys.")
+    for key, form in keys.items():
         if form == "text":
             good = type(s[key]) is str and len(s[key]) < 10_000 and s[key].isprintable()
         elif form == "perhaps":
@@ -59,7 +71,7 @@ def read(lines):
         else:
             good = whole(s[key], form)
         need(good, f"The statement's {key} is malformed.")
-    known = (s["format"], s["version"], s["kind"]) == ("milp-trees-proof", 1, "prunings")
+    known = (s["format"], s["version"]) == ("milp-trees-proof", 1)
     need(known, "This is no proof about prunings.")
     M, P = len(s["parent"]), len(s["price"])
     same = len(s["gain"]) == len(s["keep_cost"]) == len(s["needs"]) == M
@@ -68,10 +80,12 @@ def read(lines):
     used = [u for units in s["needs"] for u in units] + [u for pair in s["above"] for u in pair]
     need(all(0 <= u < P for u in used), "A purchase does not exist.")
     need(all(len(pair) == 2 for pair in s["above"]), "A need of a purchase is no pair.")
+    if s["kind"] == "curve":
+        need(len(s["rank"]) == M, "The lists of nodes differ in length.")
+        return s, flow
     need(s["errors_count"] > 0 and s["prices_count"] >= 0, "A weight has the wrong sign.")
     need(s["denominator"] > 0, "The denominator is not positive.")
     need((s["keep"] is None) == (s["value"] is None), "The pruning or its value is missing.")
-    need(all(whole(f, 1) and len(f) in (2, 3) for f in flow), "A line is no flow.")
     return s, flow
 
 
@@ -97,25 +111,25 @@ class Needs:
         return found
 
 
-def value_of(s, needs):
-    """The value of the file's pruning, recomputed."""
-    keep = set(s["keep"])
-    need(len(keep) == len(s["keep"]), "A split is kept twice.")
+def totals(s, kept, needs):
+    """Errors of a pruning, and the prices of all that it needs, recomputed."""
+    keep = set(kept)
+    need(len(keep) == len(kept), "A split is kept twice.")
     need(all(0 <= h < len(s["parent"]) for h in keep), "A kept split does not exist.")
     closed = all(s["parent"][h] < 0 or s["parent"][h] in keep for h in keep)
     need(closed, "A split is kept below one that is not.")
     bought = needs.with_above({u for h in keep for u in s["needs"][h]})
     errors = s["root_error"] - sum(s["gain"][h] for h in keep)
     prices = sum(s["keep_cost"][h] for h in keep) + sum(s["price"][u] for u in bought)
-    return s["errors_count"] * errors + s["prices_count"] * prices
+    return errors, prices
 
 
-def bound_of(s, flow, needs):
-    """What the flow proves: no pruning costs less. Its amounts are over the denominator."""
-    M, P, q = len(s["parent"]), len(s["price"]), s["denominator"]
-    a, b = q * s["errors_count"], q * s["prices_count"]
+def bound_of(s, flow, needs, errors_count, prices_count, q=1):
+    """What the flow proves: no pruning costs less. Its amounts are over the denominator q."""
+    M, P, a, b = len(s["parent"]), len(s["price"]), q * errors_count, q * prices_count
     sent, received = [0] * M, [0] * P
     for number, line in enumerate(flow):
+        need(whole(line, 1) and len(line) in (2, 3), f"Flow {number} is no flow.")
         h, amount = line[0], line[-1]
         where = f"Flow {number}, {line}, "
         need(0 <= h < M and amount >= 0, where + "has no such split, or is negative.")
@@ -141,25 +155,75 @@ def check(proof_lines: Any) -> Verdict:
     """Check a proof, given as lines of text; Wrong if it does not hold."""
     try:
         s, flow = read(proof_lines)
-        offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
+        units = ("error_unit", "cost_unit", "cost_offset")
+        found = [reading.fraction(s[x]) for x in (units if "rank" in s else ("offset", "scale"))]
     except Unreadable:
         raise
     except (Wrong, *FAULTS) as reason:
         raise Unreadable(f"It is malformed ({str(reason)[:200]}).") from None
-    need(scale > 0, "The scale is not positive.")
     needs = Needs(s)
-    bound = bound_of(s, flow, needs)
+    if s["kind"] == "curve":
+        return check_curve(s, flow, needs, *found)
+    offset, scale = found
+    need(scale > 0, "The scale is not positive.")
+    counts = s["errors_count"], s["prices_count"]
+    bound = bound_of(s, flow, needs, *counts, s["denominator"])
     need(bound == s["bound"], f"The flow proves the bound {bound}, and the file says {s['bound']}.")
-    value = None if s["keep"] is None else value_of(s, needs)
+    value = None
+    if s["keep"] is not None:
+        value = sum(n * x for n, x in zip(counts, totals(s, s["keep"], needs)))
     need(value == s["value"], f"The pruning has the value {value}.")
     need(value is None or value >= bound, "The pruning contradicts the flow.")
     least = offset + scale * bound
     shown = f"{least}" if least.denominator == 1 else f"{float(least):.10g} ({least})"
     head = "proved" if value == bound else "proved a bound only"
-    found = "" if value is None else f", and the pruning of the file has {offset + scale * value}"
-    said = f"no pruning of this ensemble has less than {shown} {s['unit']}".rstrip() + found
+    own = "" if value is None else f", and the pruning of the file has {offset + scale * value}"
+    said = f"no pruning of this ensemble has less than {shown} {s['unit']}".rstrip() + own
     said = f"{head}: {shown}  ({said}; gains and prices are those of the proof file)"
     return Verdict(value == bound, bound, value, said)
+
+
+def check_curve(s, lines, needs, error_unit, cost_unit, cost_offset):
+    """Check all prunings of a curve.
+
+    The least of a E + b C is concave in the weights (a, b). At the weights between two prunings a
+    flow proves that both have it, so the first one has it for all weights since the ones before.
+    """
+    costs = [*s["keep_cost"], *s["price"]]
+    need(min(costs, default=0) >= 0 < min(error_unit, cost_unit), "A price or a unit is negative.")
+    flows, top, found = [], max(s["rank"], default=0), []
+    for line in lines:
+        if isinstance(line, dict):
+            good = line.keys() == {"errors_count", "prices_count"} and whole([*line.values()], 1)
+            need(good, "The weights of a pruning are malformed.")
+            flows.append((line["errors_count"], line["prices_count"], []))
+        else:
+            need(flows, "A flow comes before the first weights.")
+            flows[-1][2].append(line)
+    need(flows, "The curve has no pruning.")
+    for i, (a, b, flow) in enumerate(flows):
+        kept = [h for h, rank in enumerate(s["rank"]) if rank < top - i]
+        E, C = totals(s, kept, needs)
+        where = f"Pruning {i}: "
+        if i:
+            a0, b0, E0, C0 = found[-1]
+            need(a > 0 and a0 * b > b0 * a, where + "the weight of prices does not rise.")
+            need(a * E0 + b * C0 == a * E + b * C, where + "the one before has another value.")
+        else:
+            need(a > 0 and b == 0, where + "prices have a weight at the beginning.")
+        least = bound_of(s, flow, needs, a, b)
+        need(least == a * E + b * C, where + f"the flow proves {least}, not {a * E + b * C}.")
+        found.append((a, b, E, C))
+    need(found[-1][3] == 0, "The last pruning is not free.")
+    (_, _, E0, C0), (_, _, E, _) = found[0], found[-1]
+    ends = [
+        f"error {float(error_unit * e):.6g} at cost {float(cost_unit * c + cost_offset):.6g}"
+        for e, c in ((E0, C0), (E, 0))
+    ]
+    said = f"for every lambda >= 0 one of them is best, from {ends[0]} to {ends[1]}"
+    many = f"{len(found)} pruning{'s' * (len(found) != 1)}"
+    said = f"proved: {many}  ({said}; gains and prices are those of the proof file)"
+    return Verdict(True, len(found), len(found), said)
 
 
 def main(arguments):

@@ -84,7 +84,7 @@ def _checked_matrix(proof: str | Path, stated: dict[str, Any], model: str | Path
 
 def _kind(stated: dict[str, Any], last: str) -> str:
     """What a proof consists of, by its first and its last line."""
-    if stated.get("kind") == "prunings":
+    if stated.get("kind") in check_flow.KEYS:
         return "flows"
     if last.startswith("{"):
         return "closed gaps" if last.startswith('{"closed"') else "counts"

@@ -29,9 +29,11 @@ from milp_trees.verification.fields import (
     name,
     objects,
     sensible,
+    stated_proof,
     text,
     truth,
 )
+from milp_trees.verification.proved import check_facts, proved_curve
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.verdict import Verdict, Verification
 
@@ -55,6 +57,8 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "times": (each(amount), "numbers of at least 0 by name"),
     "sizes": (each(amount), "numbers of at least 0 by name"),
 }
+#: Fields that only some curves have.
+FURTHER = {"budget", "proof"}
 #: Parts of a curve that cannot be recomputed here.
 HISTORY = ("method", "seconds", "times", "sizes")
 
@@ -66,6 +70,7 @@ def verify_curve(
     path: str | Path | None = None,
     time_limit: float = 60.0,
     expect: Mapping[str, Any] | None = None,
+    proof: str | Path | None = None,
 ) -> Verification:
     """Recompute what a curve states, and derive it again.
 
@@ -73,7 +78,7 @@ def verify_curve(
     ----------
     data : mapping
         What `milp-trees prune --path` wrote.
-    dataset, path, time_limit, expect
+    dataset, path, time_limit, expect, proof
         As for `verify`.
 
     Returns
@@ -99,9 +104,22 @@ def verify_curve(
         checked = [*restored.checked, _check_corners(data, problem), _derive_again(data, curve)]
         if "budget" in data:
             checked.append(_check_budget(data["budget"], curve))
-        unknown = [key for key in data if key not in FIELDS and key != "budget"]
-        loose = (*HISTORY, *unknown, *restored.not_verified, "problem.space.ensemble.source")
-        verdict, by, sentence = _prove(curve, data["method"], time_limit)
+        unknown = [key for key in data if key not in FIELDS and key not in FURTHER]
+        facts = data.get("proof")
+        if facts is not None and not stated_proof(facts):
+            raise VerificationError(f"The curve states {facts!r} about its proof.")
+        loose = (
+            *HISTORY,
+            *check_facts(facts, proof),
+            *unknown,
+            *restored.not_verified,
+            "problem.space.ensemble.source",
+        )
+        verdict, by, sentence = (
+            _prove(curve, data["method"], time_limit)
+            if proof is None
+            else proved_curve(curve, proof)
+        )
         return Verification(
             verdict,
             "curve",

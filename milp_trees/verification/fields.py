@@ -62,7 +62,7 @@ def _point(value: Any) -> bool:
     )
 
 
-def _proof(value: Any) -> bool:
+def stated_proof(value: Any) -> bool:
     """Facts of a proof file; its name has no folder, as it lies beside the result."""
     if not isinstance(value, Mapping) or set(value) != set(PROOF):
         return False
@@ -107,7 +107,10 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "predictor": (optional(objects), "an object or null"),
     "trace": (listed(_point), "a list of [seconds, incumbent, bound]"),
     "history": (optional(is_history), "equally long lists of numbers by name, or null"),
-    "proof": (optional(_proof), "file, sha256, claims, bytes and seconds of a proof, or null"),
+    "proof": (
+        optional(stated_proof),
+        "file, sha256, claims, bytes and seconds of a proof, or null",
+    ),
     "options": (objects, "an object"),
     "versions": (each(text), "texts by name"),
     "problem": (objects, "an object"),

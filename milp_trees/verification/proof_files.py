@@ -84,7 +84,7 @@ def write_proof(
     except OSError as error:
         raise DataError(f"The proof cannot be written to {path}: {error.strerror}.") from None
     return {
-        "claims": len(claims.items),
+        "claims": sum(not isinstance(item, dict) for item in claims.items),
         "bytes": len(raw),
         "seconds": time.perf_counter() - began,
         "data": stated["data"]["kind"] if "data" in stated else "rows",

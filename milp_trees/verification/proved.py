@@ -20,11 +20,12 @@ from milp_trees.verification import check_flow, check_gap, check_proof, proof_re
 from milp_trees.verification.checking import one_thread
 from milp_trees.verification.derive import Derivation, bound_of
 from milp_trees.verification.proof_files import read_statement, statement
-from milp_trees.verification.pruning_statement import pruning_statement
+from milp_trees.verification.pruning_statement import curve_statement, pruning_statement
 from milp_trees.verification.value import same
 from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
+    from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.results.result import Result
 
 
@@ -135,6 +136,44 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         name,
         found.proved,
     )
+
+
+def proved_curve(curve: PruningCurve, proof: str | Path) -> tuple[Verdict, str, str]:
+    """Check a proof file about all prunings of a curve, on its own gains and prices.
+
+    Returns
+    -------
+    verdict : Verdict
+    name : str
+        Of the file.
+    sentence : str
+
+    Raises
+    ------
+    VerificationError
+        The proof does not hold for this curve.
+    DataError
+        There is no such file.
+    """
+    name = Path(proof).name
+    if not Path(proof).is_file():
+        raise DataError(f"There is no proof file {proof}.")
+    try:
+        lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
+        own = curve_statement(curve.view, curve)
+        found = check_flow.check([json.dumps(own), *lines])
+    except proof_reading.Wrong as wrong:
+        raise VerificationError(
+            f"The proof {proof} does not hold for this curve: {wrong}"
+        ) from None
+    except proof_reading.FAULTS as error:
+        raise VerificationError(f"The proof {proof} cannot be read: {error}") from None
+    if found.bound != len(curve.vertices):
+        raise VerificationError(
+            f"The proof {proof} is about {found.bound} prunings, and the curve has {len(curve.vertices)}."
+        )
+    said = f"Proved by file: the flows of {name} keep to the gains and prices of this ensemble, and prove each of the {found.bound} prunings optimal for its λ."
+    return Verdict.PROVED, name, said
 
 
 def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[Any, int]:

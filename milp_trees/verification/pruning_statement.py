@@ -10,6 +10,9 @@ from milp_trees.errors import Unsupported
 from milp_trees.tasks.pruning_view import NodeGains
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.methods.claims import Claims
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.problem import Problem
@@ -37,21 +40,61 @@ def pruning_statement(problem: Problem, result: Result, claims: Claims) -> dict[
     Unsupported
         There is no pruning, or the problem has a budget.
     """
+    view = problem.view(NodeGains)
+    if result.curve is not None:
+        return curve_statement(view, result.curve)
     if result.predictor is None:
         raise Unsupported("there is no pruning to prove.")
-    view = problem.view(NodeGains)
     if view.budget is not None:
         raise Unsupported("a flow proves no optimum under a budget; leave out max_cost.")
     a, b, _ = view.step
-    needs: list[list[int]] = [[] for _ in range(view.n_nodes)]
-    for node, begin, end in zip(view.first, view.start, view.start[1:], strict=False):
-        needs[node] = view.need[begin:end].tolist()
     keep = cast("Ensemble", result.predictor).kept
     Z = view.Z(keep)
     return {
+        **_network("prunings", view),
+        "errors_count": a,
+        "prices_count": b,
+        "offset": _ratio(view.offset),
+        "scale": _ratio(view.scale),
+        "unit": result.value.unit if result.value else "",
+        "keep": np.flatnonzero(keep).tolist(),
+        "value": Z,
+        "denominator": claims.denominator,
+        "bound": claims.notes.get("bound", Z),
+    }
+
+
+def curve_statement(view: NodeGains, curve: PruningCurve) -> dict[str, Any]:
+    """The first line of a proof about all prunings that are best for some λ.
+
+    Parameters
+    ----------
+    view : NodeGains
+    curve : PruningCurve
+        Corner i keeps the nodes whose rank is below the largest rank less i.
+
+    Returns
+    -------
+    dict
+    """
+    return {
+        **_network("curve", view),
+        "error_unit": _ratio(view.error_unit),
+        "cost_unit": _ratio(view.cost_unit),
+        "cost_offset": _ratio(view.cost_offset),
+        "rank": curve.rank.tolist(),
+    }
+
+
+def _network(kind: str, view: NodeGains) -> dict[str, Any]:
+    """The nodes with what they gain and need."""
+    needs: list[list[int]] = [[] for _ in range(view.n_nodes)]
+    for node, begin, end in zip(view.first, view.start, view.start[1:], strict=False):
+        needs[node] = view.need[begin:end].tolist()
+    return {
         "format": "milp-trees-proof",
         "version": 1,
-        "kind": "prunings",
+        "kind": kind,
         "parent": view.parent.tolist(),
         "gain": view.gain.tolist(),
         "keep_cost": view.keep_cost.tolist(),
@@ -59,13 +102,8 @@ def pruning_statement(problem: Problem, result: Result, claims: Claims) -> dict[
         "price": view.price.tolist(),
         "above": view.above.tolist(),
         "root_error": view.root_error,
-        "errors_count": a,
-        "prices_count": b,
-        "offset": f"{view.offset.numerator}/{view.offset.denominator}",
-        "scale": f"{view.scale.numerator}/{view.scale.denominator}",
-        "unit": result.value.unit if result.value else "",
-        "keep": np.flatnonzero(keep).tolist(),
-        "value": Z,
-        "denominator": claims.denominator,
-        "bound": claims.notes.get("bound", Z),
     }
+
+
+def _ratio(number: Fraction) -> str:
+    return f"{number.numerator}/{number.denominator}"

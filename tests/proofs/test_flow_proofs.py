@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from itertools import chain, combinations
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from milp_trees.by_name import registry
 from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.methods.claims import Claims
+from milp_trees.questions import ByPrice
 from milp_trees.testing.pruning_examples import EXAMPLES
 from milp_trees.verification.check_flow import check, main
 from milp_trees.verification.checking import check_file
@@ -29,6 +31,16 @@ def written(name, tmp_path, method="min-cut"):
     return result, unpacked(tmp_path / "p").decode().split("\n")
 
 
+def worth(s, kept, a, b):
+    """a times the errors, and b times the prices, of a pruning."""
+    bought = {u for h in kept for u in s["needs"][h]}
+    while more := {v for u, v in s["above"] if u in bought} - bought:
+        bought |= more
+    E = s["root_error"] - sum(s["gain"][h] for h in kept)
+    C = sum(s["keep_cost"][h] for h in kept) + sum(s["price"][u] for u in bought)
+    return a * E + b * C
+
+
 def best(s):
     """The least cost of all prunings, one after the other."""
     inner = [
@@ -42,12 +54,7 @@ def best(s):
         kept = set(keep)
         if any(s["parent"][h] >= 0 and s["parent"][h] not in kept for h in kept):
             continue
-        bought = {u for h in kept for u in s["needs"][h]}
-        while more := {v for u, v in s["above"] if u in bought} - bought:
-            bought |= more
-        E = s["root_error"] - sum(s["gain"][h] for h in kept)
-        C = sum(s["keep_cost"][h] for h in kept) + sum(s["price"][u] for u in bought)
-        found.append(s["errors_count"] * E + s["prices_count"] * C)
+        found.append(worth(s, kept, s["errors_count"], s["prices_count"]))
     return min(found)
 
 
@@ -127,7 +134,7 @@ def test_a_proof_of_another_ensemble_is_refused(tmp_path):
 
 def test_a_result_without_a_pruning_has_no_proof():
     problem = EXAMPLES["groups"]()
-    stopped = SimpleNamespace(predictor=None, value=None)
+    stopped = SimpleNamespace(predictor=None, value=None, curve=None)
     with pytest.raises(Unsupported, match="no pruning"):
         pruning_statement(problem, stopped, Claims([]))
 
@@ -144,8 +151,80 @@ def test_the_commands(tmp_path, capsys):
     assert done.exit_code == 0, done.output
     assert runner.invoke(app, ["check", str(proof)]).stdout.startswith("proved: ")
     assert "proved by file p.proof" in runner.invoke(app, ["verify", str(out)]).stdout
-    wrong = runner.invoke(app, [*words, "--proof", str(proof)])
-    assert "give --lambda" in wrong.stderr
+    wrong = runner.invoke(app, [*words, "--budget", "1", "--exact", "--proof", str(proof)])
+    assert "leave out --exact" in wrong.stderr
     assert main([str(proof)]) == 0
     assert main([str(out)]) == 2
     assert capsys.readouterr().out.startswith("proved: ")
+
+
+def test_a_whole_curve_is_one_proof(tmp_path):
+    runner, proof, out = CliRunner(), tmp_path / "c.proof", tmp_path / "c.json"
+    words = ["prune", "iris", "--trees", "3", "--max-depth", "3", "--out", str(out)]
+    done = runner.invoke(app, [*words, "--budget", "1", "--proof", str(proof)])
+    assert done.exit_code == 0, done.output
+    said = runner.invoke(app, ["check", str(proof)]).stdout
+    stored = json.loads(out.read_text())
+    assert said.startswith(f"proved: {len(stored['vertices'])} prunings")
+    shown = runner.invoke(app, ["verify", str(out)])
+    assert "proved by file c.proof" in shown.stdout, shown.stderr
+    one = [*words[:-1], str(tmp_path / "o.json"), "--lambda", "0.02", "--proof", str(proof)]
+    assert runner.invoke(app, one).exit_code == 0
+    assert "does not hold" in runner.invoke(app, ["verify", str(out)]).stderr
+
+
+def curve_lines(name, tmp_path):
+    problem = replace(EXAMPLES[name](), question=ByPrice())
+    result = mt.solve(problem, "min-cut", proof=tmp_path / "c")
+    assert result.proof is not None, result.message
+    return result.curve, [json.loads(x) for x in unpacked(tmp_path / "c").decode().split("\n") if x]
+
+
+@pytest.mark.parametrize("name", PROVABLE)
+def test_every_corner_of_a_proven_curve_is_a_best_pruning(name, tmp_path):
+    curve, lines = curve_lines(name, tmp_path)
+    assert check(map(json.dumps, lines)).value == len(curve.vertices)
+    s = lines[0]
+    if len(s["parent"]) <= 25:
+        for corner in curve.vertices:
+            price, unit = (
+                corner.lambda_from * curve.view.cost_unit / curve.view.error_unit
+            ).as_integer_ratio()
+            E, C = curve.view.totals(curve.keep(corner.lambda_from))
+            assert unit * E + price * C == best({**s, "errors_count": unit, "prices_count": price})
+
+
+def test_a_damaged_curve_is_rejected_or_still_true(tmp_path):
+    """A curve is true if each of its prunings is a best one at both ends of its interval."""
+    small = [curve_lines(n, tmp_path)[1] for n in PROVABLE]
+    small = [lines for lines in small if len(lines[0]["parent"]) <= 15 and len(lines) > 3]
+    rejected = accepted = 0
+    for seed in range(1200):
+        rng = random.Random(seed)
+        s, *rest = json.loads(json.dumps(rng.choice(small)))
+        kind = rng.choice(["rank", "weights", "flow", "left out", "gain", "price"])
+        if kind == "rank":
+            s["rank"][rng.randrange(len(s["rank"]))] += rng.choice([-1, 1])
+        elif kind == "left out":
+            rest.pop(rng.randrange(len(rest)))
+        elif kind in ("gain", "price") and s[kind]:
+            s[kind][rng.randrange(len(s[kind]))] += rng.choice([-1, 1])
+        else:
+            some = [x for x in rest if isinstance(x, dict) == (kind == "weights")]
+            line = rng.choice(some or rest)
+            key = rng.choice(list(line)) if isinstance(line, dict) else len(line) - 1
+            line[key] += rng.choice([-1, 1])
+        try:
+            count = check(map(json.dumps, (s, *rest))).value
+        except Wrong:
+            rejected += 1
+            continue
+        accepted += 1
+        weights = [(x["errors_count"], x["prices_count"]) for x in rest if isinstance(x, dict)]
+        for i in range(count):
+            kept = {h for h, rank in enumerate(s["rank"]) if rank < max(s["rank"]) - i}
+            for a, b in weights[i : i + 2]:
+                alone = best({**s, "errors_count": a, "prices_count": b})
+                assert worth(s, kept, a, b) == alone, seed
+    assert rejected > 600
+    assert accepted > 20

@@ -18,7 +18,7 @@ from milp_trees.verification.pruning_statement import pruning_statement
 def checked(view, keep, claims):
     """The checker's verdict on a flow for a view."""
     problem = SimpleNamespace(view=lambda _: view)
-    result = SimpleNamespace(predictor=SimpleNamespace(kept=keep), value=None)
+    result = SimpleNamespace(predictor=SimpleNamespace(kept=keep), value=None, curve=None)
     stated = pruning_statement(problem, result, claims)
     return check([json.dumps(line) for line in (stated, *claims.items)])
 
