@@ -12,8 +12,9 @@ states of check_count.py (its bounds hold whatever actions the leaves choose); b
 any action, since side rows see actions, and a state keeps the totals (Z, s_1, ...) of its trees
 instead of their numbers. Of trees of one state with the same side totals only the cheapest is kept, for
 Z has no lower limit, and of tests that divide the rows alike only the cheapest one. A test with an
-empty side can be left out, which changes no side total and does not raise Z. The gap is closed if
-no tree of the first state keeps the side rows and has Z of at most V - 1.
+empty side can be left out, which changes no side total and does not raise Z. If the number of leaves
+is limited, it is a total like those of the side rows. The gap is closed if no tree of the first state
+keeps the side rows and the limits and has Z of at most V - 1.
 """
 
 # mypy: ignore-errors
@@ -41,18 +42,21 @@ MOST, STEP = 20_000_000, 2**20
 class Totals(counts.Trees):
     """Totals of all trees with priced costs of at most `allowance` above the cheapest actions.
 
-    A table has a row per tree: priced costs above the cheapest actions, Z, and the side totals.
+    A table has a row per tree: priced costs above the cheapest actions, Z, and the side totals; then
+    the number of leaves, if it is limited.
     """
 
-    def __init__(self, instance, depth, allowance, values, q):
+    def __init__(self, instance, depth, leaves, allowance, values, q):
         # values[g, k]: priced costs, Z and side totals of the merged row g with action k
-        self.values, self.q = values, q
-        super().__init__(instance, depth, None, allowance, equal_tests="one")
+        none = np.zeros((*values.shape[:2], int(leaves is not None)), np.int64)
+        self.values, self.q = np.concatenate([values, none], axis=2), q
+        super().__init__(instance, depth, leaves, allowance, equal_tests="one")
 
     def _leaves(self, sums, held):
         """Totals of a leaf by action, given sums of `values`, or the cheapest costs of its rows."""
         leaf = sums - np.concatenate([held[..., None], 0 * sums[..., 0, 1:]], axis=-1)[..., None, :]
         leaf[..., :2] += self.of.leaf_cost, self.of.leaf_cost // self.q
+        leaf[..., -1] += self.a_leaf
         return leaf
 
     def _test(self, cost):
@@ -109,10 +113,10 @@ class Totals(counts.Trees):
             yield A[first] + B[second]
             begin += size
 
-    @staticmethod
-    def _cheapest(rows, allowance):
+    def _cheapest(self, rows, allowance):
         """The cheapest row of each side total, by increasing priced costs."""
         rows = rows[rows[:, 0] <= allowance]
+        rows = rows[rows[:, -1] <= self.leaves] if self.a_leaf else rows
         order = np.lexsort((rows[:, 1], *rows[:, 2:].T))
         rows = rows[order]
         same = (rows[1:, 2:] == rows[:-1, 2:]).all(axis=1)
@@ -144,7 +148,7 @@ def check(lines: Any, data: Any = None) -> Any:
     s, _, instance, shift = proofs.stated(lines[:-1], data)
     q, V = s["denominator"], s["value"]
     need(V is not None, "Without a model there is no value to compare with.")
-    need(s["kind"] == "trees" and s["leaves"] is None, "Gaps are closed for trees of any size.")
+    need(s["kind"] == "trees", "Gaps are closed for trees.")
     table = proofs.reading.Table(s["data"], data)
     sides = [table.costs(row["coefs"]) for row in s["side"]]
     X, costs = table.features(s["features"]), table.costs(s["costs"])
@@ -155,9 +159,9 @@ def check(lines: Any, data: Any = None) -> Any:
     instance.follow(claims_of(lines[:-1]), s["depth"], s["leaves"])
     allowance = q * (V - 1) + shift - int(instance.base.sum())
     need(abs(allowance) < proofs.LIMIT, "The gap is too large.")
-    trees = Totals(instance, s["depth"], allowance, values, q)
+    trees = Totals(instance, s["depth"], s["leaves"], allowance, values, q)
     Z, keeps = trees.table[:, 1], np.ones(len(trees.table), bool)
-    for total, row in zip(trees.table[:, 2:].T, s["side"], strict=True):
+    for total, row in zip(trees.table[:, 2 : 2 + len(sides)].T, s["side"], strict=True):
         keeps &= (total >= (-proofs.NONE if row["lower"] is None else row["lower"])) & (
             total <= (proofs.NONE if row["upper"] is None else row["upper"])
         )

@@ -287,13 +287,16 @@ def with_parity(space, n=12):
     return mt.Problem(data, fair, space)
 
 
-def test_a_bound_under_a_largest_number_of_leaves_is_not_claimed_for_all_trees(tmp_path):
-    """The claims of `lagrangian` left the leaves out, and did not follow."""
+def test_claims_about_side_rows_keep_to_the_largest_number_of_leaves(tmp_path):
+    """They left the leaves out, and did not follow."""
     space = mt.Trees(max_depth=2, max_leaf_nodes=3)
     result = mt.solve(with_parity(space), "lagrangian", proof=tmp_path / "p")
-    assert result.optimal
-    assert result.proof is None
-    assert "largest number of leaves" in result.message
+    assert check_file(tmp_path / "p").proved
+    lines = proof_reading.unpacked(tmp_path / "p").decode().splitlines()
+    wider = json.loads(lines[0]) | {"leaves": None}
+    with pytest.raises(Wrong):
+        check_proof.check([json.dumps(wider), *(x for x in lines[1:] if x.startswith("["))])
+    assert result.value == mt.solve(with_parity(space), "enumerate").value
 
 
 def test_the_seconds_of_a_run_count_compilation_once():

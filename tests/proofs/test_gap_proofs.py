@@ -27,7 +27,7 @@ def with_sides(rng):
         s = drawn(rng, "trees")
         if s["side"]:
             break
-    s["leaves"] = None
+    s["leaves"] = rng.choice([None, None, 1, 2, 3, 4, 5, 6])
     if rng.random() < 0.4:
         n, K = len(s["data"]["X"]), len(s["actions"])
         coefs = [[rng.randint(-2, 2) for _ in range(K)] for _ in range(n)]
@@ -73,7 +73,7 @@ def test_a_gap_is_closed_where_the_tree_is_optimal_and_nowhere_else():
     assert min(seen[True, True], seen[False, False]) > 10
 
 
-def fair(seed):
+def fair(seed, leaves=None):
     """A small table with groups and a limit on how differently they are treated."""
     r = np.random.default_rng(seed)
     n = int(r.integers(20, 60))
@@ -82,13 +82,13 @@ def fair(seed):
     y = (X[:, 0] + X[:, 1] + (r.random(n) < 0.2)) % 2
     rule = [StatisticalParity, EqualOpportunity, EqualisedOdds][seed % 3]
     task = mt.Accuracy(constraints=(rule(["0.02", "0.05", "0.1"][seed % 3]),))
-    return mt.Problem(mt.Dataset(X, y=y, groups=group), task, mt.Trees(seed % 4))
+    return mt.Problem(mt.Dataset(X, y=y, groups=group), task, mt.Trees(seed % 4, leaves))
 
 
 def test_fair_optima_are_proved_whole(tmp_path):
     closed = 0
     for seed in range(12):
-        problem, path = fair(seed), tmp_path / f"{seed}.proof"
+        problem, path = fair(seed, seed if seed % 2 else None), tmp_path / f"{seed}.proof"
         result = mt.solve(problem, "lagrangian", proof=path)
         best = mt.solve(problem, "enumerate")
         assert result.value == best.value, seed

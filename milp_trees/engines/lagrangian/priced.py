@@ -17,6 +17,7 @@ from milp_trees.engines.dp import solve_view
 from milp_trees.engines.lagrangian.dual import Dual
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.proving.leaves import prove_few_leaves
 from milp_trees.engines.proving.trees import prove_trees
 from milp_trees.errors import Unsupported
 from milp_trees.methods.claims import Claims
@@ -48,13 +49,8 @@ def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims
     Stopped
         At a limit.
     Unsupported
-        No tree satisfies the limits of the space or the side rows, costs are too large, or the
-        number of leaves is limited.
+        No tree satisfies the limits of the space or the side rows, or costs are too large.
     """
-    if space.limits_leaves:
-        raise Unsupported(
-            "lagrangian proves no largest number of leaves; solve without max_leaf_nodes, with a penalty per leaf, for a proof."
-        )
     reduced = view.reduce()
     dual = Dual(reduced, space, Incumbent(reduced, Trace(None), time.perf_counter()), watch)
     dual.maximise()
@@ -64,7 +60,8 @@ def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims
     least, _ = solve_view(priced, space, watch)
     if least is None:
         raise Unsupported("There is no proof that nothing is feasible.")
-    claims = prove_trees(priced, priced.reduce(), space, least, watch)
+    prove = prove_few_leaves if space.limits_leaves else prove_trees
+    claims = prove(priced, priced.reduce(), space, least, watch)
     q, below = dual.best.denominator, least
     for mu, row in zip(dual.best.numerators, view.side, strict=True):
         below -= mu * int((row.upper if mu > 0 else row.lower) or 0)
