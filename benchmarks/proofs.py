@@ -7,7 +7,7 @@ again. One thread. `solve` and `emit` are the second of two runs in one process,
 of its own that runs the stand-alone checker, whole: it reads the data, and imports numpy. `plain`
 is the yardstick: the optimum recomputed from the raw rows and tests without any claims, by pair sums
 of both sides of every test (depth 3), or of the sides of their sides (depth 4); it stops after a
-minute. Every proof's value is compared with that of the solve.
+minute. Of prunings `tests` are the splits of the forest. Every proof's value is compared with that of the solve.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError
 from milp_trees.limits import Limits, Stopped
+from milp_trees.questions import ByPrice
+from milp_trees.studies.pruning import Growing, pruning_problem
 from milp_trees.tasks.constraints import EqualOpportunity, StatisticalParity
+from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.proof_files import write_proof
 
@@ -106,6 +110,8 @@ def problems(kinds: list[str], sets: list[str]) -> Any:
                     task = mt.Accuracy(leaf_penalty=penalty)
                     data = mt.load(files[name])
                     yield kind, name, files[name], mt.Problem(data, task, mt.Trees(None)), "dp"
+        elif kind == "prunings":
+            yield from prunings()
         elif kind == "lists":
             path = data_sets("gosdt")["compas-binned"]
             task = mt.Accuracy(split_penalty="0.01")
@@ -118,6 +124,17 @@ def problems(kinds: list[str], sets: list[str]) -> Any:
                     mt.Problem(mt.load(path), task, lists),
                     method,
                 )
+
+
+def prunings() -> Any:
+    """Forests on breast cancer at λ = 0.001 with unit prices, by two methods, and whole curves."""
+    for trees in (3, 10, 30):
+        grown = pruning_problem("breast-cancer", Growing(trees=trees), lam="0.001").problem
+        name = f"breast-cancer, {trees} trees"
+        for method in ("min-cut", "dantzig-wolfe"):
+            yield "prunings", f"{name} ({method})", None, grown, method
+        curve = replace(grown, question=ByPrice())
+        yield "prunings", f"{name} (all λ)", None, curve, "min-cut"
 
 
 def plain(view: CostMatrix, depth: int, limit: float) -> float | None:
@@ -158,7 +175,7 @@ def plain(view: CostMatrix, depth: int, limit: float) -> float | None:
 
 
 def measure(
-    kind: str, name: str, path: Path, problem: Any, label: str, limit: float
+    kind: str, name: str, path: Path | None, problem: Any, label: str, limit: float
 ) -> dict[str, Any]:
     """One row."""
     method = registry.method(label)
@@ -173,12 +190,9 @@ def measure(
             found = write_proof(proof, problem, result, claims)
             emit = time.perf_counter() - began
         checker = "check_gap.py" if "closed" in claims.notes else "check_proof.py"
-        command = [
-            sys.executable,
-            str(CHECKERS / checker),
-            str(proof),
-            str(path),
-        ]
+        checker = "check_flow.py" if path is None else checker
+        data = [] if path is None else [str(path)]
+        command = [sys.executable, str(CHECKERS / checker), str(proof), *data]
         try:
             began = time.perf_counter()
             run = subprocess.run(
@@ -192,14 +206,14 @@ def measure(
             verdict = run.stdout.strip().split("  ")[0]
         except subprocess.TimeoutExpired:
             check, verdict = limit, "not checked within the limit"
-    view = problem.presolved_view()
+    view = problem.view(NodeGains) if path is None else problem.presolved_view()
     depth = problem.space.max_depth if kind.startswith("depth-") else None
     bare = plain(problem.view(CostMatrix), depth, min(limit, PLAIN)) if depth in (3, 4) else None
     return {
         "kind": kind,
         "set": name,
-        "rows": view.n_rows,
-        "tests": view.n_features,
+        "rows": problem.dataset.n_rows if path is None else view.n_rows,
+        "tests": len(view.splits) if path is None else view.n_features,
         "value": str(result.value),
         "solve": round(result.seconds, 4),
         "emit": round(emit, 4),
@@ -216,7 +230,8 @@ def measure(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--only", default="depth-3,depth-4,depth-5,fairness-2,fairness-3,midpoints-2,sparse,lists"
+        "--only",
+        default="depth-3,depth-4,depth-5,fairness-2,fairness-3,midpoints-2,sparse,lists,prunings",
     )
     parser.add_argument("--sets", default="")
     parser.add_argument("--limit", type=float, default=300.0)

@@ -73,7 +73,7 @@ def write_proof(
     began = time.perf_counter()
     stated = statement(problem, result, claims, rows)
     lines = [json.dumps(stated, ensure_ascii=False)]
-    lines += [json.dumps(claim, separators=(",", ":")) for claim in claims.items]
+    lines += map(json.JSONEncoder(separators=(",", ":")).encode, claims.items)
     if "count" in claims.notes:  # a further line, for check_count.py
         lines.append(json.dumps(claims.notes["count"]))
     if "closed" in claims.notes:  # for check_gap.py
