@@ -78,10 +78,17 @@ class LagrangianTrees(Method):
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         if not result.optimal:
             raise Unsupported("lagrangian proves optima; this run was stopped before it had one.")
+        if why := self.unproved(problem):
+            raise Unsupported(why)
         from milp_trees.engines.lagrangian.priced import prove_priced
 
         view = problem.view(CostMatrix)
         return prove_priced(view, problem.trees, view.objective(result.predictor), Watch(limits))
+
+    def unproved(self, problem: Problem) -> str | None:
+        if not problem.trees.limits_leaves:
+            return None
+        return "lagrangian proves no largest number of leaves; solve without max_leaf_nodes, with a penalty per leaf, for a proof."
 
     def warm_up(self) -> None:
         """Compile the kernels, once per process; later processes read them from a cache."""

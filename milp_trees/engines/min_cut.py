@@ -132,8 +132,10 @@ class MinCut(Method):
 
         Its items are `(split, amount)` to the split's parent and `(split, purchase, amount)`.
         """
-        if result.status is not Status.OPTIMAL or isinstance(problem.question, ByPrice):
-            raise Unsupported("min-cut proves one optimal pruning; this is none, or a whole curve.")
+        if why := self.unproved(problem):
+            raise Unsupported(why)
+        if result.status is not Status.OPTIMAL:
+            raise Unsupported("min-cut proves optima; this run was stopped before it had one.")
         from milp_trees.engines.pruning.certificate import certify
         from milp_trees.engines.pruning.closure import closure_of
 
@@ -145,6 +147,11 @@ class MinCut(Method):
         up = zip(flow.up.tolist(), flow.up_amount.tolist(), strict=True)
         bought = (flow.node.tolist(), flow.purchase.tolist(), flow.amount.tolist())
         return Claims([*up, *zip(*bought, strict=True)])
+
+    def unproved(self, problem: Problem) -> str | None:
+        if not isinstance(problem.question, ByPrice):
+            return None
+        return "min-cut proves the optimum for one λ; ask for one instead of the whole curve."
 
     def _best(self, view: NodeGains, watch: Watch) -> tuple[np.ndarray, dict[str, int], str]:
         """Splits to keep, sizes, and the name of the check."""

@@ -13,8 +13,8 @@ from milp_trees.limits import Limit as Limit
 from milp_trees.models.exporting import Exportable
 from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
+from milp_trees.results.html_tables import row_html
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
-from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:

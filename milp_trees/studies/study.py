@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import MilpTreesError
+from milp_trees.results.html_tables import rows_html
 from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
-from milp_trees.results.tables import plain_table, reasons, rows_html, same_in_all
+from milp_trees.results.tables import plain_table, reasons, same_in_all
 from milp_trees.studies.columns import COLUMNS, flat
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import Made

@@ -261,7 +261,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
     need(low == s["bound"], f"The claims prove the bound {low}, and the file says {s['bound']}.")
     base = int(instance.base.sum())
     trees = Trees(instance, s["depth"], s["leaves"], allowance - base, trivial, equal)
-    need(trees.count == count, f"There are {trees.count} trees, and the file says {count}.")
+    need(trees.count == count, f"The number of trees is {trees.count}, and the file says {count}.")
     optimum = min(trees.table) // trees.radix + base if trees.table else None
 
     def natural(Z):
@@ -269,7 +269,8 @@ def check(lines: Any, data: Any = None) -> Verdict:
         return f"{value if value.denominator == 1 else f'{float(value):.10g} ({value})'}"
 
     least = "most" if Fraction(s["scale"]) > 0 else "least"
-    sentence = f"counted: {count} trees have at {least} {natural(allowance)} {s['unit']}".rstrip()
+    have = "tree has" if count == 1 else "trees have"
+    sentence = f"counted: {count} {have} at {least} {natural(allowance)} {s['unit']}".rstrip()
     sentence += "" if optimum is None else f"; the best of them has {natural(optimum)}"
     return Verdict(True, count, allowance, optimum, sentence)
 

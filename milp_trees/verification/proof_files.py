@@ -296,14 +296,20 @@ def prover(method: str | Method | None, problem: Problem, path: str | Path) -> M
     chosen = named_method(method or default_method(problem))
     if chosen.proves:
         return chosen
-    classes: dict[str, Any] = registry.classes("methods")
-    able = [registry.method(name) for name, one in classes.items() if one.proves]
-    names = [one.label for one in able if one.unsupported(problem) is None]
-    forms: dict[str, Any] = registry.classes("formulations")
-    fitting = registry.formulations_for(problem) if isinstance(problem.question, Best) else []
-    names += [f"{name}@SOLVER" for name, one in forms.items() if one.proves and name in fitting]
+    names = _provers(problem)
     instead = f", or take one of {', '.join(names)}" if names else "; no method proves such answers"
     raise Unsupported(f"{chosen.label} writes no proofs; leave out the proof{instead}.")
+
+
+def _provers(problem: Problem) -> list[str]:
+    """Labels of the methods that take a problem and prove answers to it."""
+    classes: dict[str, Any] = registry.classes("methods")
+    able = [registry.method(name) for name, one in classes.items() if one.proves]
+    names = [one.label for one in able if not (one.unsupported(problem) or one.unproved(problem))]
+    if not isinstance(problem.question, Best):
+        return names
+    fitting = [registry.formulation(name) for name in registry.formulations_for(problem)]
+    return names + [f"{one.name}@SOLVER" for one in fitting if one.unproved(problem) is None]
 
 
 def _refuse_place(path: Path, data: Any) -> None:

@@ -48,13 +48,8 @@ def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims
     Stopped
         At a limit.
     Unsupported
-        No tree satisfies the limits of the space or the side rows, costs are too large, or the
-        number of leaves is limited.
+        No tree satisfies the limits of the space or the side rows, or costs are too large.
     """
-    if space.limits_leaves:
-        raise Unsupported(
-            "lagrangian proves no largest number of leaves; solve without max_leaf_nodes, with a penalty per leaf, for a proof."
-        )
     reduced = view.reduce()
     dual = Dual(reduced, space, Incumbent(reduced, Trace(None), time.perf_counter()), watch)
     dual.maximise()
