@@ -49,7 +49,7 @@ def settings(*tables: Any) -> dict[str, Any]:
     return found
 
 
-def refuse_toocounted(spec: Any, source: Source) -> None:
+def refuse_too_many(spec: Any, source: Source) -> None:
     """Refuse a product that is too large, before anything of it is made."""
     methods = [MethodTable(t, ("methods", i)) for i, t in enumerate(spec.methods)]
     total, largest, where = 0, 0, 0

@@ -1,10 +1,13 @@
-"""Rows of results as tables for a terminal and as HTML."""
+"""Rows of results as tables for a terminal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from milp_trees.results.belief import proof_text, words
+from milp_trees.results.counted import spaced
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,6 +23,7 @@ ANSWER_COLUMNS = (
     "proved by",
     "seconds",
     "agrees",
+    "belief",
 )
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes", "start accepted")
@@ -56,6 +60,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "seconds": _seconds(row["seconds"]),
         "start accepted": accepted,
         "agrees": {True: "yes", False: "NO", None: "–"}[row["agrees"]],
+        "belief": words(row) or "–",
         **{name: _whole(sizes.get(name)) for name in ("variables", "binaries", "rows", "nonzeros")},
         "build s": _seconds(times.get("build")),
         "hand-over s": _seconds(times.get("hand_over")),
@@ -109,10 +114,15 @@ def rich_tables(
 
 
 def answer_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Columns about the answer; where a row has no bound of its own, gaps are to the best one."""
+    """Columns about the answer; where a row has no bound of its own, gaps are to the best one.
+
+    What stands behind each row is told where proof files were asked for.
+    """
     told = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
-    without = "gap" if told else "gap to best"
-    return tuple(name for name in ANSWER_COLUMNS if name != without)
+    without = {"gap" if told else "gap to best"}
+    if not any(row.get("proof") for row in rows):
+        without.add("belief")
+    return tuple(name for name in ANSWER_COLUMNS if name not in without)
 
 
 def search_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -156,9 +166,10 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
             "start accepted",
             "proved by",
             "agrees",
+            "belief",
         )
         # A narrow terminal breaks names of methods and of who proved a bound, and cuts nothing.
-        breaks = name in ("method", "problem", "data", "task", "proved by")
+        breaks = name in ("method", "problem", "data", "task", "proved by", "belief")
         table.add_column(
             heading,
             justify="left" if words else "right",
@@ -210,7 +221,7 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
             if verbose and row["start"].get("method")
             else "",
         ),
-        ("proof", _proof(row.get("proof"))),
+        ("proof", proof_text(row)),
         ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("group", group_text(row["problem"].get("group"))),
@@ -218,11 +229,6 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
-
-
-def _proof(facts: Mapping[str, Any] | None) -> str:
-    """The proof file of a result; empty if there is none."""
-    return f"{facts['file']}: {facts['claims']} claims, {facts['bytes']} bytes" if facts else ""
 
 
 def _value(row: Mapping[str, Any]) -> str:
@@ -320,17 +326,11 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _short(value: float | None) -> str:
-    return (
-        "–"
-        if value is None
-        else f"{value:,}".replace(",", " ")
-        if isinstance(value, int)
-        else f"{value:.6g}"
-    )
+    return "–" if value is None else spaced(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def _whole(value: int | None) -> str:
-    return "–" if value is None else f"{int(value):,}".replace(",", " ")
+    return "–" if value is None else spaced(int(value))
 
 
 def _seconds(value: float | None) -> str:

@@ -16,6 +16,7 @@ from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
 from milp_trees.results.tables import plain_table, reasons, same_in_all
 from milp_trees.studies.columns import COLUMNS, flat
+from milp_trees.studies.derivers import credit_derivers
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import Made
 from milp_trees.studies.recalled import is_final, recalled
@@ -71,6 +72,7 @@ class Study:
             raise StoreError(f"There is no study file {path}.")
         study = cls(path, read_only=True)
         study.rows = list(study.store.rows())
+        credit_derivers(study.rows)
         return study
 
     # -- filling ---------------------------------------------------------------------------------------------
@@ -127,6 +129,7 @@ class Study:
         row = made.row()
         self._problems[row["problem_key"]] = made.result.problem
         self.rows.append(row)
+        credit_derivers(one for one in self.rows if one["problem_key"] == row["problem_key"])
 
     # -- reading ---------------------------------------------------------------------------------------------
 
