@@ -23,6 +23,7 @@ from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
 from milp_trees.verification.front import HISTORY as OF_FRONTS
 from milp_trees.verification.front import check_front, derive_front
+from milp_trees.verification.near_best import MARKS, verify_near_best
 from milp_trees.verification.proved import check_facts, proof_beside, proved_within
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import check_scores, check_value
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 #: Other things that commands store, with the fields by which they are recognised.
 OTHERS = {
-    "a set of models near the best": {"count", "covered", "optimum"},
     "the best models of all sizes": {"penalties", "sizes", "proven"},
 }
 
@@ -166,6 +166,9 @@ def verify_file(
     if isinstance(data, dict) and data.get("kind") == "pruning-curve":
         options.pop("proof", None)
         return [verify_curve(data, dataset, **options)]
+    if isinstance(data, dict) and set(data) >= MARKS:
+        beside = options.pop("proof", None) or proof_beside(data, Path(file))
+        return [verify_near_best(data, dataset, proof=beside, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):
             raise DataError(
