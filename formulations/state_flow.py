@@ -271,21 +271,24 @@ class StateFlow(TreeFormulation):
     ) -> Claims:
         from milp_trees.engines.states import dual
 
+        if why := self.unproved(problem):
+            raise Unsupported(why)
         view, space = self.presolved_view(problem), problem.space
-        if why := self._unproved(view, space):
-            raise Unsupported(f"{self.name} writes no proofs {why}.")
         h, side = self._states(view, space), duals()["side"] if view.side else None
         return dual.claims(h, view, problem.view(CostMatrix), side, deadline)
 
-    def _unproved(self, view: CostMatrix, space: Any) -> str | None:
-        """For which kind of problem there are no proofs, or None."""
+    def unproved(self, problem: Problem) -> str | None:
+        if not self.proves:
+            return super().unproved(problem)
+        view, space = problem.view(CostMatrix), problem.space
+        why = ""
         if isinstance(space, RuleLists):
-            return "of rule lists, because its states hold only lists that may be better than a known one"
-        if view.structure or space.limits_leaves:
-            return "under limits on the leaves or constraints on the tree itself, because no multiplier stands for them"
-        if view.leaf_cost < 0 or (view.split_costs < 0).any():
-            return "for penalties below 0"
-        return None
+            why = "of rule lists, because its states hold only lists that may be better than a known one"
+        elif view.structure or problem.trees.limits_leaves:
+            why = "under limits on the leaves or constraints on the tree itself, because no multiplier stands for them"
+        elif view.leaf_cost < 0 or (view.split_costs < 0).any():
+            why = "for penalties below 0"
+        return f"{self.name} writes no proofs {why}." if why else None
 
     def decode(self, m: Any) -> Any:
         on = [c for c in m.columns if m.x[c].value > 0.5]

@@ -20,6 +20,7 @@ from milp_trees.studies import Study
 from milp_trees.studies.compare import Watcher, compare_problems, method_names
 from milp_trees.studies.solving import answer, path_of_sizes
 from milp_trees.verification.proof_files import prove, prover
+from milp_trees.verification.proof_folder import ProofFolder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +62,8 @@ def solve(
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble or str, optional
-        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`).
-        The time for making it does not count as time of the run.
+        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`),
+        whose time does not count as time of the run.
     reference : str, optional
         Another method that is run too, to fill in `result.agrees`; if it cannot take the problem,
         and for `"auto"`, the first by `judge_rank` that can.
@@ -79,8 +80,7 @@ def solve(
     progress : callable, optional
         Called with a `TracePoint` (seconds, incumbent, bound) whenever something is new, and at
         least about twice a second. If it returns True, the run stops with what it has, and
-        `result.limit` is `Limit.CALLBACK`. What it raises reaches the caller once nothing runs any
-        more.
+        `result.limit` is `Limit.CALLBACK`. What it raises reaches the caller when nothing runs.
     proof : path, optional
         File for a proof of the bound; the message of the result says why if there is none.
 
@@ -146,6 +146,7 @@ def compare(
     options: Mapping[str, Any] | None = None,
     test_data: Dataset | None = None,
     progress: bool | Watcher = False,
+    proofs: str | Path | None = None,
 ) -> Study:
     """Let methods compete: every method on every problem with every seed, under the same limits.
 
@@ -154,30 +155,31 @@ def compare(
     problem : Problem or sequence of Problems
     methods : names, optional
         For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas. By default every
-        combination of `formulations` and `solvers`. Rows carry these labels, without options that
-        have their default; two labels with the same options give one row.
+        combination of `formulations` and `solvers`. Rows carry these labels without default
+        options; equal ones give one row.
     formulations, solvers : names, "all", or "auto"
-        `"all"` solvers are those that are installed, `"auto"` is the one that comes with the
-        package.
+        `"all"` solvers are those installed, `"auto"` is the one that comes with the package.
     start : str, Tree or None, default="auto"
-        What formulations begin with; `"auto"` is the tree of the default method, if that method
-        needs no solver.
+        What formulations begin with; `"auto"`: the tree of the default method, if it needs no solver.
     reference : str or None, default="auto"
-        The method with which the answers are compared (column `agrees`). If it cannot take the
-        problem, and for `"auto"`, it is the first method by `judge_rank` that can.
+        The method with which answers are compared (column `agrees`). If it cannot take the problem,
+        and for `"auto"`, it is the first method by `judge_rank` that can.
     time_limit : float or None, default=60
         Seconds for each run.
     seeds : sequence of int, default=(0,)
         Seeds of solvers; every seed gives a row.
     store : path, optional
-        SQLite file to which a row is written as each run ends; the same call resumes a study that
-        was killed. A stored row is used again only for exactly the same run: label, problem, start,
+        SQLite file to which a row is written as each run ends; the same call resumes a killed
+        study. A stored row is used again only for exactly the same run: label, problem, start,
         limits, seed, options of the solver, test rows, and versions of the software.
     threads, memory_mb, node_limit, max_nonzeros, log_file, options, test_data
         As for `solve`, the same for every run.
     progress : bool or callable, default=False
-        True shows a bar with the current incumbent and gap on standard error; a callable is called
-        with every `Moment`. If it returns True, the run and the study stop with the rows so far.
+        True shows a bar with incumbent and gap on standard error; a callable is called with every
+        `Moment`. If it returns True, the run and the study stop with the rows so far.
+    proofs : path, optional
+        Folder for proof files, one per run whose method proves such answers. Each is checked.
+        Writing and checking have the limit of the run each, and do not count as its time.
 
     Returns
     -------
@@ -201,9 +203,7 @@ def compare(
     """
     problems = list(problem) if isinstance(problem, Iterable) else [problem]
     if not problems:
-        raise DataError(
-            "No problem was given; write mt.compare(problem, …), or a list of problems."
-        )
+        raise DataError("No problem was given; write mt.compare(problem, …), or give a list.")
     for each in problems:
         _check(each)
     names = method_names(methods, formulations, solvers, problems)
@@ -232,6 +232,7 @@ def compare(
             options=options,
             test_data=test_data,
             progress=watch,
+            prove=None if proofs is None else ProofFolder(proofs),
         )
 
 
@@ -278,8 +279,7 @@ def near_best(
     slack, relative, trivial, equal_tests
         See `NearBest`, which also defines which trees and which rule lists count as different.
     time_limit : float or None, default=60
-        Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a
-        smaller slack and says so.
+        Seconds. A run that is stopped gives the complete set for a smaller slack and says so.
     memory_mb : int, optional
         Estimated megabytes that the search may use; 2000 by default.
     progress : callable, optional

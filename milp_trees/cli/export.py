@@ -13,6 +13,9 @@ from milp_trees.cli.help import STORED
 from milp_trees.cli.stored import Stored
 from milp_trees.errors import DataError, MilpTreesError
 
+#: Time for checking the proof file of a result that is shown whole.
+CHECK_SECONDS = 60.0
+
 
 @app.command(rich_help_panel=STORED)
 @explained
@@ -35,7 +38,10 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write the model of a stored result in another language or format, which predicts the same."""
+    """Write the model of a stored result in another language or format, which predicts the same.
+
+    For a page, a proof file beside the result is checked, for up to a minute.
+    """
     from milp_trees.models.exporting import export as written
     from milp_trees.models.exporting import make_format
     from milp_trees.studies.predict import read_result
@@ -91,11 +97,32 @@ def _whole(stored: dict[str, Any], path: Path, data: Path | None) -> Any:
     from milp_trees.results.restore import problem_of
     from milp_trees.results.stored import result_from_json
 
+    stored = {**stored, "proof": _unchecked(stored.get("proof"))}
     try:
-        return result_from_json(stored, problem_of(stored["problem"], path=data))
+        result = result_from_json(stored, problem_of(stored["problem"], path=data))
     except MilpTreesError as error:
         if data is not None:
             raise
         why = f"Rows are not counted: {error}"
         typer.echo(why, err=True)
         return StoredModel(stored, _model(stored, path), why)
+    return _with_proof(result, path)
+
+
+def _unchecked(facts: Any) -> Any:
+    """The facts of a proof file, which is not believed to be checked because a file says so."""
+    return {**facts, "checked": False} if isinstance(facts, dict) else facts
+
+
+def _with_proof(result: Any, path: Path) -> Any:
+    """The result with its proof file checked, if that lies beside it."""
+    from milp_trees.verification.proved import proof_beside, with_checked_proof
+
+    beside = proof_beside({"proof": result.proof}, path)
+    if beside is None:
+        return result
+    try:
+        return with_checked_proof(result, beside, CHECK_SECONDS)
+    except DataError as error:  # a file of that name which is another one
+        typer.echo(str(error), err=True)
+        return result

@@ -171,6 +171,7 @@ def near_best(
     lists, permutations that predict alike count once.
     """
     from milp_trees.questions import NearBest
+    from milp_trees.results.near_best import near_best_json
     from milp_trees.studies.solving import answer
 
     writable(plot, out, proof)
@@ -202,25 +203,16 @@ def near_best(
         result = prove(proving, problem, result, proof, limits)
     kind = trees.noun.split()[-1]
     drawn = {f"{kind}s": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
-    used = trees.importance().astype(object)
-    questions = used.where(used.notna(), None).to_dict("records")
+    found = near_best_json(result, *drawn.values())
     if plot is not None:
         trees.plot().savefig(plot)
     if not as_json:
-        show_models(trees, questions, drawn)
+        show_models(trees, found[f"{trees.question}s"], drawn)
         if result.proof is not None:
             typer.echo(f"\nproof: {proof}")
     if proof is not None and result.proof is None:
         typer.echo(result.message, err=True)
-    shown = {
-        name: [
-            {"value": s.value.number, "exact": str(s.value.exact), kind: s.predictor.to_json()}
-            for s in of
-        ]
-        for name, of in drawn.items()
-    }
-    found = {**trees.to_json(), f"{trees.question}s": questions, **shown}
-    write(found if proof is None else {**found, "proof": result.proof}, out, as_json)
+    write(found, out, as_json)
     if trees.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
         raise typer.Exit(INTERRUPTED)

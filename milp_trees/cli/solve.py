@@ -264,6 +264,14 @@ def compare(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    proofs: Annotated[
+        Path | None,
+        typer.Option(
+            "--proofs",
+            help="Folder for a proof file of every run whose method proves its answer; each is checked.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     limits: Limits,
     option: SolverOption = None,
     out: Out = None,
@@ -297,6 +305,7 @@ def compare(
         out=out,
         as_json=as_json,
         quiet=options.quiet,
+        proofs=proofs,
     )
 
 
@@ -315,11 +324,14 @@ def compare_several(
     out: Path | None,
     as_json: bool,
     quiet: bool = False,
+    proofs: Path | None = None,
 ) -> None:
     """Compare methods on a problem, print the rows, and stop with the exit code of them all."""
     from milp_trees.studies import StoreError
     from milp_trees.studies.compare import compare_problems
+    from milp_trees.verification.proof_folder import ProofFolder
 
+    folder = None if proofs is None else ProofFolder(proofs)
     runs = len(names) * len(whole_numbers(seeds))
     helpers = [
         word
@@ -342,6 +354,7 @@ def compare_several(
                 options=solver_options(option),
                 test_data=test_data,
                 progress=live,
+                prove=folder,
             )
         except StoreError as error:
             if not hasattr(error, "study"):

@@ -220,7 +220,7 @@ def check_columns(asked: Iterable[str], names: Iterable[Any], who: str) -> None:
         Some are not there.
     """
     there = [str(n) for n in names]
-    lacking = [c for c in dict.fromkeys(asked) if c not in set(there)]
+    lacking = [c for c in dict.fromkeys(map(str, asked)) if c not in set(there)]
     if not lacking:
         return
     folded = {n.strip().casefold(): n for n in reversed(there)}

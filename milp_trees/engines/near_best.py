@@ -101,10 +101,11 @@ class NearBestTrees(Method):
         and what counts as different.
         """
         trees, question, space = result.trees, problem.question, problem.trees
-        if not isinstance(question, NearBest) or trees is None:
-            raise Unsupported(
-                "near-best proves numbers of trees; ask for all trees within a slack, and give it the time for one set."
-            )
+        if why := self.unproved(problem):
+            raise Unsupported(why)
+        assert isinstance(question, NearBest)
+        if trees is None:
+            raise Unsupported("near-best had no set of trees yet; give it more time.")
         from milp_trees.engines.near.proof import CountClaims
 
         given, view = problem.view(CostMatrix), problem.presolved_view()
@@ -119,6 +120,11 @@ class NearBestTrees(Method):
             "equal_tests": question.equal_tests,
         }
         return Claims(claims.collect(allowance - base), notes={"count": count})
+
+    def unproved(self, problem: Problem) -> str | None:
+        if isinstance(problem.question, NearBest):
+            return None
+        return "near-best proves numbers of trees; ask for all trees within a slack."
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

@@ -121,12 +121,16 @@ class SortedColumnsSearch(Method):
         """Give the one claim that the checker needs for up to three levels."""
         if result.status is not Status.OPTIMAL or result.value is None:
             raise Unsupported("dp-sorted proves optima; this run was stopped before it had one.")
+        if why := self.unproved(problem):
+            raise Unsupported(why)
         view, depth = problem.view(CostMatrix), problem.trees.max_depth
-        if depth is None or depth > 3:
-            raise Unsupported(
-                "dp-sorted writes proofs of trees of at most three levels; the method dp writes those of deeper ones."
-            )
         return Claims([(view.objective(result.predictor), depth, [])])
+
+    def unproved(self, problem: Problem) -> str | None:
+        depth = problem.trees.max_depth
+        if depth is not None and depth <= 3:
+            return None
+        return "dp-sorted writes proofs of trees of at most three levels; the method dp writes those of deeper ones."
 
 
 class Found(NamedTuple):

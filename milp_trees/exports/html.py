@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from milp_trees.errors import DataError
 from milp_trees.exports._program import Program
 from milp_trees.models.exporting import Export
-from milp_trees.pages.tree_page import check, tree_page
+from milp_trees.pages.tree_page import check, check_time, tree_page
 from milp_trees.registering import register
 
 
@@ -22,6 +23,11 @@ class Html(Export):
         Time for computing what else could be asked at the nodes; 0 for none.
     most : int, default=12
         Number of other splits that are listed per node.
+    proof : str, default=""
+        Proof file of the result, which is checked, so that the page says what it proves. `milp-trees
+        export` takes the one beside the stored result.
+    proof_seconds : float, default=60
+        Time for checking it; if it is over, the page says that the file was not checked.
     """
 
     name: ClassVar[str] = "html"
@@ -30,11 +36,26 @@ class Html(Export):
     of_result: ClassVar[bool] = True
     drawing: ClassVar[bool] = True
 
-    def __init__(self, title: str = "", seconds: float = 5.0, most: int = 12) -> None:
+    def __init__(
+        self,
+        title: str = "",
+        seconds: float = 5.0,
+        most: int = 12,
+        proof: str = "",
+        proof_seconds: float = 60.0,
+    ) -> None:
         check(seconds, most)
+        check_time(proof_seconds, "proof_seconds")
         self.title, self.seconds, self.most = title, seconds, most
+        self.proof, self.proof_seconds = proof, proof_seconds
 
     def write(self, model: Any) -> str:
+        if self.proof:
+            from milp_trees.verification.proved import with_checked_proof
+
+            if model.problem is None:
+                raise DataError(f"{self.proof} is not checked without the data. {model.why}")
+            model = with_checked_proof(model, self.proof, self.proof_seconds)
         columns = [
             {"name": c.name, "holds": c.holds, "may_be_missing": c.may_be_missing}
             for c in Program.of(model.predictor).columns

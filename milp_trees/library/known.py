@@ -10,10 +10,9 @@ from milp_trees.errors import Unsupported, VerificationError
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.results.result import Certificate, Result, Solution, Status
-from milp_trees.studies.agreement import choose_reference, units
+from milp_trees.studies.agreement import built_on, choose_reference, units
 from milp_trees.studies.estimate import named_formulation
 from milp_trees.verification.derive import (
-    built_on,
     derive,
     methods_for,
     refuse_contradiction,

@@ -10,7 +10,7 @@ import pandas as pd
 from milp_trees.measures.instances import LINE, PROBLEM, lines, numbers
 
 #: What stands behind an answer, as the column `belief` says it, the strongest first.
-BELIEFS = ("derived again", "claimed", "recomputed", "contradicted")
+BELIEFS = ("proved by file", "derived again", "claimed", "recomputed", "contradicted")
 #: Relative difference of values and bounds that rounding explains.
 ROUNDING = 1e-6
 

@@ -118,6 +118,9 @@ MEASURES = {
         "shifted geometric mean of the primal-dual integrals",
         _sgm("primal_dual_integral"),
     ),
+    "proved": Measure(
+        "proved", "answers whose proof file a checker accepted", _said("proved by file")
+    ),
     "derived": Measure("derived", "answers that were derived again", _said("derived again")),
     "claimed": Measure("claimed", "answers that one program claims", _said("claimed")),
     "contradicted": Measure("contradicted", "answers that are contradicted", _said("contradicted")),

@@ -118,7 +118,6 @@ class Method(ABC):
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence that explains why this method cannot take a problem, or None."""
-
         problem = problem.one_step() if problem.by_steps(self) else problem
         why = unsupported_reason(self, problem)
         if why:
@@ -155,9 +154,11 @@ class Method(ABC):
         Stopped
             A limit was reached.
         """
-        raise Unsupported(
-            f"{self.name} writes no proofs; methods that do are listed by milp-trees methods."
-        )
+        raise Unsupported(self.unproved(problem) or "")
+
+    def unproved(self, problem: Problem) -> str | None:
+        """Why no answer to a problem of this kind has a proof, in a sentence; None if one may."""
+        return None if self.proves else f"{self.name} writes no proofs."
 
     @abstractmethod
     def search(

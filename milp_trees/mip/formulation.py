@@ -179,7 +179,11 @@ class Formulation(ABC):
         Stopped
             A limit was reached.
         """
-        raise Unsupported(f"{self.name} writes no proofs.")
+        raise Unsupported(self.unproved(problem) or "")
+
+    def unproved(self, problem: Problem) -> str | None:
+        """As `Method.unproved`."""
+        return None if self.proves else f"{self.name} writes no proofs."
 
     def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
         """Solver options that the formulation suggests for a view.

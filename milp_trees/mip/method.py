@@ -101,6 +101,9 @@ class FormulationMethod(Method):
     def proves(self) -> bool:  # type: ignore[override]
         return self.formulation.proves
 
+    def unproved(self, problem: Problem) -> str | None:
+        return self.formulation.unproved(problem)
+
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         return proving.claims(self, problem, limits)
 

@@ -54,9 +54,7 @@ def claims(method: Pair, problem: Problem, limits: Limits) -> Claims:
     """
     formulation, deadline = method.formulation, Deadline.after(limits.time)
     if not formulation.proves:
-        raise Unsupported(
-            f"{method.name} writes no proofs; methods that do are listed by milp-trees methods."
-        )
+        raise Unsupported(f"{method.name} writes no proofs.")
     why = within(limits.time, lambda: formulation.unsupported(problem))
     if why:
         raise Unsupported(why)

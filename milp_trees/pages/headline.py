@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.results.counted import counted
+
 if TYPE_CHECKING:
     from milp_trees.pages.content import Content
 
@@ -27,10 +29,10 @@ def headline(content: Content) -> tuple[str, list[str]]:
     seeds = {row["seed"] for row in rows}
     limits = sorted({row["time_limit"] for row in rows if row["time_limit"] is not None})
     what = (
-        f"{_count(len({row['variant'] for row in rows}), 'method')} on "
-        f"{_count(len(content.problems), 'problem')} ({kinds})"
+        f"{counted(len({row['variant'] for row in rows}), 'method')} on "
+        f"{counted(len(content.problems), 'problem')} ({kinds})"
         f"{f', made from the data {_listed(data, 3 if long else 6)}' if data else ''}"
-        f"{f', with {len(seeds)} seeds' if len(seeds) > 1 else ''}: {_count(len(rows), 'run')}"
+        f"{f', with {len(seeds)} seeds' if len(seeds) > 1 else ''}: {counted(len(rows), 'run')}"
     )
     most = _listed([f"{x:g}" for x in limits], 4)
     limit = f", each with at most {most} second{'' if most == '1' else 's'}" if limits else ""
@@ -79,10 +81,6 @@ def natural(name: str) -> list[tuple[int, str]]:
     """A key that sorts the numbers in names as numbers: `seed=2` is before `seed=10`."""
     parts = re.findall(r"\d+|\D+", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _listed(names: list[str], most: int) -> str:

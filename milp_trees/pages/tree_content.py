@@ -9,6 +9,7 @@ import numpy as np
 
 from milp_trees.models.draw import action_colour, leaf_counts
 from milp_trees.models.nodes import Leaf
+from milp_trees.results.belief import proof_text, words
 from milp_trees.results.json import json_safe
 from milp_trees.results.tables import summary
 
@@ -110,7 +111,8 @@ def certificate(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = {
         **{name: facts[name] for name in ("method", "status", "value") if name in facts},
         "bound": claim,
-        "proof": _proof(row.get("proof")),
+        "belief": words(row),
+        "proof": _proof(row),
         "recomputed by this package": "; ".join(row["checked"]) or "nothing",
         "task": _spelled(problem["task"]),
         "space of models": _spelled(problem["space"]),
@@ -122,12 +124,12 @@ def certificate(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, text) for name, text in facts.items() if text]
 
 
-def _proof(facts: Mapping[str, Any] | None) -> str:
-    if not facts:
+def _proof(row: Mapping[str, Any]) -> str:
+    """The proof file of a row, and whether it was checked."""
+    if not row.get("proof"):
         return ""
-    return (
-        f"{facts['claims']} claims in {facts['file']}, which milp-trees check takes with the data"
-    )
+    checked = "checked" if row["proof"].get("checked") else "not checked here"
+    return f"{proof_text(row)}; {checked}; milp-trees check takes it with the data"
 
 
 def _spelled(part: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from milp_trees.pages.alternatives import alternatives
 from milp_trees.pages.single_file import single_file
 from milp_trees.pages.tree_content import certificate, labels, outline, tree_nodes
 from milp_trees.pages.vendor import libraries
+from milp_trees.results.counted import counted
 
 if TYPE_CHECKING:
     from milp_trees.results.result import Result
@@ -118,10 +119,15 @@ def tree_page(
 
 def check(seconds: float, most: int) -> None:
     """Raise DataError if a limit of the page makes no sense."""
-    if not 0 <= seconds <= 86_400:
-        raise DataError(f"seconds must be between 0 and 86400; got {seconds!r}.")
+    check_time(seconds)
     if not 1 <= most <= 1000:
         raise DataError(f"most must be a whole number from 1 to 1000; got {most!r}.")
+
+
+def check_time(seconds: float, name: str = "seconds") -> None:
+    """Raise DataError if a time makes no sense."""
+    if not 0 <= seconds <= 86_400:
+        raise DataError(f"{name} must be between 0 and 86400; got {seconds!r}.")
 
 
 def _title(row: Mapping[str, Any], model: Any) -> str:
@@ -133,9 +139,9 @@ def _headline(row: Mapping[str, Any], model: Any) -> list[str]:
     """What the model is, and what is known about how good it can be."""
     noun, facts = model.noun, dict(certificate(row))
     size = (
-        f"{model.length} {'rule' if model.length == 1 else 'rules'} and a default rule"
+        f"{counted(model.length, 'rule')} and a default rule"
         if hasattr(model, "rules")
-        else f"depth {model.depth} and {model.n_leaves} {'leaf' if model.n_leaves == 1 else 'leaves'}"
+        else f"depth {model.depth} and {counted(model.n_leaves, 'leaf', 'leaves')}"
     )
     first = f"A {noun} of {size}, made by {row['method']} for {facts['data']}. Its value: {facts['value']}."
     if row["bound"] is None:
@@ -163,7 +169,7 @@ def _certificate(row: Mapping[str, Any]) -> str:
     return (
         f'<table class="facts"><tbody>{lines}</tbody></table>'
         f'<p id="verify">To check it, save the result that this page holds and {command}: the value is recomputed '
-        "from the model, and the bound is derived again.</p>"
+        "from the model, and the bound is derived again, or its proof file is checked.</p>"
     )
 
 

@@ -19,6 +19,7 @@ from milp_trees.planning.plan import PlannedProblem, PlannedRun
 from milp_trees.planning.problems import count
 from milp_trees.planning.source import Source
 from milp_trees.problem import Problem
+from milp_trees.results.counted import counted, spaced
 from milp_trees.studies.attempt import default_start
 from milp_trees.studies.identity import Statement, run_key
 
@@ -66,12 +67,8 @@ def refuse_too_many(spec: Any, source: Source) -> None:
         table = spec.problems[where]
         raise source.error(
             ("problems", where),
-            f"The SPEC asks for up to {_spaced(total)} runs, and a study has at most {_spaced(MOST_RUNS)}; the problems {table.name!r} alone are {_many(count(table), 'problem')} with up to {_spaced(largest)} runs. Shorten a list, or make several studies.",
+            f"The SPEC asks for up to {spaced(total)} runs, and a study has at most {spaced(MOST_RUNS)}; the problems {table.name!r} alone are {counted(count(table), 'problem')} with up to {spaced(largest)} runs. Shorten a list, or make several studies.",
         )
-
-
-def _spaced(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
 
 
 @dataclass
@@ -168,7 +165,7 @@ class Expansion:
             return
         if len(self._keys) == MOST_RUNS:
             raise self.source.error(
-                pair.chosen.path, f"There are more than {_spaced(MOST_RUNS)} runs; shorten a list."
+                pair.chosen.path, f"There are more than {spaced(MOST_RUNS)} runs; shorten a list."
             )
         reference = pair.settings["reference"]
         run = PlannedRun(
@@ -241,18 +238,14 @@ class Expansion:
 
     def _notes(self) -> Iterator[str]:
         for label, number in self._other_kind.items():
-            yield f"{label} searches models of another kind than {_many(number, 'problem')}, and has no runs there."
+            yield f"{label} searches models of another kind than {counted(number, 'problem')}, and has no runs there."
         for start, number in self._no_start.items():
-            yield f"The start {start} makes models of another kind for {_many(number, 'pair')} of a problem and a method, which have no runs with it."
+            yield f"The start {start} makes models of another kind for {counted(number, 'pair')} of a problem and a method, which have no runs with it."
         if self._same:
-            yield f"{_many(self._same, 'run')} would be exactly the same as another one (by its key), and {'is' if self._same == 1 else 'are'} made once."
+            yield f"{counted(self._same, 'run')} would be exactly the same as another one (by its key), and {'is' if self._same == 1 else 'are'} made once."
         for i, number in enumerate(self.excluded):
             place = self.source.where(("exclude", i))
-            yield f"The exclusion at {place} leaves out {_many(number, 'run')}."
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{_spaced(number)} {noun}{'' if number == 1 else 's'}"
+            yield f"The exclusion at {place} leaves out {counted(number, 'run')}."
 
 
 @dataclass

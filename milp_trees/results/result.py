@@ -13,8 +13,8 @@ from milp_trees.limits import Limit as Limit
 from milp_trees.models.exporting import Exportable
 from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
+from milp_trees.results.html_tables import row_html
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
-from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ class Result(Exportable):
     agrees : bool or None
         Comparison with the reference: True if proven and equal, False if proven and different, or
         if a bound contradicts the other's value.
+    derived_by : str or None
+        Label of the reference, if it agrees and has no part in common with the method.
     message : str
         A sentence for the user: why there is no answer, or a warning.
     trees : TreeSet, RuleListSet or None
@@ -132,8 +134,9 @@ class Result(Exportable):
         What the search held at moments of its run: equally long lists by name
         (`milp_trees.results.history`). None for methods that keep none.
     proof : mapping or None
-        The proof file that was written for the result: `file`, `sha256`, `claims`, `bytes` and the
-        `seconds` it took. None if none was written.
+        The proof file that was written for the result: `file`, `sha256`, `claims`, `bytes`, the
+        `seconds` it took, and `checked`: whether a checker accepted the file. None if none was
+        written.
     """
 
     problem: Problem
@@ -160,6 +163,7 @@ class Result(Exportable):
     complete: bool | None = None
     history: Mapping[str, Any] | None = None
     proof: Mapping[str, Any] | None = None
+    derived_by: str | None = None
 
     @property
     def predictor(self) -> Any:
@@ -281,6 +285,7 @@ class Result(Exportable):
             "proved_by": self.certificate.proved_by,
             "checked": list(self.certificate.checked),
             "agrees": self.agrees,
+            "derived_by": self.derived_by,
             "seconds": self.seconds,
             "times": dict(self.times),
             "sizes": dict(self.model_size),

@@ -100,4 +100,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         complete=None if front is None else front["complete"],
         history=data.get("history"),
         proof=data.get("proof"),
+        derived_by=data.get("derived_by"),
     )

@@ -1,11 +1,13 @@
-"""Rows of results as tables for a terminal and as HTML."""
+"""Rows of results as tables for a terminal."""
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from milp_trees.results.belief import proof_text, words
+from milp_trees.results.counted import spaced
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,6 +23,7 @@ ANSWER_COLUMNS = (
     "proved by",
     "seconds",
     "agrees",
+    "belief",
 )
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes", "start accepted")
@@ -57,6 +60,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "seconds": _seconds(row["seconds"]),
         "start accepted": accepted,
         "agrees": {True: "yes", False: "NO", None: "–"}[row["agrees"]],
+        "belief": words(row) or "–",
         **{name: _whole(sizes.get(name)) for name in ("variables", "binaries", "rows", "nonzeros")},
         "build s": _seconds(times.get("build")),
         "hand-over s": _seconds(times.get("hand_over")),
@@ -95,7 +99,7 @@ def rich_tables(
     list of rich.table.Table
     """
     rows = list(rows)
-    answer, search = _answer(rows), _search(rows)
+    answer, search = answer_columns(rows), search_columns(rows)
     if width < 90:  # objective and bound tell the gap
         answer = tuple(name for name in answer if name != "gap")
     if width >= 180:
@@ -104,17 +108,24 @@ def rich_tables(
         parts = (
             [MODEL_COLUMNS, search + answer] if width >= 125 else [MODEL_COLUMNS, search, answer]
         )
-    return [_rich_table(rows, (*_who(rows), *columns), reference) for columns in parts]
+    return [
+        _rich_table(rows, (*identifying_columns(rows), *columns), reference) for columns in parts
+    ]
 
 
-def _answer(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Columns about the answer; where a row has no bound of its own, gaps are to the best one."""
+def answer_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Columns about the answer; where a row has no bound of its own, gaps are to the best one.
+
+    What stands behind each row is told where proof files were asked for.
+    """
     told = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
-    without = "gap" if told else "gap to best"
-    return tuple(name for name in ANSWER_COLUMNS if name != without)
+    without = {"gap" if told else "gap to best"}
+    if not any(row.get("proof") for row in rows):
+        without.add("belief")
+    return tuple(name for name in ANSWER_COLUMNS if name not in without)
 
 
-def _search(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
+def search_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """Columns about the search; without starts there is nothing to say of them."""
     none = len(rows) > 1 and not any(row["start"] for row in rows)
     return SEARCH_COLUMNS[:-1] if none else SEARCH_COLUMNS
@@ -130,7 +141,7 @@ def _prover(row: Mapping[str, Any]) -> str:
     return "itself" if who == row["method"] else re.sub(r" \d+(\.\d+)+", "", who)
 
 
-def _who(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def identifying_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Columns that identify the run of a row: the method, and what else differs between rows."""
     shown = [_problem_cells(row) for row in rows]
     several = [name for name in PROBLEM_COLUMNS if len({one[name] for one in shown}) > 1]
@@ -155,9 +166,10 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
             "start accepted",
             "proved by",
             "agrees",
+            "belief",
         )
         # A narrow terminal breaks names of methods and of who proved a bound, and cuts nothing.
-        breaks = name in ("method", "problem", "data", "task", "proved by")
+        breaks = name in ("method", "problem", "data", "task", "proved by", "belief")
         table.add_column(
             heading,
             justify="left" if words else "right",
@@ -209,19 +221,14 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
             if verbose and row["start"].get("method")
             else "",
         ),
-        ("proof", _proof(row.get("proof"))),
+        ("proof", proof_text(row)),
         ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("group", group_text(row["problem"].get("group"))),
-        ("tests", _scope(_lost(row))),
+        ("tests", scope_text(_lost(row))),
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
-
-
-def _proof(facts: Mapping[str, Any] | None) -> str:
-    """The proof file of a result; empty if there is none."""
-    return f"{facts['file']}: {facts['claims']} claims, {facts['bytes']} bytes" if facts else ""
 
 
 def _value(row: Mapping[str, Any]) -> str:
@@ -250,7 +257,7 @@ def _status(row: Mapping[str, Any]) -> str:
     }.get(row["status"], row["status"])
 
 
-def _scope(loss: str) -> str:
+def scope_text(loss: str) -> str:
     """The set of features to which optimality refers, if some are missing; else empty."""
     return f"claims are about these tests only: {loss}" if loss else ""
 
@@ -305,7 +312,7 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             "data*: the data give this bound before any search; the method proved no better one"
         ] = None
     for row in rows:
-        scope = _scope(_lost(row))
+        scope = scope_text(_lost(row))
         if scope:
             out[f"tests: {scope}"] = None
         group = group_text(row["problem"].get("group"))
@@ -319,17 +326,11 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _short(value: float | None) -> str:
-    return (
-        "–"
-        if value is None
-        else f"{value:,}".replace(",", " ")
-        if isinstance(value, int)
-        else f"{value:.6g}"
-    )
+    return "–" if value is None else spaced(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def _whole(value: int | None) -> str:
-    return "–" if value is None else f"{int(value):,}".replace(",", " ")
+    return "–" if value is None else spaced(int(value))
 
 
 def _seconds(value: float | None) -> str:
@@ -342,58 +343,7 @@ def _percent(gap: float | None, objective: float | None, bound: float | None) ->
     return f"{100 * gap:.1f} %"
 
 
-# -- HTML ------------------------------------------------------------------------------------------
-
-
-def row_html(row: Mapping[str, Any], loss: str) -> str:
-    """One result as an HTML table.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-    loss : str
-        What the binary features lose against the columns they were made from.
-    """
-    shown = cells(row)
-    claimed = f" (claimed by {row['proved_by']})" if row["proved_by"] else ""
-    facts = {
-        "method": row["method"],
-        "status": shown["status"],
-        row["unit"]: shown["objective"],
-        "bound": shown["bound"] + claimed,
-        "gap": shown["gap"],
-        "seconds": shown["seconds"],
-        "recomputed by us": "; ".join(row["checked"]) or "nothing",
-        "agrees with the reference": shown["agrees"],
-        "group": group_text(row["problem"].get("group")),
-        "tests": _scope(loss),
-        "message": row["message"],
-    }
-    lines = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(k)}</th>"
-        f"<td style='text-align:left'>{html.escape(v)}</td></tr>"
-        for k, v in facts.items()
-        if v
-    )
-    return f"<table>{lines}</table>"
-
-
 def same_in_all(rows: Sequence[Mapping[str, Any]]) -> str:
     """Data, depth, task and seed that all rows of a comparison share, as a text."""
-    same, shown = _problem_cells(rows[0]) if rows else {}, _who(rows)
+    same, shown = _problem_cells(rows[0]) if rows else {}, identifying_columns(rows)
     return ", ".join(f"{name} {same[name]}" for name in same if name not in shown)
-
-
-def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A comparison as an HTML table; what is the same in all rows stands above it."""
-    rows = list(rows)
-    columns = (*_who(rows), *MODEL_COLUMNS, *_search(rows), *_answer(rows))
-    head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"
-        for row in rows
-    )
-    said = same_in_all(rows)
-    caption = f"<caption>{html.escape(said)}</caption>" if said else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

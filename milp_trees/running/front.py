@@ -24,6 +24,7 @@ from milp_trees.running.interrupts import Interrupts
 from milp_trees.running.merging import Merging
 from milp_trees.running.presence import Heart, Presence
 from milp_trees.running.rounds import Round, fingerprint
+from milp_trees.studies.derivers import credit_derivers
 from milp_trees.studies.study import Study
 
 #: Seconds between two looks at the files of the workers: at first and while rows come, and at most.
@@ -377,4 +378,5 @@ class Front:
         """The study with the rows of the plan, in its order."""
         found = {row["key"]: row for row in study.store.rows()}
         study.rows = [found[run.key] for run in self.plan.runs if run.key in found]
+        credit_derivers(study.rows)
         return study

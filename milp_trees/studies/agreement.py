@@ -71,6 +71,20 @@ def base_name(method: str) -> str:
     return method.partition(":")[0].partition("@")[0]
 
 
+def built_on(method: str) -> frozenset[str]:
+    """Names of the parts that a method is built on.
+
+    Two methods are independent if they have no part in common.
+    """
+    base, solver = base_name(method), method.partition("@")[2]
+    plugin: Any = registry.classes("formulations" if solver else "methods").get(base)
+    parts = {base, *getattr(plugin, "shares", ())}
+    if solver:
+        named = registry.classes("solvers").get(solver)
+        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(named, "shares", ()))}
+    return frozenset(parts)
+
+
 def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | None:
     """The reference for one method.
 
@@ -97,12 +111,16 @@ def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | 
 
 
 def with_agreement(result: Result, reference: Result | None) -> Result:
-    """The result with `agrees` filled in.
+    """The result with `agrees` and `derived_by` filled in.
 
     True: both are proven and equal. False: both are proven and different, or the bound or incumbent
     of one contradicts the other. None: none of these.
     """
-    return replace(result, agrees=None if reference is None else agreement(result, reference))
+    if reference is None:
+        return replace(result, agrees=None, derived_by=None)
+    agrees = agreement(result, reference)
+    alone = agrees and not built_on(result.method) & built_on(reference.method)
+    return replace(result, agrees=agrees, derived_by=reference.method if alone else None)
 
 
 def agreement(result: Result, reference: Result) -> bool | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from milp_trees.results.belief import BELIEFS, belief
+
 #: Every column in its order, with what it holds. Scores on test rows follow in columns `score_NAME`.
 #: Times are seconds; a missing entry means that it does not apply or was not recorded.
 COLUMNS: dict[str, str] = {
@@ -63,10 +65,10 @@ COLUMNS: dict[str, str] = {
     "contradict each other",
     "leaves": "leaves of the tree or pruned ensemble, or rules of the list with its default rule",
     # what stands behind it
-    "belief": "recomputed: a value without a claim of a bound; claimed: a bound that one program "
-    "states; derived again: proven twice, by methods that share nothing; contradicted: it does "
-    "not agree with the reference",
+    "belief": "; ".join(f"{word}: {meaning}" for word, meaning in BELIEFS.items()),
     "claimed_by": "program on whose word alone the bound stands, if the belief is `claimed`",
+    "derived_by": "method that proved the same and shares nothing with the method of the run",
+    "proof": "proof file of the run, if the belief is `proved by file`",
     "checked": "what was recomputed or checked on the model, apart from the method",
     # where and how it ran
     "number": "place of the run in the plan of its study; rows are in the order in which runs ended",
@@ -107,7 +109,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as one level of plain values, with the names and the order of `COLUMNS`."""
     problem, run, start = row["problem"], row.get("run") or {}, row["start"]
     limits, options = run.get("limits") or {}, row["options"]
-    belief = _belief(row)
+    believed = belief(row)
     found = {
         "name": run.get("name") or row.get("problem_key", ""),
         "group": run.get("group"),
@@ -137,8 +139,10 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "start_value": start.get("value"),
         "start_accepted": start.get("accepted"),
         "leaves": _leaves(row["predictor"]),
-        "belief": belief,
-        "claimed_by": row["proved_by"] if belief == "claimed" else None,
+        "belief": believed,
+        "claimed_by": row["proved_by"] if believed == "claimed" else None,
+        "derived_by": row.get("derived_by"),
+        "proof": row["proof"]["file"] if believed == "proved by file" else None,
         "checked": "; ".join(row["checked"]),
         **{name: run.get(name) for name in _RUN},
         "crashes": len(run.get("crashes") or ()),
@@ -188,19 +192,6 @@ def method_columns(
 
 def _written(options: Mapping[str, Any]) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(options.items()))
-
-
-def _belief(row: Mapping[str, Any]) -> str | None:
-    """The word for what stands behind a row's answer; None for a row without an answer."""
-    if row["agrees"] is False:
-        return "contradicted"
-    if row["status"] in ("unsupported", "error"):
-        return None
-    if row["agrees"]:
-        return "derived again"
-    if row["bound"] is not None or row["status"] == "infeasible":
-        return "claimed"
-    return "recomputed" if row["objective"] is not None and row["checked"] else None
 
 
 def _leaves(predictor: Mapping[str, Any] | None) -> int | None:

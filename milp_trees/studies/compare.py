@@ -19,7 +19,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Result, TracePoint
 from milp_trees.studies.attempt import AUTO, named_method
-from milp_trees.studies.one_run import RUN, Bench, Case
+from milp_trees.studies.one_run import RUN, Bench, Case, Prove
 from milp_trees.studies.store import StoreError
 from milp_trees.studies.study import Study
 
@@ -134,6 +134,7 @@ class Comparison:
     options: Mapping[str, Any]
     test_data: Dataset | None
     watch: Watcher | None
+    prove: Prove | None = None
     number: int = 0
     total: int = 0
 
@@ -184,7 +185,7 @@ class Comparison:
 
     def _bench(self, problem: Problem, names: list[str]) -> Bench:
         case = Case(problem, self.limits, self.start, self.reference, tuple(names), self.test_data)
-        return Bench(case, self.study)
+        return Bench(case, self.study, prove=self.prove)
 
     def _row(self, bench: Bench, name: str, seed: int) -> None:
         self.number += 1
@@ -220,6 +221,7 @@ def compare_problems(
     options: Mapping[str, Any] | None = None,
     test_data: Dataset | None = None,
     progress: Watcher | None = None,
+    prove: Prove | None = None,
 ) -> Study:
     """Run a comparison; see `milp_trees.compare`, which reads the arguments of the user.
 
@@ -243,11 +245,15 @@ def compare_problems(
         Rows left out of the problems, for the scores.
     progress : callable, optional
         Called with every `Moment`.
+    prove : callable, optional
+        Adds proofs to the results of the runs.
 
     Returns
     -------
     Study
     """
     study = Study(store)
-    settings = Comparison(study, limits, start, reference, options or {}, test_data, progress)
+    settings = Comparison(
+        study, limits, start, reference, options or {}, test_data, progress, prove
+    )
     return settings.all(problems, names, seeds)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 #: role is never used in place of the other.
 RUN, HELPER = "run", "reference"
 
+#: Adds a proof to a result, from its method, the fingerprint of the run and its limits.
+Prove = Callable[[Method, Result, str, Limits], Result]
 #: Called with a point of the trace while a run searches; first with None, when it begins.
 Tell = Callable[[TracePoint | None], Any]
 
@@ -135,12 +137,21 @@ class Bench:
     judged_by : Bench, optional
         The same problem with its rows and columns in another order, whose reference judges these
         runs too.
+    prove : callable, optional
+        Adds proofs to the results of the runs.
     """
 
-    def __init__(self, case: Case, shelf: Shelf, judged_by: Bench | None = None) -> None:
+    def __init__(
+        self,
+        case: Case,
+        shelf: Shelf,
+        judged_by: Bench | None = None,
+        prove: Prove | None = None,
+    ) -> None:
         self.case = case
         self.shelf = shelf
         self.judged_by = judged_by
+        self.prove = prove
         self._judge: tuple[Result | None] | None = None
         self._start: tuple[Start] | None = None
         self._other: tuple[Result | None] | None = None
@@ -232,6 +243,10 @@ class Bench:
             if tell is not None:
                 tell(None)
             result = attempt(method, case.problem, limits, begin, tell, case.test)
+        if self.prove is not None:
+            proved = self.prove(method, result, key, limits)
+            fresh = fresh or proved is not result
+            result = proved
         judge = self._of(self.judge, result.method)
         result = with_agreement(result, judge if judge is not None else self._judge_of_judge)
         return Made(result, key, seed, fresh, origin(method, case.problem))

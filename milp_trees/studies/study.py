@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import MilpTreesError
+from milp_trees.results.html_tables import rows_html
 from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
-from milp_trees.results.tables import plain_table, reasons, rows_html, same_in_all
+from milp_trees.results.tables import plain_table, reasons, same_in_all
 from milp_trees.studies.columns import COLUMNS, flat
+from milp_trees.studies.derivers import credit_derivers
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import Made
 from milp_trees.studies.recalled import is_final, recalled
@@ -70,6 +72,7 @@ class Study:
             raise StoreError(f"There is no study file {path}.")
         study = cls(path, read_only=True)
         study.rows = list(study.store.rows())
+        credit_derivers(study.rows)
         return study
 
     # -- filling ---------------------------------------------------------------------------------------------
@@ -126,6 +129,7 @@ class Study:
         row = made.row()
         self._problems[row["problem_key"]] = made.result.problem
         self.rows.append(row)
+        credit_derivers(one for one in self.rows if one["problem_key"] == row["problem_key"])
 
     # -- reading ---------------------------------------------------------------------------------------------
 

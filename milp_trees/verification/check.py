@@ -23,7 +23,8 @@ from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
 from milp_trees.verification.front import HISTORY as OF_FRONTS
 from milp_trees.verification.front import check_front, derive_front
-from milp_trees.verification.proved import check_facts, proof_beside, proved_by
+from milp_trees.verification.near_best import MARKS, verify_near_best
+from milp_trees.verification.proved import check_facts, proof_beside, proved_within
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import check_scores, check_value
 from milp_trees.verification.verdict import Verification
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 #: Other things that commands store, with the fields by which they are recognised.
 OTHERS = {
-    "a set of models near the best": {"count", "covered", "optimum"},
     "the best models of all sizes": {"penalties", "sizes", "proven"},
 }
 
@@ -59,13 +59,14 @@ def verify(
     path : path, optional
         The present place of the data file.
     time_limit : float, default=60
-        Seconds for deriving the claim with other methods.
+        Seconds for checking the proof file, and as many for deriving the claim with other methods
+        if there is none or it was not checked in time.
     expect : mapping, optional
         Requirements on the problem, by their place in `Statement.to_json`, for example
         `{"space.max_depth": 2}`.
     proof : path, optional
         The proof file of the result, which is checked instead of deriving the claim again, unless
-        it proves less than the result states.
+        it proves less than the result states, or the check takes too long.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def verify(
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
         limits = Limits(time=time_limit)
-        found = "" if proof is None else proved_by(read, proof)
+        found = "" if proof is None else proved_within(read, proof, time_limit)
         weak = (found,) if isinstance(found, str) and found else ()
         if isinstance(found, str):
             found = (derive_front if front else derive)(read, limits)
@@ -166,6 +167,9 @@ def verify_file(
         if options.get("proof") is None:
             options = {**options, "proof": proof_beside(data, Path(file))}
         return [verify_curve(data, dataset, **options)]
+    if isinstance(data, dict) and set(data) >= MARKS:
+        beside = options.pop("proof", None) or proof_beside(data, Path(file))
+        return [verify_near_best(data, dataset, proof=beside, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):
             raise DataError(

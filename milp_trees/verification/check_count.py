@@ -83,6 +83,16 @@ class Trees:
     def count(self):
         return sum(self.table.values())
 
+    @property
+    def costs(self):
+        """The numbers of trees by Z."""
+        out: dict[int, int] = {}
+        base = int(self.of.base.sum())
+        for key, count in self.table.items():
+            Z = key // self.radix + base
+            out[Z] = out.get(Z, 0) + count
+        return out
+
     def actions(self, sums):
         """The cheapest action, the first of ties, of rows with these sums."""
         costs = np.concatenate([sums[1 : len(sums) - len(self.of.least)], 0 * sums[:1]])
@@ -231,13 +241,17 @@ class Trees:
 
 
 class Verdict(NamedTuple):
-    """So many trees have Z of at most the allowance; `optimum` is the least Z."""
+    """So many trees have Z of at most the allowance; `optimum` is the least Z.
+
+    `costs` has the number of trees for every Z.
+    """
 
     proved: bool
     trees: int
     allowance: int
     optimum: int | None
     sentence: str
+    costs: dict[int, int]
 
 
 def check(lines: Any, data: Any = None) -> Verdict:
@@ -261,17 +275,18 @@ def check(lines: Any, data: Any = None) -> Verdict:
     need(low == s["bound"], f"The claims prove the bound {low}, and the file says {s['bound']}.")
     base = int(instance.base.sum())
     trees = Trees(instance, s["depth"], s["leaves"], allowance - base, trivial, equal)
-    need(trees.count == count, f"There are {trees.count} trees, and the file says {count}.")
-    optimum = min(trees.table) // trees.radix + base if trees.table else None
+    need(trees.count == count, f"The number of trees is {trees.count}, and the file says {count}.")
+    optimum = min(trees.costs, default=None)
 
     def natural(Z):
         value = Fraction(s["offset"]) + Fraction(s["scale"]) * Z
         return f"{value if value.denominator == 1 else f'{float(value):.10g} ({value})'}"
 
     least = "most" if Fraction(s["scale"]) > 0 else "least"
-    sentence = f"counted: {count} trees have at {least} {natural(allowance)} {s['unit']}".rstrip()
+    have = "tree has" if count == 1 else "trees have"
+    sentence = f"counted: {count} {have} at {least} {natural(allowance)} {s['unit']}".rstrip()
     sentence += "" if optimum is None else f"; the best of them has {natural(optimum)}"
-    return Verdict(True, count, allowance, optimum, sentence)
+    return Verdict(True, count, allowance, optimum, sentence, trees.costs)
 
 
 def main(arguments, check=check):

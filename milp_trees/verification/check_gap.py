@@ -171,8 +171,9 @@ def check(lines: Any, data: Any = None) -> Any:
     value = offset + scale * V
     shown = f"{value}" if value.denominator == 1 else f"{float(value):.10g} ({value})"
     less = "more" if scale < 0 else "less"
+    sets = "1 set" if len(trees.states) == 1 else f"{len(trees.states)} sets"
     said = f"proved: {shown}  (no tree of this space that keeps the side rows has {less}; the claims prove "
-    said += f"{float(offset + scale * found.bound):.10g}, and {len(trees.states)} sets of rows the rest)"
+    said += f"{float(offset + scale * found.bound):.10g}, and {sets} of rows the rest)"
     return found._replace(proved=True, bound=V, sentence=said)
 
 

@@ -22,7 +22,7 @@ from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.registering.labels import FORMULATIONS_EFFORT
 from milp_trees.results.result import Limit, Result, Status
-from milp_trees.studies.agreement import base_name, crosses, units
+from milp_trees.studies.agreement import built_on, crosses, units
 from milp_trees.studies.attempt import attempt
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
@@ -203,20 +203,6 @@ def _ordered(found: list[tuple[int, int, str]], maker: str) -> tuple[list[str], 
         (name for name in names if built_on(name) & own), key=lambda name: name != maker
     )
     return independent, sharing
-
-
-def built_on(method: str) -> frozenset[str]:
-    """Names of the parts that a method is built on.
-
-    Two methods are independent if they have no part in common.
-    """
-    base, solver = base_name(method), method.partition("@")[2]
-    plugin: Any = registry.classes("formulations" if solver else "methods").get(base)
-    parts = {base, *getattr(plugin, "shares", ())}
-    if solver:
-        named = registry.classes("solvers").get(solver)
-        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(named, "shares", ()))}
-    return frozenset(parts)
 
 
 def _engines(

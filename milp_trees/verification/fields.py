@@ -64,14 +64,20 @@ def _point(value: Any) -> bool:
 
 def stated_proof(value: Any) -> bool:
     """Facts of a proof file; its name has no folder, as it lies beside the result."""
-    if not isinstance(value, Mapping) or set(value) != set(PROOF):
+    # Results of earlier versions do not say whether the file was checked.
+    if not isinstance(value, Mapping) or {*value, "checked"} != set(PROOF):
         return False
-    return all(check(value[key]) for key, check in PROOF.items()) and not (
-        set("/\\") & set(value["file"])
-    )
+    return all(PROOF[key](value[key]) for key in value) and not set("/\\") & set(value["file"])
 
 
-PROOF = {"file": name, "sha256": name, "claims": count, "bytes": count, "seconds": amount}
+PROOF = {
+    "file": name,
+    "sha256": name,
+    "claims": count,
+    "bytes": count,
+    "seconds": amount,
+    "checked": truth,
+}
 
 #: Every field of a stored result: its check, and the same in words.
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -95,6 +101,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "proved_by": (optional(name), "a name or null"),
     "checked": (listed(name), "a list of texts"),
     "agrees": (optional(truth), "true, false or null"),
+    "derived_by": (optional(name), "a name or null"),
     "seconds": (amount, "a number of at least 0"),
     "times": (each(amount), "numbers of at least 0 by name"),
     "sizes": (each(amount), "numbers of at least 0 by name"),
@@ -109,14 +116,14 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "history": (optional(is_history), "equally long lists of numbers by name, or null"),
     "proof": (
         optional(stated_proof),
-        "file, sha256, claims, bytes and seconds of a proof, or null",
+        "file, sha256, claims, bytes and seconds of a proof and whether it was checked, or null",
     ),
     "options": (objects, "an object"),
     "versions": (each(text), "texts by name"),
     "problem": (objects, "an object"),
 }
 #: Fields that results of older versions do not have.
-LATER = frozenset({"history", "proof"})
+LATER = frozenset({"derived_by", "history", "proof"})
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),
@@ -133,6 +140,7 @@ HISTORY = (
     "proved_by",
     "checked",
     "agrees",
+    "derived_by",
     "seconds",
     "times",
     "sizes",

@@ -242,12 +242,18 @@ def prove(
         return _without(result, "it was interrupted.")
     facts = {
         "file": Path(path).name,
-        "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest(),
+        "sha256": sha256(path),
         "claims": found["claims"],
         "bytes": found["bytes"],
         "seconds": time.perf_counter() - began,
+        "checked": False,
     }
     return replace(result, proof=facts)
+
+
+def sha256(path: str | Path) -> str:
+    """The SHA-256 of a file, as results state it of their proof files."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _refuse_unfinished(result: Result) -> None:
@@ -259,7 +265,13 @@ def _refuse_unfinished(result: Result) -> None:
 
 
 def _without(result: Result, why: str) -> Result:
-    said = f"No proof was written: {why}"
+    return with_remark(result, f"No proof was written: {why}")
+
+
+def with_remark(result: Result, said: str) -> Result:
+    """The result whose message ends with a sentence, unless it has the sentence already."""
+    if said in result.message:
+        return result
     return replace(result, message=f"{result.message} {said}".strip())
 
 
@@ -286,24 +298,36 @@ def prover(method: str | Method | None, problem: Problem, path: str | Path) -> M
         The method writes no proofs; the sentence names methods that do and take the problem.
     """
     _refuse_place(Path(path), problem.dataset.source.get("path"))
-    if not isinstance(problem.space, PrunedEnsembles):
-        try:
-            problem.view(CostMatrix)
-        except NoView as reason:
-            raise Unsupported(
-                f"A proof is about costs of actions, so leave it out here. {reason}"
-            ) from None
+    if why := unprovable(problem):
+        raise Unsupported(why)
     chosen = named_method(method or default_method(problem))
     if chosen.proves:
         return chosen
-    classes: dict[str, Any] = registry.classes("methods")
-    able = [registry.method(name) for name, one in classes.items() if one.proves]
-    names = [one.label for one in able if one.unsupported(problem) is None]
-    forms: dict[str, Any] = registry.classes("formulations")
-    fitting = registry.formulations_for(problem) if isinstance(problem.question, Best) else []
-    names += [f"{name}@SOLVER" for name, one in forms.items() if one.proves and name in fitting]
+    names = _provers(problem)
     instead = f", or take one of {', '.join(names)}" if names else "; no method proves such answers"
     raise Unsupported(f"{chosen.label} writes no proofs; leave out the proof{instead}.")
+
+
+def unprovable(problem: Problem) -> str | None:
+    """The sentence why no answer to a problem has a proof file, or None."""
+    if isinstance(problem.space, PrunedEnsembles):
+        return None
+    try:
+        problem.view(CostMatrix)
+    except NoView as reason:
+        return f"A proof is about costs of actions, so leave it out here. {reason}"
+    return None
+
+
+def _provers(problem: Problem) -> list[str]:
+    """Labels of the methods that take a problem and prove answers to it."""
+    classes: dict[str, Any] = registry.classes("methods")
+    able = [registry.method(name) for name, one in classes.items() if one.proves]
+    names = [one.label for one in able if not (one.unsupported(problem) or one.unproved(problem))]
+    if not isinstance(problem.question, Best):
+        return names
+    fitting = [registry.formulation(name) for name in registry.formulations_for(problem)]
+    return names + [f"{one.name}@SOLVER" for one in fitting if one.unproved(problem) is None]
 
 
 def _refuse_place(path: Path, data: Any) -> None:
@@ -316,4 +340,13 @@ def _refuse_place(path: Path, data: Any) -> None:
         raise DataError(f"{path} holds the data; name another file for the proof.")
 
 
-__all__ = ["prove", "prover", "read_statement", "statement", "write_proof"]
+__all__ = [
+    "prove",
+    "prover",
+    "read_statement",
+    "sha256",
+    "statement",
+    "unprovable",
+    "with_remark",
+    "write_proof",
+]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
+from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.claims import Claims
+from milp_trees.methods.deadline import within
 from milp_trees.questions import Front
+from milp_trees.results.counted import counted
 from milp_trees.results.result import Status
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.studies.agreement import crosses, units
@@ -19,7 +22,7 @@ from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_flow, check_gap, check_proof, proof_reading
 from milp_trees.verification.checking import one_thread
 from milp_trees.verification.derive import Derivation, bound_of
-from milp_trees.verification.proof_files import read_statement, statement
+from milp_trees.verification.proof_files import read_statement, sha256, statement, with_remark
 from milp_trees.verification.pruning_statement import curve_statement, pruning_statement
 from milp_trees.verification.value import same
 from milp_trees.verification.verdict import Verdict
@@ -56,13 +59,62 @@ def check_facts(facts: Mapping[str, Any] | None, proof: str | Path | None) -> tu
     """
     if not facts:
         return ()
-    raw = b"" if proof is None else Path(proof).read_bytes()
-    if proof is None or hashlib.sha256(raw).hexdigest() != facts["sha256"]:
+    if proof is None or sha256(proof) != facts["sha256"]:
         return ("proof",)
     lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
-    same("proof.bytes", facts["bytes"], len(raw))
+    same("proof.bytes", facts["bytes"], Path(proof).stat().st_size)
     same("proof.claims", facts["claims"], sum(line.startswith("[") for line in lines))
     return ("proof.seconds",)
+
+
+def proved_within(result: Result, proof: str | Path, seconds: float | None) -> Derivation | str:
+    """`proved_by` within a time limit; a sentence if the time was over before the file was checked.
+
+    Parameters
+    ----------
+    result : Result
+    proof : path
+    seconds : float or None
+        None is no limit.
+    """
+    try:
+        return within(seconds, lambda: proved_by(result, proof))
+    except Stopped as stopped:
+        name = Path(proof).name
+        if stopped.limit is Limit.TIME:
+            return f"{name} was not checked within the time limit of {seconds:g} s."
+        return f"{name} was not checked: the run was interrupted."
+
+
+def with_checked_proof(result: Result, proof: str | Path, seconds: float | None) -> Result:
+    """The result whose `proof` says whether the checker accepted the file.
+
+    If it did not prove what the result states, the message says so.
+
+    Parameters
+    ----------
+    result : Result
+        `proof` has the facts of this file.
+    proof : path
+    seconds : float or None
+        Time limit of the check.
+
+    Raises
+    ------
+    VerificationError
+        The proof does not hold.
+    DataError
+        There is no such file, or it is not the one that the result names.
+    """
+    facts = result.proof
+    if not Path(proof).is_file():
+        raise DataError(f"There is no proof file {proof}.")
+    if not facts or sha256(proof) != facts["sha256"]:
+        raise DataError(f"{proof} is not the proof file that was written for this result.")
+    found = proved_within(result, proof, seconds)
+    if isinstance(found, str):
+        return with_remark(replace(result, proof={**facts, "checked": False}), found)
+    return replace(result, proof={**facts, "checked": True})
 
 
 def proved_by(result: Result, proof: str | Path) -> Derivation | str:
@@ -105,7 +157,8 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         else:
             view = result.problem.view(CostMatrix)
             found, number = _checked(result, proof, lines)
-            what = f"the {number} claims of {name} follow from the data"
+            follow = "follows" if number == 1 else "follow"
+            what = f"the {counted(number, 'claim')} of {name} {follow} from the data"
     except proof_reading.Wrong as wrong:
         raise VerificationError(
             f"The proof {proof} does not hold for this result: {wrong}"

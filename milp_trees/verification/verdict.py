@@ -42,7 +42,7 @@ class Verification(Sequence[str]):
     Parameters
     ----------
     verdict : Verdict
-    claim : {"optimal", "bound", "infeasible", "curve", "front", ""}
+    claim : {"optimal", "bound", "infeasible", "curve", "front", "count", ""}
         What the result claims besides the value of its predictor; empty if nothing.
     method : str
         The method that made the result, as the result states; this cannot be checked here.

@@ -218,7 +218,7 @@ def test_it_runs_beside_its_checker_alone(tmp_path):
     (tmp_path / "count.proof").write_text("\n".join(file))
     command = [sys.executable, "check_count.py", "count.proof"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"counted: {result.trees.count} trees have at")
+    assert done.stdout.startswith(f"counted: {result.trees.count} tree")
 
 
 def test_a_result_without_a_set_has_no_proof():

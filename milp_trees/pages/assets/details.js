@@ -76,6 +76,7 @@
   // -- the window of a run --------------------------------------------------------------------------
   const BELIEF = {
     recomputed: "The value was recomputed from the model on the data; nothing is claimed about the optimum.",
+    "proved by file": "A checker accepted the proof file that the run wrote; milp-trees check takes it with the data.",
     "derived again": "The optimum was derived again: another method that shares nothing with this one ended with the same value.",
     claimed: "The bound is claimed by the named program; nothing else confirmed or refuted it.",
     contradicted: "Another method CONTRADICTS this run: two proofs, or a bound and a value, do not fit together.",
@@ -90,7 +91,7 @@
       el("h3", {}, "Model"), more.predictor === null || more.predictor === undefined ? el("p", {}, "This run has no model.") : M.model(more.predictor),
       el("h3", {}, "Over time"), trace(row),
       part("Log", log ? el("pre", { class: "log", tabindex: "0" }, log) : null),
-      part("Certificate", M.facts([["exact value", more.exact], ["exact bound", more.bound_exact], ["bound claimed by", row.proved_by], ["recomputed", (more.checked || []).join("; ") || "nothing"], ["agrees with the reference", text.flag(row.agrees)], ["fingerprint of the run", more.key], ["fingerprint of the problem", more.problem_key]]), true),
+      part("Certificate", M.facts([["exact value", more.exact], ["exact bound", more.bound_exact], ["bound claimed by", row.proved_by], ["derived again by", row.derived_by], ["proof file", row.proof], ["recomputed", (more.checked || []).join("; ") || "nothing"], ["agrees with the reference", text.flag(row.agrees)], ["fingerprint of the run", more.key], ["fingerprint of the problem", more.problem_key]]), true),
       part("Sizes", M.facts(Object.entries(more.sizes || {}).map(([k, v]) => [k.replaceAll("_", " "), text.number(v)]))),
       part("Times", M.facts(Object.entries(more.times || {}).map(([k, v]) => [k.replaceAll("_", " "), text.seconds(v)]))),
       part("How it was run", M.facts([["options", text.plain(more.options)], ["start", text.plain(more.start)], ["started", row.started], ["finished", row.finished], ["machine", row.machine], ["load average", row.load === null || row.load === undefined ? null : text.number(row.load)], ["attempt", row.attempt], ["crashes before", text.plain(row.crashes)], ["versions", text.plain(details.versions[more.versions])]])),

@@ -3,6 +3,7 @@
 (() => {
   const { el, state, text } = M;
   const BELIEFS = [
+    ["proved by file", "good", "A checker accepted the proof file that the run wrote."],
     ["derived again", "good", "The optimum was proved twice, by methods that share nothing, with the same value."],
     ["claimed", "", "A bound that one named program states; nothing else confirmed or refuted it."],
     ["recomputed", "", "Only a value, computed again from the model on the data; no bound is claimed."],
@@ -22,11 +23,11 @@
   function methods(rows) {
     const by = new Map();
     for (const row of rows) by.set(row.variant, [...(by.get(row.variant) || []), row]);
-    const cells = (own) => [own.length, ...BELIEFS.slice(0, 4).map(([belief]) => own.filter((r) => r.belief === belief).length),
+    const cells = (own) => [own.length, ...BELIEFS.slice(0, 5).map(([belief]) => own.filter((r) => r.belief === belief).length),
       own.filter((r) => r.limit).length, own.filter((r) => r.status === "unsupported").length, own.filter((r) => r.status === "error").length];
-    const heads = ["method", "runs", "derived again", "claimed", "recomputed", "contradicted", "stopped by a limit", "unsupported", "errors"];
+    const heads = ["method", "runs", "proved by file", "derived again", "claimed", "recomputed", "contradicted", "stopped by a limit", "unsupported", "errors"];
     return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Beliefs by method" }, el("table", { id: "beliefs-by-method" }, el("thead", {}, el("tr", {}, heads.map((h, k) => el("th", { scope: "col", class: k ? "number" : null }, h)))),
-      el("tbody", {}, [...by].map(([variant, own]) => el("tr", {}, el("th", { scope: "row" }, variant), cells(own).map((n, k) => el("td", { class: `number${n && (k === 4 || k === 7) ? " bad" : n ? "" : " faint"}` }, text.number(n))))))));
+      el("tbody", {}, [...by].map(([variant, own]) => el("tr", {}, el("th", { scope: "row" }, variant), cells(own).map((n, k) => el("td", { class: `number${n && (k === 5 || k === 8) ? " bad" : n ? "" : " faint"}` }, text.number(n))))))));
   }
   function reasons(rows) {
     const said = new Map();

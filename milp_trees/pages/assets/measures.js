@@ -178,7 +178,7 @@ M.measures = (() => {
     });
   }
 
-  const BELIEFS = ["derived again", "claimed", "recomputed", "contradicted"];
+  const BELIEFS = ["proved by file", "derived again", "claimed", "recomputed", "contradicted"];
   // How many runs of each line are believed for which reason (column `belief`).
   function agreement(rows) {
     const runs = rows.filter((row) => row.status !== "unsupported");

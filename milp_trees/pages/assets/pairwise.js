@@ -25,6 +25,7 @@
     { key: "errors", title: "errors", show: number },
     { key: "wins", title: "fastest", show: number, text: "instances that it proved fastest" },
     { key: "alone", title: "alone", show: number, text: "instances that only it proved" },
+    { key: "proved by file", title: "proved by file", show: number, text: "runs whose proof file a checker accepted" },
     { key: "derived again", title: "derived again", show: number, text: "runs whose value another method proved too" },
     { key: "claimed", title: "claimed", show: number, text: "runs whose bound stands on the word of one program" },
     { key: "contradicted", title: "contradicted", show: number },

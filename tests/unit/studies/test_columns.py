@@ -81,7 +81,10 @@ def test_a_label_is_taken_apart():
 @pytest.mark.parametrize(
     ("changes", "belief"),
     [
-        ({}, "derived again"),
+        ({"agrees": True}, "claimed"),  # by a method that shares parts with it
+        ({"agrees": True, "derived_by": "enumerate"}, "derived again"),
+        ({"proof": {"file": "p", "checked": True}}, "proved by file"),
+        ({"proof": {"file": "p", "checked": False}}, "claimed"),
         ({"agrees": None}, "claimed"),
         ({"agrees": False}, "contradicted"),
         ({"agrees": None, "bound": None}, "recomputed"),
@@ -94,6 +97,7 @@ def test_a_label_is_taken_apart():
 def test_belief_follows_from_agreement_and_claims(study, changes, belief):
     row = flat({**study.rows[0], **changes})
     assert row["belief"] == belief
+    assert row["proof"] == ("p" if belief == "proved by file" else None)
     assert (row["claimed_by"] is not None) == (belief == "claimed")
 
 

@@ -1,0 +1,71 @@
+"""Rows of results as HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from milp_trees.results.tables import (
+    MODEL_COLUMNS,
+    answer_columns,
+    cells,
+    group_text,
+    identifying_columns,
+    same_in_all,
+    scope_text,
+    search_columns,
+)
+
+
+def row_html(row: Mapping[str, Any], loss: str) -> str:
+    """One result as an HTML table.
+
+    Parameters
+    ----------
+    row : mapping
+        What `Result.to_json` gives.
+    loss : str
+        What the binary features lose against the columns they were made from.
+    """
+    shown = cells(row)
+    claimed = f" (claimed by {row['proved_by']})" if row["proved_by"] else ""
+    facts = {
+        "method": row["method"],
+        "status": shown["status"],
+        row["unit"]: shown["objective"],
+        "bound": shown["bound"] + claimed,
+        "gap": shown["gap"],
+        "seconds": shown["seconds"],
+        "recomputed by us": "; ".join(row["checked"]) or "nothing",
+        "agrees with the reference": shown["agrees"],
+        "group": group_text(row["problem"].get("group")),
+        "tests": scope_text(loss),
+        "message": row["message"],
+    }
+    lines = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(k)}</th>"
+        f"<td style='text-align:left'>{html.escape(v)}</td></tr>"
+        for k, v in facts.items()
+        if v
+    )
+    return f"<table>{lines}</table>"
+
+
+def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A comparison as an HTML table; what is the same in all rows stands above it."""
+    rows = list(rows)
+    columns = (
+        *identifying_columns(rows),
+        *MODEL_COLUMNS,
+        *search_columns(rows),
+        *answer_columns(rows),
+    )
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"
+        for row in rows
+    )
+    said = same_in_all(rows)
+    caption = f"<caption>{html.escape(said)}</caption>" if said else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,126 @@
+"""Verification of a stored set of near-best models.
+
+Every listed model is scored on the data. The number of all trees is proved by the proof file, or
+counted again by the checker's own search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import DataError
+from milp_trees.results.json import number
+from milp_trees.results.restore import restore
+from milp_trees.verification.damage import refusing_damage, told
+from milp_trees.verification.fields import (
+    FIELDS,
+    amount,
+    complete,
+    count,
+    listed,
+    name,
+    objects,
+    optional,
+    sensible,
+    text,
+    truth,
+)
+from milp_trees.verification.near_best_count import derive_count, prove_count
+from milp_trees.verification.near_best_set import NearBestSet
+from milp_trees.verification.proved import check_facts
+from milp_trees.verification.statement import statement_of
+from milp_trees.verification.value import same
+from milp_trees.verification.verdict import Verdict, Verification
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+KIND = "near-best"
+#: Fields by which a set is recognised, also one of an earlier version.
+MARKS = frozenset({"count", "covered", "optimum"})
+#: Every field of a stored set except the lists of models and questions: its check, and the same in
+#: words.
+SET_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "schema": (count, "a whole number"),
+    "kind": (name, "a name"),
+    "method": (name, "a name"),
+    "seconds": (amount, "a number of at least 0"),
+    "question": (objects, "an object"),
+    "problem": (objects, "an object"),
+    "count": (count, "a whole number"),
+    "complete": (truth, "true or false"),
+    "limit": (optional(name), "a name or null"),
+    "slack": (text, "a fraction"),
+    "covered": (text, "a fraction"),
+    "optimum": (number, "a number"),
+    "optimum_exact": (text, "a fraction"),
+    "unit": (text, "text"),
+    "values": (listed(objects), "a list of values with their counts"),
+    "sample": (listed(objects), "a list of models"),
+}
+#: Parts of a set that cannot be recomputed here.
+HISTORY = ("method", "seconds", "limit")
+
+
+def verify_near_best(
+    data: Mapping[str, Any],
+    dataset: Dataset | None = None,
+    *,
+    path: str | Path | None = None,
+    time_limit: float = 60.0,
+    expect: Mapping[str, Any] | None = None,
+    proof: str | Path | None = None,
+) -> Verification:
+    """Recompute what a set of near-best models states, and prove or derive its count.
+
+    Parameters
+    ----------
+    data : mapping
+        What `milp-trees near-best --out` wrote.
+    dataset, path, time_limit, expect, proof
+        As for `verify`.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    VerificationError
+        The sentence names the first statement that does not hold.
+    """
+    with refusing_damage():
+        _known(data)
+        restored = restore(data["problem"], dataset, path)
+        problem = restored.problem
+        stated = statement_of(problem, restored.thresholds)
+        stated.require(expect or {})
+        found = NearBestSet(data, problem)
+        checked = [*restored.checked, found.check_numbers(), *found.check_models()]
+        why = None if proof is None else prove_count(found, proof, time_limit)
+        if proof is None or why:
+            verdict, by, said = derive_count(found, time_limit)
+        else:
+            verdict, by = Verdict.PROVED, Path(proof).name
+            said = f"Proved by file: {by} counts the {found.said}."
+        unknown = [key for key in data if key not in {*SET_FIELDS, "proof", found.models}]
+        loose = (*HISTORY, *unknown, *restored.not_verified)
+        loose = (*loose, *check_facts(data.get("proof"), None if why else proof))
+        sentences = (*checked, *([why] if why else []), *told(loose), said)
+        return Verification(verdict, "count", data["method"], by, sentences, loose, stated)
+
+
+def _known(data: Mapping[str, Any]) -> None:
+    """Refuse an object that lacks fields or has wrong kinds of them."""
+    if "kind" not in data:
+        raise DataError(
+            "The set of near-best models does not state its problem; store one with --out of milp-trees near-best."
+        )
+    complete(data, set(SET_FIELDS), "set of near-best models")
+    sensible(data, {**SET_FIELDS, "proof": FIELDS["proof"]})
+    same("kind", data["kind"], KIND)
+
+
+__all__ = ["verify_near_best"]

@@ -1,0 +1,73 @@
+"""A folder with the proof files of a comparison, one per run that proves what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milp_trees.errors import DataError, VerificationError
+from milp_trees.verification.proof_files import prove, sha256, unprovable, with_remark
+from milp_trees.verification.proved import with_checked_proof
+
+if TYPE_CHECKING:
+    from milp_trees.limits import Limits
+    from milp_trees.methods.method import Method
+    from milp_trees.results.result import Result
+
+
+class ProofFolder:
+    """Writes and checks a proof file for every run whose method proves such answers.
+
+    Parameters
+    ----------
+    folder : path
+        It is made if it does not exist; the folder around it must exist.
+
+    Raises
+    ------
+    DataError
+        There cannot be such a folder.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise DataError(f"{folder} cannot be a folder for proofs: {error.strerror}.") from None
+
+    def __call__(self, method: Method, result: Result, key: str, limits: Limits) -> Result:
+        """The result with its proof in the file `KEY.proof`, and checked.
+
+        A result whose file is still there and was checked stays as it is. If there is no proof, or
+        it was not checked, the message says why; it says nothing of methods without proofs.
+
+        Parameters
+        ----------
+        method : Method
+            It made the result.
+        result : Result
+        key : str
+            Fingerprint of the run.
+        limits : Limits
+            For the pass that collects the claims; its time is the limit of the check, too.
+        """
+        path, problem = self.folder / f"{key}.proof", result.problem
+        if not method.proves or unprovable(problem) or method.unproved(problem):
+            return result
+        if result.value is None or result.bound is None:
+            return result
+        known = result.proof or {}
+        if known.get("checked") and path.is_file() and sha256(path) == known["sha256"]:
+            return result
+        made = prove(method, problem, replace(result, proof=None), path, limits)
+        if made.proof is None:
+            return made
+        try:
+            return with_checked_proof(made, path, limits.time)
+        except VerificationError as wrong:
+            return with_remark(made, str(wrong))
+
+
+__all__ = ["ProofFolder"]
