@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.reading import SPACE
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
+from milp_trees.verification.same_answers import same_answers
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -109,7 +111,7 @@ def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str,
         table = proof_reading.Table(form, source["path"])
         if table.n != view.n_rows:
             return None
-        if not np.array_equal(table.features(features), np.asarray(view.X, dtype=bool)):
+        if not same_answers(table, features, view):
             return None
         known = target in form["names"]
         texts: Any = np.array(table.column(target, numbers=False)[0], dtype=str) if known else None
@@ -123,13 +125,15 @@ def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str,
 
 def _literals(test: Any) -> list[list[Any]]:
     """A feature, or a conjunction of features and negations, as literals."""
-    literals = getattr(test, "literals", None)
-    pairs = [(test, True)] if literals is None else [(x.feature, x.value) for x in literals]
-    return [[f.column, f.kind, _plain(f.value), f.missing, bool(yes)] for f, yes in pairs]
+    if isinstance(test, Antecedent):
+        return [_literal(literal.feature, literal.value) for literal in test.literals]
+    return [_literal(test, True)]
 
 
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, float) else str(value)
+def _literal(test: Any, yes: Any) -> list[Any]:
+    value = test.value
+    plain = value if value is None or isinstance(value, float) else str(value)
+    return [test.column, test.kind, plain, test.missing, bool(yes)]
 
 
 def _digits(form: dict[str, Any], path: str) -> np.ndarray | None:

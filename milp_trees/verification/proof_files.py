@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, Unsupported
-from milp_trees.limits import Limit, Limits, Stopped
+from milp_trees.limits import Limit, Limits, Stopped, collector_off
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.rule_list import RuleList
 from milp_trees.questions import Best
@@ -71,7 +71,8 @@ def write_proof(
         The file cannot be written.
     """
     began = time.perf_counter()
-    stated = statement(problem, result, claims, rows)
+    with collector_off():  # a statement may have tens of thousands of features
+        stated = statement(problem, result, claims, rows)
     lines = [json.dumps(stated, ensure_ascii=False)]
     lines += [json.dumps(claim, separators=(",", ":")) for claim in claims.items]
     if "count" in claims.notes:  # a further line, for check_count.py
