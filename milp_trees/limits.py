@@ -5,10 +5,12 @@ The deadline of a time limit, and the error that ends a computation at its limit
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import gc
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -265,3 +267,18 @@ _ALLOWED = {
 
 #: Fields of `Limits` by the names that calls and commands have for them.
 _FIELDS = {allowed.name: field for field, allowed in _ALLOWED.items()}
+
+
+@contextlib.contextmanager
+def collector_off() -> Iterator[None]:
+    """Within this block Python does not look for cycles of garbage.
+
+    For steps that make many objects which stay: each look goes through all objects of the process.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.errors import Unsupported
+from milp_trees.limits import collector_off
 from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Space, Trees
@@ -360,12 +361,10 @@ def _fast_building(templates: bool) -> Iterator[None]:
     """
     from pyomo.core.base import constraint
 
-    was_on, before = gc.isenabled(), constraint.TEMPLATIZE_CONSTRAINTS
-    gc.disable()
-    constraint.TEMPLATIZE_CONSTRAINTS = templates
-    try:
-        yield
-    finally:
-        constraint.TEMPLATIZE_CONSTRAINTS = before
-        if was_on:
-            gc.enable()
+    before = constraint.TEMPLATIZE_CONSTRAINTS
+    with collector_off():
+        constraint.TEMPLATIZE_CONSTRAINTS = templates
+        try:
+            yield
+        finally:
+            constraint.TEMPLATIZE_CONSTRAINTS = before

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.reading import SPACE
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
+from milp_trees.verification.same_answers import same_answers
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -109,7 +111,7 @@ def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str,
         table = proof_reading.Table(form, source["path"])
         if table.n != view.n_rows:
             return None
-        if not _same_answers(table, features, view):
+        if not same_answers(table, features, view):
             return None
         known = target in form["names"]
         texts: Any = np.array(table.column(target, numbers=False)[0], dtype=str) if known else None
@@ -121,49 +123,17 @@ def _read(problem: Problem, view: CostMatrix, form: dict[str, Any]) -> dict[str,
     return {"data": form, "features": features, "costs": costs}
 
 
-def _same_answers(table: Any, features: list[Any], view: CostMatrix) -> bool:
-    """Whether the checker's features have the answers of the view on all rows.
-
-    For thresholds that are stored as ranks no table of rows x features is made. The k-th threshold
-    t_k of a column, in rising order, is answered yes on a row with the value x iff x <= t_k, so iff
-    k is at least the number of thresholds below x; and likewise for the codes of the view and its
-    cuts. So the answers are the same iff these two numbers are, on every row.
-    """
-    if view.ranked is None:
-        return np.array_equal(table.features(features), np.asarray(view.X, dtype=bool))
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    columns, cuts = view.ranked.column.tolist(), view.ranked.cut
-    for f, literals in enumerate(features):
-        name, kind, value, missing, yes = literals[0]
-        if len(literals) > 1 or kind != "<=" or not yes or not abs(value) < 1e300:
-            if not np.array_equal(table.features([literals])[:, 0], view.ranked.outcome(f) > 0):
-                return False
-        else:
-            groups.setdefault((columns[f], name, missing), []).append(f)
-    for (column, name, missing), group in groups.items():
-        values, gone = table.column(name)
-        if missing is None and gone.any():
-            return False
-        thresholds = np.array([features[f][0][2] for f in group])
-        order = np.argsort(thresholds, kind="stable")
-        below = np.searchsorted(thresholds[order], values, side="left")
-        below[gone] = 0 if missing == "yes" else len(group)
-        cut = cuts[group][order]
-        codes = view.ranked.codes[:, column]
-        if (np.diff(cut) < 0).any() or (below != np.searchsorted(cut, codes, side="left")).any():
-            return False
-    return True
-
-
 def _literals(test: Any) -> list[list[Any]]:
     """A feature, or a conjunction of features and negations, as literals."""
-    literals = getattr(test, "literals", None)
-    pairs = [(test, True)] if literals is None else [(x.feature, x.value) for x in literals]
-    return [[f.column, f.kind, _plain(f.value), f.missing, bool(yes)] for f, yes in pairs]
+    if isinstance(test, Antecedent):
+        return [_literal(literal.feature, literal.value) for literal in test.literals]
+    return [_literal(test, True)]
 
 
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, float) else str(value)
+def _literal(test: Any, yes: Any) -> list[Any]:
+    value = test.value
+    plain = value if value is None or isinstance(value, float) else str(value)
+    return [test.column, test.kind, plain, test.missing, bool(yes)]
 
 
 def _digits(form: dict[str, Any], path: str) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, Unsupported
-from milp_trees.limits import Limit, Limits, Stopped
+from milp_trees.limits import Limit, Limits, Stopped, collector_off
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.rule_list import RuleList
 from milp_trees.questions import Best
@@ -71,9 +71,10 @@ def write_proof(
         The file cannot be written.
     """
     began = time.perf_counter()
-    stated = statement(problem, result, claims, rows)
-    lines = [json.dumps(stated, ensure_ascii=False)]
-    lines += map(json.JSONEncoder(separators=(",", ":")).encode, claims.items)
+    with collector_off():  # there may be tens of thousands of features and claims
+        stated = statement(problem, result, claims, rows)
+        lines = [json.dumps(stated, ensure_ascii=False)]
+        lines += map(json.JSONEncoder(separators=(",", ":")).encode, claims.items)
     if "count" in claims.notes:  # a further line, for check_count.py
         lines.append(json.dumps(claims.notes["count"]))
     if "closed" in claims.notes:  # for check_gap.py

@@ -51,7 +51,7 @@ TYPES = {"Int": lambda x: type(x) is int and abs(x) < LIMIT, "Text": lambda x: t
          "Bool": lambda x: type(x) is bool, "Null": lambda x: x is None,
          "One": lambda x: type(x) is int and x == 1}
 
-def fits(value, shape):
+def fits(value: Any, shape: Any) -> bool:
     """Whether a value of JSON has a shape."""
     if isinstance(shape, dict):
         same = isinstance(value, dict) and value.keys() == shape.keys()
@@ -93,11 +93,12 @@ class Table:
         need(name in self.columns, f"The data have no column {name!r}.")
         if (name, numbers) not in self.read:
             found, missing, mark = self.columns[name], {*self.form["missing"]}, self.form["decimal"]
-            gone = np.array([text in missing for text in found])
+            gone = [text in missing for text in found]
             if numbers:
-                found = [0 if g else float(t.replace(mark, ".")) for t, g in zip(found, gone)]
+                texts = found if mark == "." else [text.replace(mark, ".") for text in found]
+                found = np.array([0 if g else float(t) for t, g in zip(texts, gone)], float)
                 need(np.isfinite(found).all(), f"{name!r} has a number that is not finite.")
-            self.read[name, numbers] = np.array(found, float if numbers else object), gone
+            self.read[name, numbers] = np.array(found, float if numbers else object), np.array(gone)
         return self.read[name, numbers]
 
     def costs(self, form: Any) -> Any:
