@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
 from milp_trees.limits import Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
-from milp_trees.results.counted import counted
 from milp_trees.results.result import Result, Solution, Status
 from milp_trees.verification import check_count, check_proof, proof_reading
 from milp_trees.verification.checking import one_thread

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
 from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.questions import Front
-from milp_trees.results.counted import counted
 from milp_trees.results.result import Status
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.studies.agreement import crosses, units
