@@ -27,6 +27,13 @@ COUNTER = "check_count"
 def prove_count(of: NearBestSet, proof: str | Path, seconds: float) -> str | None:
     """Check a proof file of the count on the problem's own features, costs and limits.
 
+    Parameters
+    ----------
+    of : NearBestSet
+    proof : path
+    seconds : float
+        Time limit.
+
     Returns
     -------
     str or None
@@ -79,6 +86,12 @@ def _check(of: NearBestSet, proof: str | Path) -> check_count.Verdict:
 
 def derive_count(of: NearBestSet, seconds: float) -> tuple[Verdict, str | None, str]:
     """Count all trees again, without any claim.
+
+    Parameters
+    ----------
+    of : NearBestSet
+    seconds : float
+        Time limit.
 
     Returns
     -------

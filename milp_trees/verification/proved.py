@@ -67,7 +67,7 @@ def check_facts(facts: Mapping[str, Any] | None, proof: str | Path | None) -> tu
 
 
 def proved_within(result: Result, proof: str | Path, seconds: float | None) -> Derivation | str:
-    """`proved_by` within a time limit; a sentence if the time was over before the file was checked.
+    """`proved_by` within a time limit.
 
     Parameters
     ----------
@@ -75,6 +75,11 @@ def proved_within(result: Result, proof: str | Path, seconds: float | None) -> D
     proof : path
     seconds : float or None
         None is no limit.
+
+    Returns
+    -------
+    Derivation or str
+        A sentence also if the time was over before the file was checked.
     """
     try:
         return within(seconds, lambda: proved_by(result, proof))
@@ -97,6 +102,10 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
     proof : path
     seconds : float or None
         Time limit of the check.
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
