@@ -110,7 +110,7 @@ def _whole(stored: dict[str, Any], path: Path, data: Path | None) -> Any:
 
 
 def _unchecked(facts: Any) -> Any:
-    """The facts of a proof file, which is not believed to be checked because a file says so."""
+    """The facts of a proof file as those of an unchecked one, whatever the stored result says."""
     return {**facts, "checked": False} if isinstance(facts, dict) else facts
 
 

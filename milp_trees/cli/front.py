@@ -25,6 +25,7 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.readers import check_methods
+from milp_trees.counted import counted
 from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def show_front(result: Result) -> None:
     known = "the whole front" if result.complete else "not proven to be the whole front"
     limit = f", {result.limit.value} limit" if result.limit else ""
     typer.echo(
-        f"\n{len(rows)} models, {known}{limit}; by {result.method} in {result.seconds:.3g} s"
+        f"\n{counted(len(rows), 'model')}, {known}{limit}; by {result.method} in {result.seconds:.3g} s"
     )
     if result.message:
         typer.echo(result.message)

@@ -17,6 +17,7 @@ from milp_trees.cli.help import DATA, OUTPUT, TASK
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
+from milp_trees.counted import counted
 from milp_trees.errors import DataError
 from milp_trees.tasks.written import read_feature_costs
 
@@ -350,7 +351,9 @@ def describe(train: Dataset, test: Dataset | None) -> str:
         lines.append(f"target    {target or 'target'} (a number)")
     elif train.classes is not None:
         classes = ", ".join(map(str, train.classes[:8])) + (", …" if len(train.classes) > 8 else "")
-        lines.append(f"target    {target or 'target'} ({len(train.classes)} classes: {classes})")
+        lines.append(
+            f"target    {target or 'target'} ({counted(len(train.classes), 'class', 'classes')}: {classes})"
+        )
     roles = {
         k: v
         for k, v in source.get("columns", {}).items()
@@ -359,7 +362,6 @@ def describe(train: Dataset, test: Dataset | None) -> str:
     lines += [
         f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()
     ]
-    lines.append(
-        f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_features} tests'}: {shown}"
-    )
+    tests = "" if train.numeric is not None else f" as {counted(train.n_features, 'test')}"
+    lines.append(f"features  {counted(len(features), 'column')}{tests}: {shown}")
     return "\n".join(map(folded, lines))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.counted import counted
 from milp_trees.data.checks import (
     binary_matrix,
     checked_counts,
@@ -298,8 +299,12 @@ class Dataset(Counted):
         return h.hexdigest()
 
     def __repr__(self) -> str:
-        target = "" if self.classes is None else f", {len(self.classes)} classes"
-        numeric = "" if self.numeric is None else f", {self.numeric.shape[1]} numeric columns"
+        target = (
+            "" if self.classes is None else f", {counted(len(self.classes), 'class', 'classes')}"
+        )
+        numeric = (
+            "" if self.numeric is None else f", {counted(self.numeric.shape[1], 'numeric column')}"
+        )
         rows = f"{self.total_rows} rows" + (
             "" if self.counts is None else f", {self.n_rows} distinct,"
         )

@@ -124,9 +124,8 @@ class Method(ABC):
             return why
         view = problem.first_view(self.needs)
         if getattr(view, "side", ()) and not self.takes_side_rows:
-            return (
-                f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
-            )
+            able = who_can(problem, "takes_side_rows")
+            return f"{self.name} cannot express side constraints{able}."
         return unsupported_structure(self, problem) or self.unsupported_view(problem)
 
     def unsupported_view(self, problem: Problem) -> str | None:

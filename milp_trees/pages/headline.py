@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.results.counted import counted
+from milp_trees.counted import counted
 
 if TYPE_CHECKING:
     from milp_trees.pages.content import Content

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError
 from milp_trees.pages.alternatives import alternatives
 from milp_trees.pages.single_file import single_file
 from milp_trees.pages.tree_content import certificate, labels, outline, tree_nodes
 from milp_trees.pages.vendor import libraries
-from milp_trees.results.counted import counted
 
 if TYPE_CHECKING:
     from milp_trees.results.result import Result

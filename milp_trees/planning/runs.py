@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from milp_trees.by_name import registry
+from milp_trees.counted import counted, spaced
 from milp_trees.limits import MAX_NONZEROS, Limits
 from milp_trees.methods.method import Method
 from milp_trees.planning.estimating import Estimate, estimate
@@ -19,7 +20,6 @@ from milp_trees.planning.plan import PlannedProblem, PlannedRun
 from milp_trees.planning.problems import count
 from milp_trees.planning.source import Source
 from milp_trees.problem import Problem
-from milp_trees.results.counted import counted, spaced
 from milp_trees.studies.attempt import default_start
 from milp_trees.studies.identity import Statement, run_key
 

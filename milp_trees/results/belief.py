@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from milp_trees.results.counted import counted
+from milp_trees.counted import counted
 from milp_trees.spaces.pruned import PrunedEnsembles
 
 #: The words, the strongest first, with what each says of a row.

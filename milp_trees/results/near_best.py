@@ -26,6 +26,10 @@ def near_best_json(
         The first models of the set, best first.
     drawn : iterable of Solution
         Models that were drawn from it.
+
+    Returns
+    -------
+    dict
     """
     models, question = result.trees, result.problem.question
     kind = models.noun.split()[-1]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import spaced
 from milp_trees.results.belief import proof_text, words
-from milp_trees.results.counted import spaced
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.counted import counted
 from milp_trees.engines.pruning.curve import PruningCurve, prune_curve
 from milp_trees.errors import VerificationError
 from milp_trees.limits import Deadline
@@ -162,9 +163,7 @@ def _check_corners(data: Mapping[str, Any], problem: Problem) -> str:
                 raise VerificationError(
                     f"Corner {i} states {what} {corner[what]}; its pruning has {value}."
                 )
-    return (
-        f"Error, cost and splits of all {len(corners)} corners were recomputed from their prunings."
-    )
+    return f"Error, cost and splits of {counted(len(corners), 'corner')} were recomputed from the prunings."
 
 
 def _derive_again(data: Mapping[str, Any], curve: PruningCurve) -> str:
@@ -211,7 +210,9 @@ def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict,
         raise VerificationError("The last corner is not the cheapest pruning.")
     for done, corner in enumerate(corners):
         if deadline.passed:
-            why = f"flows proved {done} of {len(corners)} corners within {time_limit:g} s"
+            why = (
+                f"flows proved {done} of {counted(len(corners), 'corner')} within {time_limit:g} s"
+            )
             return (
                 Verdict.RECOMPUTED,
                 None,
@@ -222,7 +223,7 @@ def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict,
     return (
         Verdict.DERIVED,
         "flows",
-        f"Derived: for each of the {len(corners)} corners {how} {maker}.",
+        f"Derived: for every one of {counted(len(corners), 'corner')} {how} {maker}.",
     )
 
 

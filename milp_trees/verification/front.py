@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import counted
 from milp_trees.errors import VerificationError
 from milp_trees.limits import Limits
 from milp_trees.methods.front import nondominated
@@ -53,10 +54,12 @@ def check_front(data: Mapping[str, Any], problem: Problem) -> list[str]:
     proven = status in (Status.OPTIMAL, Status.INFEASIBLE)
     if whole is not proven or (status is Status.INFEASIBLE and stored):
         raise VerificationError(
-            f"The status {status.value!r} does not fit a front that is {'' if whole else 'not '}called complete, with {len(stored)} models."
+            f"The status {status.value!r} does not fit a front that is {'' if whole else 'not '}called complete, with {counted(len(stored), 'model')}."
         )
     if most is not None and len(stored) > most:
-        raise VerificationError(f"The front has {len(stored)} models; at most {most} were wanted.")
+        raise VerificationError(
+            f"The front has {counted(len(stored), 'model')}; at most {most} were wanted."
+        )
     for name in ("predictor", "objective", "exact"):
         if (data[name] if stored else None) != (first[name] if stored else data[name]):
             raise VerificationError(f"The {name} of the result is not that of its first model.")
@@ -67,7 +70,7 @@ def check_front(data: Mapping[str, Any], problem: Problem) -> list[str]:
             "A model of the front is superfluous: another one is at least as good in everything."
         )
     return [
-        f"Each of the {len(found)} models keeps every limit; its value and coordinates were recomputed, and no model is superfluous."
+        f"The front has {counted(len(found), 'model')}: each keeps every limit, its value and coordinates were recomputed, and none is superfluous."
     ]
 
 
@@ -130,7 +133,7 @@ def derive_front(result: Result, limits: Limits) -> Derivation:
             if name == result.method:
                 who = f"the same method, {name}, run anew,"
             verdict = Verdict.DERIVED if alone else Verdict.RECOMPUTED
-            said = f"{verdict.value.capitalize()}: {who} proves too that these {len(result.solutions)} points are the whole front"
+            said = f"{verdict.value.capitalize()}: {who} proves too that the whole front has {counted(len(result.solutions), 'point')}, those of the result"
             more = "" if alone else "; no independent method here derived it"
             return Derivation(verdict, "front", f"{said}{more}.", name)
         why.append(f"{name} did not finish within {seconds:.3g} s, and nothing contradicts")
@@ -153,7 +156,7 @@ def _refuse_contradiction(result: Result, other: Result, name: str) -> None:
         )
     if other.complete and theirs != mine:
         raise VerificationError(
-            f"{name} proves a front of {len(theirs)} points, and the result has {len(mine)}."
+            f"{name} proves a front of {counted(len(theirs), 'point')}, and the result has {len(mine)}."
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError
+from milp_trees.questions import NearBest
 from milp_trees.results.json import number
 from milp_trees.results.restore import restore
 from milp_trees.verification.damage import refusing_damage, told
@@ -37,7 +38,6 @@ from milp_trees.verification.verdict import Verdict, Verification
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
-KIND = "near-best"
 #: Fields by which a set is recognised, also one of an earlier version.
 MARKS = frozenset({"count", "covered", "optimum"})
 #: Every field of a stored set except the lists of models and questions: its check, and the same in
@@ -116,11 +116,11 @@ def _known(data: Mapping[str, Any]) -> None:
     """Refuse an object that lacks fields or has wrong kinds of them."""
     if "kind" not in data:
         raise DataError(
-            "The set of near-best models does not state its problem; store one with --out of milp-trees near-best."
+            f"The set of models near the best does not state its problem; store one with --out of milp-trees {NearBest.name}."
         )
-    complete(data, set(SET_FIELDS), "set of near-best models")
+    complete(data, set(SET_FIELDS), "set of models near the best")
     sensible(data, {**SET_FIELDS, "proof": FIELDS["proof"]})
-    same("kind", data["kind"], KIND)
+    same("kind", data["kind"], NearBest.name)
 
 
 __all__ = ["verify_near_best"]

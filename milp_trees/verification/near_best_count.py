@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
 from milp_trees.limits import Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
-from milp_trees.results.counted import counted
 from milp_trees.results.result import Result, Solution, Status
 from milp_trees.verification import check_count, check_proof, proof_reading
 from milp_trees.verification.checking import one_thread
@@ -26,6 +26,13 @@ COUNTER = "check_count"
 
 def prove_count(of: NearBestSet, proof: str | Path, seconds: float) -> str | None:
     """Check a proof file of the count on the problem's own features, costs and limits.
+
+    Parameters
+    ----------
+    of : NearBestSet
+    proof : path
+    seconds : float
+        Time limit.
 
     Returns
     -------
@@ -79,6 +86,12 @@ def _check(of: NearBestSet, proof: str | Path) -> check_count.Verdict:
 
 def derive_count(of: NearBestSet, seconds: float) -> tuple[Verdict, str | None, str]:
     """Count all trees again, without any claim.
+
+    Parameters
+    ----------
+    of : NearBestSet
+    seconds : float
+        Time limit.
 
     Returns
     -------

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import counted
 from milp_trees.errors import VerificationError
 from milp_trees.questions import NearBest
-from milp_trees.results.counted import counted
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.claims import as_fraction

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
 from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.questions import Front
-from milp_trees.results.counted import counted
 from milp_trees.results.result import Status
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.studies.agreement import crosses, units
@@ -68,7 +68,7 @@ def check_facts(facts: Mapping[str, Any] | None, proof: str | Path | None) -> tu
 
 
 def proved_within(result: Result, proof: str | Path, seconds: float | None) -> Derivation | str:
-    """`proved_by` within a time limit; a sentence if the time was over before the file was checked.
+    """`proved_by` within a time limit.
 
     Parameters
     ----------
@@ -76,6 +76,11 @@ def proved_within(result: Result, proof: str | Path, seconds: float | None) -> D
     proof : path
     seconds : float or None
         None is no limit.
+
+    Returns
+    -------
+    Derivation or str
+        A sentence also if the time was over before the file was checked.
     """
     try:
         return within(seconds, lambda: proved_by(result, proof))
@@ -98,6 +103,10 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
     proof : path
     seconds : float or None
         Time limit of the check.
+
+    Returns
+    -------
+    Result
 
     Raises
     ------

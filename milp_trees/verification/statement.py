@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.exact import fraction
 from milp_trees.questions import Front
@@ -73,7 +74,7 @@ class Statement:
         of = (
             f"{len(columns)} of {data['candidates']} columns"
             if data["candidates"]
-            else f"{len(columns)} columns"
+            else counted(len(columns), "column")
         )
         lines = [
             ("data", f"{data['path'] or 'in memory'}: {rows}, {', '.join(where)}"),

@@ -254,8 +254,8 @@ def test_the_reason_is_given_where_there_is_no_proof():
         (few, "state-flow@highs", "limits on the leaves"),
         (lists, "state-flow@highs", "rule lists"),
         (priced, "state-flow@cbc", "cbc gives none; solve with highs"),
-        (whole, "flow-oct@highs", "methods that do are listed"),
-        (whole, "state-flow-reduced@highs", "methods that do are listed"),
+        (whole, "flow-oct@highs", "flow-oct@highs writes no proofs"),
+        (whole, "state-flow-reduced@highs", "state-flow-reduced@highs writes no proofs"),
     ):
         with pytest.raises(Unsupported, match=words):
             registry.method(method).prove(problem, None, ENOUGH)

@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import DataError, Unsupported, VerificationError
+from milp_trees.results.tables import summary
 from milp_trees.verification import check_proof
 from milp_trees.verification.check import verify_file
 from milp_trees.verification.checking import check_file
-from milp_trees.verification.proof_files import read_statement
+from milp_trees.verification.proof_files import _provers, read_statement
+from milp_trees.verification.proved import proved_within
 
 FOLDER = Path(check_proof.__file__).parent
 
@@ -109,6 +112,65 @@ def test_methods_without_proofs_are_refused_before_they_run(tmp_path):
     with pytest.raises(Unsupported, match=r"cart writes no proofs.*dp"):
         mt.solve(problem, "cart", proof=tmp_path / "p")
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("space", "named"),
+    [
+        (mt.Trees(2), "dp, dp-sorted, lagrangian, state-flow@SOLVER."),
+        (mt.Trees(4), "dp, lagrangian, state-flow@SOLVER."),
+        (mt.Trees(3, max_leaf_nodes=4), "dp."),
+        (mt.RuleLists(mt.Antecedents(max_literals=1), max_length=2), "corels, dp-lists."),
+    ],
+)
+def test_only_methods_that_prove_such_answers_are_named(tmp_path, space, named):
+    """near-best proves counts, and dp-sorted no tree of four levels: what is named must prove."""
+    data = mt.load("planted:rows=40,tests=4,depth=2")
+    problem = mt.Problem(data, mt.Accuracy(), space)
+    plain = "enumerate-lists" if space.name == "rule-lists" else "cart"
+    with pytest.raises(Unsupported) as refused:
+        mt.solve(problem, plain, proof=tmp_path / "p")
+    assert str(refused.value).endswith(f"take one of {named}")
+    for method in named.rstrip(".").split(", "):
+        result = mt.solve(problem, method.replace("SOLVER", "highs"), proof=tmp_path / "p")
+        assert result.proof is not None, (method, result.message)
+    near = replace(problem, question=mt.questions.NearBest(slack=1))
+    if space.name == "trees":
+        assert _provers(near) == ["near-best"]
+    else:
+        with pytest.raises(Unsupported, match="no method proves such answers"):
+            mt.solve(near, proof=tmp_path / "p")
+
+
+def test_numbers_agree_with_their_nouns(tmp_path):
+    """A proof of one claim has one, and the lines of a flow are flows."""
+    result, proof, _ = written(tmp_path, "digits.txt", digits(), depth=1)
+    assert result.proof["claims"] == 1
+    said = str(mt.verify(result, proof=proof))
+    assert "the 1 claim of optimum.proof follows from the data" in said
+    row = result.to_json()
+    assert "optimum.proof: 1 claim," in plain_text(row)
+    many = {**row, "proof": {**row["proof"], "claims": 1200}}
+    assert "optimum.proof: 1 200 claims," in plain_text(many)
+    many["problem"] = {**row["problem"], "space": {"name": "pruned-ensembles"}}
+    assert "optimum.proof: 1 200 flows," in plain_text(many)
+
+
+def plain_text(row):
+    """What the summary of a row says."""
+    return "\n".join(text for _, text in summary(row))
+
+
+def test_a_check_ends_with_its_time(tmp_path):
+    """A proof that takes too long is not used, and the claim is derived again."""
+    result, proof, _ = written(tmp_path, "digits.txt", digits(), depth=3)
+    assert proved_within(result, proof, 60).verdict.value == "proved"
+    late = f"{proof.name} was not checked within the time limit of 1e-09 s."
+    assert proved_within(result, proof, 1e-9) == late
+    found = mt.verify(result, proof=proof, time_limit=1e-9)
+    assert late in str(found)
+    assert found.verdict.value == "claimed"
+    assert "proof" in found.not_verified
 
 
 def test_a_fair_tree_has_a_proven_bound(tmp_path):

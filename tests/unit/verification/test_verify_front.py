@@ -34,7 +34,7 @@ def test_a_front_is_verified_as_it_was_written(stored):
     found = verify(front, data)
     assert found.claim == "front"
     assert found.verdict is Verdict.RECOMPUTED  # no other method makes this front
-    assert f"these {len(front['front']['solutions'])} points are the whole front" in found[-1]
+    assert f"the whole front has {len(front['front']['solutions'])} points" in found[-1]
 
 
 def test_a_front_against_a_capacity_is_found_again_by_another_method():
