@@ -77,6 +77,13 @@ def study(
             "--memory-cap", min=1, help="Megabytes of a run with its solver; more is a crash."
         ),
     ] = None,
+    proofs: Annotated[
+        Path | None,
+        typer.Option(
+            "--proofs",
+            help="Folder for a proof file of every run whose method proves its answer; they are written and checked after all runs.",
+        ),
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -99,6 +106,10 @@ def study(
     if dry_run:
         _list(plan, jobs or 1, out, as_json)
         return
+    if proofs is not None:
+        from milp_trees.verification.proof_folder import ProofFolder
+
+        ProofFolder(proofs)  # refuses, before anything runs, a place where there can be none
     typer.echo("\n".join(said(plan, jobs or 1)), err=as_json)
     made = run_study(
         plan,
@@ -111,8 +122,24 @@ def study(
         memory_mb=memory_cap,
         progress=True,
     )
+    if proofs is not None and not made.interrupted:
+        _prove(made, plan, proofs, as_json)
     _report(made, store, out, as_json)
     finish_study(made)
+
+
+def _prove(made: Study, plan: Plan, proofs: Path, as_json: bool) -> None:
+    """Write and check the proof files of the runs."""
+    from milp_trees.counted import counted
+    from milp_trees.verification.study_proofs import prove_study
+
+    try:
+        checked = prove_study(made, plan, proofs)
+    except KeyboardInterrupt:
+        made.interrupted = True
+        return
+    rows = counted(checked, "row")
+    typer.echo(f"proofs    {proofs}: {rows} proved by file", err=as_json)
 
 
 def _watch(store: Path, out: Path | None, as_json: bool) -> None:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Compression: higher levels make files a tenth smaller and take several times as long.
 LEVEL = 6
+#: Why there is no proof if the user ended the pass that collects the claims.
+INTERRUPTED = "it was interrupted."
 #: How the pass that collects the claims ends before it has them.
 ENDED = {
     Limit.TIME: "the time limit (raise --time-limit) ended it.",
@@ -236,11 +238,11 @@ def prove(
     except (Unsupported, DataError) as error:  # a full disk, too: the answer is not lost
         return _without(result, str(error))
     except Stopped as stopped:
-        return _without(result, ENDED.get(stopped.limit, "it was interrupted."))
+        return _without(result, ENDED.get(stopped.limit, INTERRUPTED))
     except MemoryError:
         return _without(result, ENDED[Limit.MEMORY])
     except KeyboardInterrupt:
-        return _without(result, "it was interrupted.")
+        return _without(result, INTERRUPTED)
     facts = {
         "file": Path(path).name,
         "sha256": sha256(path),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milp_trees.errors import DataError, VerificationError
-from milp_trees.verification.proof_files import prove, sha256, unprovable, with_remark
+from milp_trees.verification.proof_files import INTERRUPTED, prove, sha256, unprovable, with_remark
 from milp_trees.verification.proved import with_checked_proof
 
 if TYPE_CHECKING:
@@ -52,6 +52,15 @@ class ProofFolder:
             Fingerprint of the run.
         limits : Limits
             For the pass that collects the claims; its time is the limit of the check, too.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        KeyboardInterrupt
+            The user ended one of the two.
         """
         path, problem = self.folder / f"{key}.proof", result.problem
         if not method.proves or unprovable(problem) or method.unproved(problem):
@@ -63,6 +72,8 @@ class ProofFolder:
             return result
         made = prove(method, problem, replace(result, proof=None), path, limits)
         if made.proof is None:
+            if made.message.endswith(INTERRUPTED):  # the user ends what all runs belong to
+                raise KeyboardInterrupt
             return made
         try:
             return with_checked_proof(made, path, limits.time)
