@@ -176,9 +176,12 @@ def verify_file(
                 f"{file} holds {other}, which verify does not take; store the result of one problem with --out of solve."
             )
     rows = stored_results(data, file)
-    if isinstance(data, dict) and options.get("proof") is None:
-        options = {**options, "proof": proof_beside(data, Path(file))}
-    return [verify(row, dataset, **options) for row in rows]
+    given = options.pop("proof", None)
+    proofs = [given or proof_beside(row, Path(file)) for row in rows]
+    return [
+        verify(row, dataset, proof=proof, **options)
+        for row, proof in zip(rows, proofs, strict=True)
+    ]
 
 
 __all__ = ["verify", "verify_file"]

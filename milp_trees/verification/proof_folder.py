@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,7 +71,8 @@ class ProofFolder:
         known = result.proof or {}
         if known.get("checked") and path.is_file() and sha256(path) == known["sha256"]:
             return result
-        made = prove(method, problem, replace(result, proof=None), path, limits)
+        before = replace(result, proof=None, message=_without_remarks(result.message, path.name))
+        made = prove(method, problem, before, path, limits)
         if made.proof is None:
             if made.message.endswith(INTERRUPTED):  # the user ends what all runs belong to
                 raise KeyboardInterrupt
@@ -79,6 +81,12 @@ class ProofFolder:
             return with_checked_proof(made, path, limits.time)
         except VerificationError as wrong:
             return with_remark(made, str(wrong))
+
+
+def _without_remarks(message: str, file: str) -> str:
+    """A message without what an earlier attempt to prove the result said at its end."""
+    remark = rf"(?:No proof was written: |(?:The proof \S*)?{re.escape(file)} )"
+    return re.split(remark, message, maxsplit=1)[0].strip()
 
 
 __all__ = ["ProofFolder"]

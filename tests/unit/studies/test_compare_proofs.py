@@ -1,6 +1,7 @@
 """A comparison with proof files says of every row what stands behind it."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -14,8 +15,8 @@ from milp_trees.measures.agreement import BELIEFS as COUNTED
 from milp_trees.results.belief import BELIEFS, words
 from milp_trees.studies.derivers import credit_derivers
 from milp_trees.studies.study import Study
+from milp_trees.verification import proved
 from milp_trees.verification.check import verify_file
-from milp_trees.verification.proof_files import with_remark
 from milp_trees.verification.proof_folder import ProofFolder
 
 METHODS = ["dp", "enumerate", "dp-sorted", "cart"]
@@ -92,19 +93,30 @@ def count(folder):
     return store._db.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone()[0]
 
 
-def test_what_is_wrong_or_late_is_not_called_proved(problem, tmp_path):
+def endless(*_):
+    """A check that ends only from outside."""
+    while True:
+        time.sleep(0.001)
+
+
+def test_what_is_wrong_or_late_is_not_called_proved(problem, tmp_path, monkeypatch):
     result, method = mt.solve(problem, "dp"), mt.registry.method("dp")
     keep = ProofFolder(tmp_path / "proofs")
-    late = keep(method, result, "late", Limits(time=1e-9))
-    assert words(late.to_json()) == "claimed by dp"
-    assert "time limit" in late.message
-    remark = "No proof was written: the run was interrupted."
-    assert with_remark(with_remark(late, remark), remark).message.count(remark) == 1
+    with monkeypatch.context() as slow:
+        slow.setattr(proved, "proved_by", endless)
+        late = keep(method, result, "late", Limits(time=0.2))
+        assert words(late.to_json()) == "claimed by dp"
+        remark = "late.proof was not checked within the time limit of 0.2 s."
+        assert keep(method, late, "late", Limits(time=0.2)).message == late.message == remark
+    noted = keep(method, replace(late, message=f"A note. {late.message}"), "late", Limits())
+    assert words(noted.to_json()) == "proved by file late.proof"
+    assert noted.message == "A note."
     worse = mt.solve(replace(problem, space=mt.Trees(1)), "dp")
     wrong = replace(result, solutions=worse.solutions)  # calls a stump optimal
     found = keep(method, wrong, "wrong", Limits())
     assert words(found.to_json()) == "claimed by dp"
     assert found.message
+    assert keep(method, replace(result, message=found.message), "wrong", Limits()).message == ""
     with pytest.raises(DataError, match="cannot be a folder for proofs"):
         ProofFolder(tmp_path / "no" / "such")
 
@@ -135,4 +147,7 @@ def test_the_command_has_the_option_and_one_list_of_words(tmp_path):
     assert first["belief"] == f"proved by file {first['proof']['file']}"
     assert second["belief"] == "recomputed"
     assert [p.name for p in (tmp_path / "P").iterdir()] == [first["proof"]["file"]]
+    beside = tmp_path / "P" / "rows.json"
+    out.rename(beside)
+    assert [found.words for found in verify_file(beside)] == [first["belief"], "recomputed"]
     assert tuple(BELIEFS) == COUNTED
