@@ -120,7 +120,7 @@ def test_methods_without_proofs_are_refused_before_they_run(tmp_path):
     [
         (mt.Trees(2), "dp, dp-sorted, lagrangian, state-flow@SOLVER."),
         (mt.Trees(4), "dp, lagrangian, state-flow@SOLVER."),
-        (mt.Trees(3, max_leaf_nodes=4), "dp."),
+        (mt.Trees(3, max_leaf_nodes=4), "dp, lagrangian."),
         (mt.RuleLists(mt.Antecedents(max_literals=1), max_length=2), "corels, dp-lists."),
     ],
 )
