@@ -7,7 +7,7 @@ earlier claims. The format, the rules and why they are valid are in the document
 "Proofs". Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
 # mypy: ignore-errors
-import os, sys
+import functools, os, sys
 from typing import Any, NamedTuple
 if __package__:
     from milp_trees.verification import proof_reading as reading
@@ -17,8 +17,8 @@ else:  # many small products: numpy's threads cost far more than they save
 import numpy as np
 FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unreadable, reading.Wrong
 fits, need, once, unpacked = reading.fits, reading.need, reading.once, reading.unpacked
-# HUGE is the cost of what a minimum forbids, and NONE stands for no limit.
-HUGE, NONE = 2**58, 2**60
+# HUGE is the cost of what a minimum forbids, NONE no limit, ROOM the entries of a large table.
+HUGE, NONE, ROOM = 2**58, 2**60, 2**24
 
 class Verdict(NamedTuple):
     """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
@@ -212,17 +212,20 @@ class Part:
         self.X, self.split = of.X[S][:, self.tests], of.split[self.tests]
         self.W, self.regret = of.weights[S].T.astype(of.X.dtype), of.regret[S].astype(of.X.dtype)
         self.total, self.sums = self.W.sum(axis=1), self.W @ self.X
-        regret, rows = ((w @ self.X).astype(np.int64) for w in (self.regret, 0 * self.regret + 1))
-        self.regrets = np.array([of.regret[S].sum() - regret, regret])
-        self.rows, self.pairs = np.array([S.sum() - rows, rows]), self.sums_of_pairs(slice(None))
+        lost, rows = ((w @ self.X).astype(np.int64) for w in (self.regret, 0 * self.regret + 1))
+        self.regrets, self.rows = np.array([[S @ of.regret - lost, lost], [S.sum() - rows, rows]])
 
-    def sums_of_pairs(self, rows):
-        """Sums over the rows with the answer yes to test g and to test h, of all but `last`."""
-        return (self.X[rows].T * self.W[1:, None, rows]) @ self.X[rows]
+    def sums_of_pairs(self, rows=..., g=...):
+        """Sums over the rows with the answer yes to test h and to test g, of all but `last`."""
+        return (self.X[rows].T * self.W[1:, None, rows]) @ self.X[rows][:, g]
+    pairs = functools.cached_property(sums_of_pairs)
 
     def small(self):
         """Costs of the best models with one test, and with a second one on either side of it."""
-        return self._small(self.total, self.sums, self.pairs)
+        step = ROOM // self.sums.size + 1  # thousands of tests have too many pairs at once
+        some = [slice(j, j + step) for j in range(0, len(self.tests), step)]
+        pairs = (self.sums_of_pairs(g=g) if some[1:] else self.pairs for g in some)
+        return np.min([self._small(self.total, self.sums, *x) for x in zip(pairs, some)], axis=0)
 
     def children(self, batch):
         """`small` of the rows with the answers no and yes to some tests: by side, test, leaves."""
@@ -235,16 +238,15 @@ class Part:
             self.total[:, None] - total, self.sums[:, None] - sums, self.pairs[:, None] - pairs)])
         return np.where(fewer[:, None] == 1, small[::-1], small)
 
-    def _small(self, total, sums, pairs):
+    def _small(self, total, sums, pairs, g=slice(None)):
         """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts)."""
-        of, no = self.of, total[..., None] - sums
-        leaf_no, leaf_yes = of.leaf(no, of.lists) + self.split, of.leaf(sums)
-        pair_no = self.pair(sums[1:, ..., None] - pairs, no) + self.split
-        pair_yes = HUGE if of.lists else self.pair(pairs, sums)
+        of, no, yes, split = self.of, total[..., None] - sums[..., g], sums[..., g], self.split[g]
+        leaf_no, leaf_yes = of.leaf(no, of.lists) + split, of.leaf(yes)
+        pair_no = self.pair(sums[1:, ..., None] - pairs, no) + split
+        pair_yes = HUGE if of.lists else self.pair(pairs, yes)
         two, three = leaf_no + leaf_yes, np.minimum(pair_no + leaf_yes, leaf_no + pair_yes)
         best = [x.min(axis=-1, initial=HUGE) for x in (two, three, pair_no + pair_yes)]
-        best = [of.leaf(total, of.lists), *best]
-        return np.minimum.accumulate(np.stack(best, axis=-1), axis=-1)
+        return np.minimum.accumulate(np.stack([of.leaf(total, of.lists), *best], axis=-1), axis=-1)
 
     def pair(self, one, whole):
         """The best two leaves for the rows `whole` of every g; `one`: those of them in h."""
@@ -256,8 +258,7 @@ class Part:
         else:
             rest = whole[1:, ..., None, :] - one
             low = of.saved(one) + of.saved(rest) + split
-            low[of.breaks(one) | (not of.lists) & of.breaks(rest)] = HUGE
-            low = low.min(axis=-2)
+            low = np.where(of.breaks(one) | (not of.lists) & of.breaks(rest), HUGE, low).min(-2)
         return (low + whole[0]).astype(np.int64) + 2 * of.leaf_cost
 
 def stated(proof_lines, data=None):
@@ -286,8 +287,7 @@ def main(arguments):
     """Print the verdict; the exit code."""
     try:
         need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        lines = unpacked(arguments[0]).decode().split("\n")
-        print(check(lines, *arguments[1:]).sentence)
+        print(check(unpacked(arguments[0]).decode().split("\n"), *arguments[1:]).sentence)
     except FAULTS as reason:
         print(f"unreadable: {type(reason).__name__}: {reason}")
         return 2

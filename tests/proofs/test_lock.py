@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from proof_emitter import lines, proof
 from proof_mutants import MUTATIONS, lies, outcome, overclaimed
@@ -39,6 +40,30 @@ def test_both_checkers_accept_honest_proofs_of_all_options():
         seen.update(["leaves"] * (s["leaves"] is not None) + ["side"] * bool(s["side"]))
     options = {"trees", "lists", "depth None", "depth 4", "minima 2", "leaves", "side"}
     assert min(seen[option] for option in options) > 3
+
+
+@pytest.mark.parametrize("room", [0, 20])
+def test_tests_taken_a_few_at_a_time_give_the_same_bounds(room, monkeypatch):
+    """Pairs of thousands of tests are summed in batches; here of one test, or of some."""
+    found = Counter()
+    for seed in range(100):
+        made = honest(seed)
+        if made is None:
+            continue
+        s, claims = made
+        whole = check_proof.stated(lines(s, claims))[2]
+        part = check_proof.Part(whole, np.ones(len(whole.X), bool))
+        if not len(part.tests):
+            continue
+        with monkeypatch.context() as patch:
+            at_once = part.small()
+            patch.setattr(check_proof, "ROOM", room)
+            assert (part.small() == at_once).all()
+            assert check(lines(s, claims)).bound == s["bound"]
+        found[s["kind"]] += len(part.tests) > room // part.sums.size + 1
+        found["minima"] += bool(whole.least)
+        found["actions"] += len(part.W) - len(whole.least) > 2
+    assert min(found[key] for key in ("trees", "lists", "minima", "actions")) > 5
 
 
 def test_a_damaged_proof_is_rejected_or_still_true():
