@@ -68,9 +68,10 @@ def _forms(problem: Problem) -> Iterator[dict[str, Any]]:
     encoding = reading.get("encoding") or "utf-8-sig"
     zipped = path.read_bytes()[:2] == b"\x1f\x8b"
     try:
-        with (gzip.open if zipped else open)(path, "rb") as file:
-            first = next(islice(file, 1)).decode(encoding).strip()
-    except (OSError, StopIteration, UnicodeDecodeError, LookupError):
+        # as text: a line may end with a carriage return alone
+        with (gzip.open if zipped else open)(path, "rt", encoding=encoding) as file:
+            first = next(islice(file, 1)).strip()
+    except (OSError, StopIteration, UnicodeError, LookupError):
         return
     sep = reading.get("sep") or ("," if "," in first else SPACE)
     fields = first.split() if sep == SPACE else next(csv.reader([first], delimiter=sep))

@@ -312,3 +312,14 @@ def test_rounded_costs_are_named_in_the_verdict(tmp_path):
     problem = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(max_depth=2))
     result = mt.solve(problem, "dp", proof=tmp_path / "p")
     assert "with costs rounded to whole numbers" in str(mt.verify(result, proof=tmp_path / "p"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_in_any_way(tmp_path, end):
+    data, proof = tmp_path / "data.csv", tmp_path / "a.proof"
+    lines = ["a,b,y", "0,0,k", "0,1,l", "1,0,l", "1,1,k"]
+    data.write_bytes(end.join([*lines, ""]).encode())
+    problem = mt.Problem(mt.load(data), mt.Accuracy(), mt.Trees(max_depth=1))
+    mt.solve(problem, "dp", proof=proof)
+    assert json.loads(proof_reading.unpacked(proof).split(b"\n")[0])["data"]["kind"] == "table"
+    assert check_file(proof, data).value == 2
