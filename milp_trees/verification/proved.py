@@ -153,6 +153,8 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
     if result.status is Status.INFEASIBLE or isinstance(result.problem.question, Front):
         what = "a front" if result.status is not Status.INFEASIBLE else "that nothing is feasible"
         return f"{name} is not used: a proof file proves a bound, and the result states {what}."
+    if result.curve is not None:
+        return _proved_by_curve(result, proof)
     try:
         view: Any
         lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
@@ -198,6 +200,17 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         name,
         found.proved,
     )
+
+
+def _proved_by_curve(result: Result, proof: str | Path) -> Derivation:
+    """The pruning of a result with a curve is the one that the curve has for the λ of the task."""
+    verdict, name, said = proved_curve(result.curve, proof)
+    view, kept = result.problem.view(NodeGains), result.predictor.kept  # type: ignore[union-attr]
+    if view.Z(kept) != view.Z(result.curve.keep(view.lam)):
+        raise VerificationError(
+            f"The pruning of the result is not that of its curve for λ = {view.lam}."
+        )
+    return Derivation(verdict, "optimal", said, name, True)
 
 
 def proved_curve(curve: PruningCurve, proof: str | Path) -> tuple[Verdict, str, str]:

@@ -194,6 +194,18 @@ def test_every_corner_of_a_proven_curve_is_a_best_pruning(name, tmp_path):
             assert unit * E + price * C == best({**s, "errors_count": unit, "prices_count": price})
 
 
+def test_a_result_with_a_curve_is_proved_by_the_file_of_the_curve(tmp_path):
+    problem = replace(EXAMPLES["groups"](), question=ByPrice())
+    result = mt.solve(problem, "min-cut", proof=tmp_path / "c")
+    assert mt.verify(result, proof=tmp_path / "c").words == "proved by file c"
+    other = mt.solve(replace(EXAMPLES["figure-1"](), question=ByPrice()), "min-cut")
+    with pytest.raises(VerificationError, match="does not hold for this curve"):
+        mt.verify(other, proof=tmp_path / "c")
+    mt.solve(EXAMPLES["groups"](), "min-cut", proof=tmp_path / "one")
+    with pytest.raises(VerificationError, match="does not hold for this curve"):
+        mt.verify(result, proof=tmp_path / "one")
+
+
 def test_a_damaged_curve_is_rejected_or_still_true(tmp_path):
     """A curve is true if each of its prunings is a best one at both ends of its interval."""
     small = [curve_lines(n, tmp_path)[1] for n in PROVABLE]
