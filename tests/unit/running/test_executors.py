@@ -131,6 +131,7 @@ def test_a_dask_worker_that_ends_while_it_is_asked_is_left_out(tmp_path, monkeyp
             assert marked.exists()
             assert [row["key"] for row in study.rows] == [run.key for run in plan.runs]
             monkeypatch.setattr(dask, "sees", ends_always)
+            monkeypatch.setattr(dask, "ARRIVAL", 1)
             with pytest.raises(StudyError, match="has no workers; start some"):
                 run_plan(plan, tmp_path / "t.db", **at)
         finally:
