@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import _bootstrap
 from typing import Any, TypeVar
 
 from milp_trees.compiling import uncharged, under_way
@@ -178,11 +179,14 @@ class _Timer:
         return True
 
     def _imports(self) -> bool:
-        """Whether the worker imports a module, which an exception would leave half made."""
-        frame = sys._current_frames().get(self.worker.value)
-        while frame is not None and "importlib._bootstrap" not in frame.f_code.co_filename:
-            frame = frame.f_back
-        return frame is not None
+        """Whether the worker imports a module, which an exception would leave half made.
+
+        The locks of modules are asked, not the worker's frames: CPython 3.11 may collect garbage
+        while it makes the object of a frame, let the worker run meanwhile, and then hand out a frame
+        that has ended. Reading it crashes the process.
+        """
+        locks = [made() for made in list(_bootstrap._module_locks.values())]  # type: ignore[attr-defined]
+        return any(lock is not None and lock.owner == self.worker.value for lock in locks)
 
     def _wait(self, seconds: float) -> None:
         with contextlib.suppress(queue.Empty):

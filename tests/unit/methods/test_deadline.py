@@ -241,3 +241,45 @@ def test_a_timer_waits_for_a_thread_that_starts_but_not_for_long(patience, waits
         within(0.01, spin)
     assert bool(runs) is waits
     thread.join()
+
+
+def test_an_import_is_not_broken_off(tmp_path, monkeypatch):
+    (tmp_path / "made_slowly.py").write_text("import time\ntime.sleep(0.4)\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Stopped):
+        within(0.1, lambda: (__import__("made_slowly"), spin()))
+    assert sys.modules.pop("made_slowly").whole
+
+
+def test_a_timer_looks_at_a_worker_that_collects_garbage_all_the_time():
+    """CPython 3.11 hands out frames that have ended, if garbage is collected meanwhile. The worker's
+    code is freed at once here, and its frames are many.
+    """
+    program = """
+import gc, sys, threading, time
+from milp_trees.methods import deadline
+timer, ends, looks = deadline._Timer(60), time.perf_counter() + 2, []
+class Cycle:
+    def __init__(self):
+        self.own = self
+    def __del__(self):
+        for _ in range(20):
+            pass
+def look():
+    while time.perf_counter() < ends:
+        looks.append(timer._imports())
+sys.setswitchinterval(1e-6)
+gc.set_threshold(20, 2, 2)
+other = threading.Thread(target=look)
+other.start()
+while time.perf_counter() < ends:
+    names = {"Cycle": Cycle}
+    exec("def deep(k):\\n    cycle = Cycle()\\n    return k and deep(k - 1)", names)
+    names["deep"](150)
+other.join()
+print("went on" if looks and not any(looks) else looks[:9])
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert found.stdout == "went on\n", found.stderr
