@@ -51,11 +51,13 @@ def close_gap(s: Any) -> int:
     """Z of the file's tree; Refused if a tree that keeps the side rows costs less."""
     must(s.value is not None, "There is no tree to compare with.")
     must(not s.lists, "Gaps are closed for trees.")
+    least = s.value
     for cost, _, *totals in _totals(s):
         kept = True
         for total, (_, low, high) in zip(totals, s.side):
             kept = kept and (low is None or total >= low) and (high is None or total <= high)
-        must(not kept or cost >= s.value, f"A tree that keeps the side rows has Z of {cost}.")
+        least = min(least, cost) if kept else least
+    must(least == s.value, f"A tree that keeps the side rows has Z of {least}.")
     return int(s.value)
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 from proof_emitter import lines, proof
+from proof_listed import count_of, gap_to, larger
 from proof_mutants import MUTATIONS, restated
 from proof_problems import Truth, drawn
 from test_gap_proofs import CLOSED, fair, tree, with_sides
@@ -92,12 +93,44 @@ def both(text, fast, slow):
 )
 def test_both_checkers_say_the_same(draw, fast, slow):
     seen = Counter()
-    for seed in range(260):
+    for seed in range(130):
         drawn_file = draw(random.Random(seed))
         if drawn_file is not None:
             text, changed = drawn_file
             seen[changed, both(text, fast, slow) is not None] += 1
     assert min(seen[x, y] for x in (False, True) for y in (False, True)) > 5, seen
+
+
+def number(check, text):
+    """The number of trees, or the least Z, that a checker finds in a file that is often wrong."""
+    try:
+        check(text)
+    except (Wrong, Refused) as reason:
+        said = re.search(r"(?:number of trees is|has Z of) (-?\d+)", str(reason))
+        if said is None:
+            raise
+        return int(said[1])
+    return json.loads(text[0])["value"]
+
+
+def test_both_checkers_find_the_same_least_cost_in_open_gaps():
+    open_gaps = 0
+    for seed in range(45):
+        rng = random.Random(seed)
+        s = larger(rng, gap=True)
+        text = gap_to(rng, [tree(rng, s, s["depth"]) for _ in range(40)], s)
+        if text is not None:
+            found = number(check_gap.check, text)
+            assert found == number(check_slowly, text), seed
+            open_gaps += found < json.loads(text[0])["value"]
+    assert open_gaps > 10
+
+
+def test_both_checkers_count_the_same():
+    for seed in range(70):
+        rng = random.Random(seed)
+        text = count_of(rng, larger(rng, gap=False))
+        assert number(check_count.check, text) == number(count_slowly, text), seed
 
 
 def test_a_checker_that_forgets_trees_is_found_out(monkeypatch):
