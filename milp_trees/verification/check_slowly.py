@@ -6,6 +6,8 @@ Where `check_proof.py` computes with matrices and stops early, this one takes th
 `docs/guide/proofs.md` word by word: rows are groups of equal rows in frozen sets, costs keep the part
 that every model pays, and a table is computed for all tests. It therefore accepts every proof that
 `check_proof.py` accepts, and a few more (the children of a named claim have their best bounds).
+
+Closed gaps and numbers of trees are checked by a list of all trees (`slow_listing.py`).
 """
 
 from __future__ import annotations
@@ -19,20 +21,19 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from milp_trees.verification.slow_listing import close_gap, count
 from milp_trees.verification.slow_reading import (
-    Data,
     Refused,
+    TooLarge,
     fields,
     listed,
     must,
     no_duplicates,
-    perhaps,
-    text,
     whole,
-    worth,
 )
+from milp_trees.verification.slow_statement import Statement
 
 INFINITE = math.inf
 
@@ -183,16 +184,20 @@ class Rules:
 
 # -- the whole proof -------------------------------------------------------------------------------
 
-KEYS = (
-    "format version kind depth leaves leaf_cost split_costs minima data features costs side "
-    "multipliers denominator actions offset scale unit model value bound"
-)
-
 
 def check_slowly(proof_lines: Iterable[str], data: Any = None) -> tuple[int, int | None]:
     """The bound that a proof proves and the value of its model; Refused if it does not hold."""
+    return _caught(_checked, proof_lines, data)
+
+
+def count_slowly(proof_lines: Iterable[str], data: Any = None) -> Counted:
+    """Check a file that ends with a number of trees; Refused if it does not hold."""
+    return _caught(_counted, proof_lines, data)
+
+
+def _caught(of: Any, proof_lines: Iterable[str], data: Any) -> Any:
     try:
-        return _checked([line for line in proof_lines if line.strip()], data)
+        return of([line for line in proof_lines if line.strip()], data)
     except (ArithmeticError, LookupError, TypeError, ValueError, OSError, EOFError) as reason:
         raise Refused(f"It is malformed: {type(reason).__name__}: {reason}") from None
     except (RecursionError, csv.Error) as reason:
@@ -200,51 +205,53 @@ def check_slowly(proof_lines: Iterable[str], data: Any = None) -> tuple[int, int
 
 
 def _checked(lines: list[str], data: Any) -> tuple[int, int | None]:
-    values = [json.loads(line, object_pairs_hook=no_duplicates) for line in lines]
-    fields(values[0], *KEYS.split())
-    s = values[0]
-    must(s["format"] == "milp-trees-proof", "This is no proof file.")
-    must(whole(s["version"]) == 1 and s["kind"] in ("trees", "lists"), "It is of no known kind.")
-    lists, depth, leaves = s["kind"] == "lists", perhaps(s["depth"]), perhaps(s["leaves"])
-    must(depth is None or depth >= 0, "The depth is negative.")
-    must(leaves is None or (leaves > 0 and not lists), "The limit of leaves is wrong.")
-    rows = Data(s["data"], data)
-    X, costs = rows.features(s["features"]), rows.costs(s["costs"])
-    F, leaf_cost = len(X[0]), whole(s["leaf_cost"])
-    if isinstance(s["split_costs"], list):
-        split = listed(s["split_costs"], whole)
-    else:
-        split = [whole(s["split_costs"])] * F
-    must(len(split) == F and min([leaf_cost, *split]) >= 0, "A penalty is negative or missing.")
-    minima = []
-    for x in listed(s["minima"], lambda x: fields(x, "least", "amounts")):
-        minima.append((whole(x[0]), rows.amounts(x[1])))
-    side = []
-    for name, coefs, low, high in listed(
-        s["side"], lambda x: fields(x, "name", "coefs", "lower", "upper")
-    ):
-        text(name)
-        side.append((rows.costs(coefs, True), perhaps(low), perhaps(high)))
-        must(len(side[-1][0][0]) == len(costs[0]), "A side row has other actions.")
-    multipliers, q = listed(s["multipliers"], whole), whole(s["denominator"])
-    must(q > 0 and len(multipliers) == len(side), "There is not one multiplier per side row.")
-    must(len(listed(s["actions"], text)) == len(costs[0]), "An action has no name.")
-    for key in ("offset", "scale"):
-        must(len(text(s[key])) < 200, "A fraction is too long.")
-        parts = [int(part) for part in text(s[key]).split("/")]
-        must(len(parts) == 1 or (len(parts) == 2 and parts[1]), "A fraction is wrong.")
-        must(key == "offset" or parts[0], "The scale is zero.")
-    must(text(s["unit"]).isprintable(), "The unit is no plain text.")
-    priced, shift = [[q * c for c in row] for row in costs], 0
-    for mu, (coefs, low, high) in zip(multipliers, side):
-        limit = high if mu > 0 else low if mu < 0 else 0
-        must(limit is not None, "A multiplier prices no limit.")
-        shift += mu * limit
-        priced = [[a + mu * b for a, b in zip(x, y)] for x, y in zip(priced, coefs)]
-    rules = Rules(X, priced, q * leaf_cost, [q * c for c in split], minima, lists)
-    must(len(values) > 1, "There is no claim.")
+    """A file of claims; if it ends with `{"closed": true}`, all trees are listed, too."""
+    last = _loaded(lines[-1])
+    if not isinstance(last, dict):
+        s = Statement(lines[0], data)
+        return _claims(s, lines[1:]), s.value
+    must(fields(last, "closed")[0] is True, "The last line closes no gap.")
+    s = Statement(lines[0], data)
+    _claims(s, lines[1:-1])
+    value = close_gap(s)
+    return value, value
+
+
+class Counted(NamedTuple):
+    """So many trees have Z of at most the allowance; `optimum` is the least Z of them."""
+
+    trees: int
+    allowance: int
+    optimum: int | None
+
+
+def _counted(lines: list[str], data: Any) -> Counted:
+    allowance, stated, trivial, equal = fields(
+        _loaded(lines[-1]), "allowance", "count", "trivial", "equal_tests"
+    )
+    must(type(stated) is int and type(trivial) is bool, "The count is malformed.")
+    must(equal in ("all", "one"), "Equal tests count in no known way.")
+    s = Statement(lines[0], data)
+    must(not (s.lists or s.side), "Counts are of trees without side rows.")
+    must(s.q == 1, "Counts are about Z itself, so the denominator is 1.")
+    _claims(s, lines[1:-1])
+    found, optimum = count(s, whole(allowance), trivial, equal)
+    must(found == stated, f"The number of trees is {found}.")
+    return Counted(found, allowance, optimum)
+
+
+def _loaded(line: str) -> Any:
+    return json.loads(line, object_pairs_hook=no_duplicates)
+
+
+def _claims(s: Statement, lines: list[str]) -> int:
+    """Derive all claims; the bound on Z that the last one proves."""
+    costs, shift = s.priced()
+    split = [s.q * c for c in s.split]
+    rules = Rules(s.X, costs, s.q * s.leaf_cost, split, s.minima, s.lists)
+    must(lines, "There is no claim.")
     last: Any = None
-    for number, claim in enumerate(values[1:]):
+    for number, claim in enumerate(map(_loaded, lines)):
         must(isinstance(claim, list) and 3 <= len(claim) <= 5, f"Claim {number} is malformed.")
         claim += [None, None][len(claim) - 3 :]
         helps = [] if claim[3] is None else listed(claim[3], whole)
@@ -254,16 +261,32 @@ def _checked(lines: list[str], data: Any) -> tuple[int, int | None]:
         last = whole(claim[0]), limits, listed(claim[2], whole)
         rules.derive(last[0], limits[0], last[2], helps, limits[1])
     must(not last[2], "The last claim is not about all rows.")
-    for has, asked in zip(last[1], (depth, leaves)):
+    for has, asked in zip(last[1], (s.depth, s.leaves)):
         must(has >= (INFINITE if asked is None else asked), "The last claim is too narrow.")
-    bound = math.ceil(Fraction(last[0] - shift, q))
-    must(whole(s["bound"]) == bound, f"The claims prove {bound}.")
-    value = None
-    if s["model"] is not None:
-        value = worth(s["model"], lists, depth, leaves, X, costs, leaf_cost, split, minima, side)
-        must(value >= bound, "The model contradicts the claims.")
-    must(perhaps(s["value"]) == value, f"The model has the value {value}.")
-    return bound, value
+    bound = math.ceil(Fraction(last[0] - shift, s.q))
+    must(s.bound == bound, f"The claims prove {bound}.")
+    must(s.value is None or s.value >= bound, "The model contradicts the claims.")
+    return bound
+
+
+class Report(NamedTuple):
+    """What holds; with `proved` it is an optimum or a number of trees, otherwise a bound."""
+
+    proved: bool
+    bound: int | None
+    value: int | None
+    sentence: str
+
+
+def report(lines: list[str], data: Any = None) -> Report:
+    """Check a file of either kind; Refused if it does not hold."""
+    if _caught(lambda lines, data: "count" in _loaded(lines[-1]), lines, data):
+        trees, allowance, least = count_slowly(lines, data)
+        said = f"counted: {trees} with costs of at most {allowance}"
+        return Report(True, least, least, f"{said} in units of the costs")
+    bound, value = check_slowly(lines, data)
+    what = "proved" if value == bound else "a proven bound"
+    return Report(value == bound, bound, value, f"{what}: {bound} in units of the costs")
 
 
 def main(arguments: list[str]) -> int:
@@ -271,11 +294,14 @@ def main(arguments: list[str]) -> int:
     try:
         raw = Path(arguments[0]).read_bytes()
         raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-        bound, value = check_slowly(raw.decode().split("\n"), *arguments[1:2])
+        lines = [line for line in raw.decode().split("\n") if line.strip()]
+        print(report(lines, *arguments[1:2]).sentence)
     except (Refused, OSError, ValueError, IndexError) as reason:
         print(f"refused: {reason}")
         return 1
-    print(f"{'proved' if value == bound else 'bound'}: {bound}  (in units of the costs)")
+    except TooLarge as reason:
+        print(f"not checked: {reason}")
+        return 2
     return 0
 
 

@@ -125,14 +125,10 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         text = proof_reading.unpacked(proof).decode().split("\n")
         lines = [line for line in text if line.strip()]
         kind = _kind(stated, lines[-1])
-        if slowly and kind != "claims":
-            raise DataError(
-                f"The second checker knows claims, and no {kind} as this file has; leave out --slowly."
-            )
+        if slowly and kind == "flows":
+            raise DataError("The second checker knows no flows; leave out --slowly.")
         if slowly:
-            bound, value = check_slowly.check_slowly(lines, data)
-            what = "proved" if value == bound else "a proven bound"
-            return Checked(value == bound, bound, value, f"{what}: {bound} in units of the costs")
+            return Checked(*check_slowly.report(lines, data))
         with one_thread():
             if kind == "counts":
                 counted = check_count.check(lines, data)
@@ -143,6 +139,8 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
                 found = (check_gap if kind == "closed gaps" else check_proof).check(lines, data)
     except proof_reading.Unreadable as reason:
         raise DataError(f"The proof cannot be checked: {reason}") from None
+    except slow_reading.TooLarge as reason:
+        raise DataError(f"The proof cannot be checked: {reason} Leave out --slowly.") from None
     except (proof_reading.Wrong, slow_reading.Refused) as reason:
         raise VerificationError(f"The proof does not hold: {reason}") from None
     except proof_reading.FAULTS as reason:

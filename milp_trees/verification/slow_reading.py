@@ -14,6 +14,10 @@ class Refused(Exception):
     """What is wrong with a proof, in a sentence."""
 
 
+class TooLarge(Exception):
+    """A problem is too large to list its trees, which says nothing about the proof."""
+
+
 def must(condition: Any, sentence: str) -> None:
     if not condition:
         raise Refused(sentence)

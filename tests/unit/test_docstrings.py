@@ -89,7 +89,9 @@ STAND_ALONE = {
     "check_slowly.py",
     "check_unimodular.py",
     "proof_reading.py",
+    "slow_listing.py",
     "slow_reading.py",
+    "slow_statement.py",
 }
 
 
