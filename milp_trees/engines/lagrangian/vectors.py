@@ -98,6 +98,10 @@ class TreeVectors:
         V, M = int(self.data.n_values), int(self.data.n_masses)
         columns += list(self.data.values[position, V : V + M].T)
         self.least = np.ascontiguousarray(self.data.least)
+        if not M:
+            # No leaf is empty: a test must divide the rows.
+            columns.append(np.ones(len(position), dtype=np.int64))
+            self.least = np.ones(1, dtype=np.int64)
         n = 64 * self.data.n_words
         self.columns = np.zeros((n, max(1, len(columns))), dtype=np.int64)
         if columns:

@@ -262,3 +262,18 @@ def test_no_multiplier_that_fits_leaves_the_search_to_the_closing():
     best = min(sum(int(values[i, k]) for i, k in enumerate(actions)) for actions in said)
     assert result.optimal
     assert result.value.exact == best
+
+
+def test_a_test_that_divides_nothing_makes_no_second_leaf():
+    """Without a smallest leaf, a stump on equal rows was listed with a leaf that has no rows: where
+    leaves are limited, its vector differs from that of a leaf, and no tree was found behind it.
+    """
+    X = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [1, 0, 0, 0], [0, 1, 1, 0]])[[0, 1, 2, 3, 1, 1, 0]]
+    values = [322, 341], [-72, -111], [268, 15], [137, -31], [245, -58], [292, 332], [354, 55]
+    data = mt.Dataset(X, values=np.array(values), actions=("k0", "k1"))
+    few = mt.tasks.Capacity("k0", at_least=1, at_most=2)
+    task = mt.tasks.ActionCostMatrix(constraints=(few,))
+    problem = mt.Problem(data, task, mt.Trees(4, max_leaf_nodes=5))
+    result = mt.solve(problem, "lagrangian")
+    assert result.optimal
+    assert result.value == mt.solve(problem, "enumerate").value
