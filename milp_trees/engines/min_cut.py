@@ -6,6 +6,7 @@ For one λ a flow is the certificate (see `milp_trees.engines.pruning`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from milp_trees.compiling import compiling
 from milp_trees.engines.pruning.curve import prune_curve
 from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
-from milp_trees.limits import Limits
+from milp_trees.limits import Limits, collector_off
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
@@ -27,6 +28,7 @@ from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
 
 if TYPE_CHECKING:
+    from milp_trees.engines.pruning.certificate import Links
     from milp_trees.problem import Problem
 
 _warm: set[str] = set()
@@ -128,35 +130,31 @@ class MinCut(Method):
         return replace(result, certificate=replace(result.certificate, checked=checked))
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
-        """A flow as large as the cut, or one for each pruning of a curve.
+        """A flow as large as the cut; for a curve one in every piece that disappears at once.
 
-        Its items are `(split, amount)` to the split's parent and `(split, purchase, amount)`; in a
-        curve the weights of errors and of prices come before each flow.
+        Its items are `(split, amount)` to the split's parent and `(split, purchase, amount)`.
         """
         if result.status is not Status.OPTIMAL:
             raise Unsupported("min-cut proves optimal prunings; this run was stopped before.")
-        from milp_trees.engines.pruning.certificate import certify
+        from milp_trees.engines.pruning.certificate import certify, certify_curve
         from milp_trees.engines.pruning.closure import closure_of
 
-        view, watch = problem.view(NodeGains), Watch(limits)
+        view, watch, curve = problem.view(NodeGains), Watch(limits), result.curve
         closure = closure_of(view, self.merge)
 
-        def flow_at(price: int, unit: int) -> list[tuple[int, ...]]:
-            flow = watch.beside(lambda stop: certify(view, closure, price, unit, stop))
-            watch.check()
-            up = zip(flow.up.tolist(), flow.up_amount.tolist(), strict=True)
-            bought = (flow.node.tolist(), flow.purchase.tolist(), flow.amount.tolist())
-            return [*up, *zip(*bought, strict=True)]
-
-        if result.curve is None:
+        def links(stop: np.ndarray) -> Links:
+            if curve is not None:
+                pairs = zip(curve.gains, curve.costs, strict=True)
+                slopes = [Fraction(g, c) if c else None for g, c in pairs]
+                return certify_curve(view, closure, curve.rank, slopes, stop)
             unit, price, _ = view.step
-            return Claims(flow_at(price, unit))
-        items: list[Any] = []
-        for corner in result.curve.vertices:
-            price, unit = (corner.lambda_from * view.cost_unit / view.error_unit).as_integer_ratio()
-            items.append({"errors_count": unit, "prices_count": price})
-            items += flow_at(price, unit)
-        return Claims(items)
+            flow = certify(view, closure, price, unit, stop)
+            return flow.up, flow.up_amount, flow.node, flow.purchase, flow.amount
+
+        up, up_amount, *bought = (column.tolist() for column in watch.beside(links))
+        watch.check()
+        with collector_off():  # a flow may have a hundred thousand amounts
+            return Claims([*zip(up, up_amount, strict=True), *zip(*bought, strict=True)])
 
     def _best(self, view: NodeGains, watch: Watch) -> tuple[np.ndarray, dict[str, int], str]:
         """Splits to keep, sizes, and the name of the check."""

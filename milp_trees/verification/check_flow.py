@@ -2,8 +2,8 @@
 
 It needs proof_reading.py beside it, which needs numpy. A pruning is a set of splits that are kept.
 It holds the parent of each of its splits, and pays for all that they need. The file holds a flow
-from splits to what they need, or a curve of prunings, the best ones for all weights of errors and
-prices, with a flow for each. The format, and why it is a proof, are in the documentation, page
+from splits to what they need: for a pruning, or for a curve of prunings, the best ones for all
+weights of errors and prices. The format, and why it is a proof, are in the documentation, page
 "Proofs".
 Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
@@ -11,6 +11,7 @@ Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 
 import json
 import sys
+from math import gcd
 from typing import Any, NamedTuple
 
 if __package__:
@@ -124,22 +125,33 @@ def totals(s, kept, needs):
     return errors, prices
 
 
-def bound_of(s, flow, needs, errors_count, prices_count, q=1):
-    """What the flow proves: no pruning costs less. Its amounts are over the denominator q."""
-    M, P, a, b = len(s["parent"]), len(s["price"]), q * errors_count, q * prices_count
-    sent, received = [0] * M, [0] * P
+def links(s, flow, needs):
+    """Every line of a flow: (how to name it, split, purchase or None for the parent, amount)."""
     for number, line in enumerate(flow):
         need(whole(line, 1) and len(line) in (2, 3), f"Flow {number} is no flow.")
-        h, amount = line[0], line[-1]
+        h, u, amount = line[0], line[1] if len(line) == 3 else None, line[-1]
         where = f"Flow {number}, {line}, "
-        need(0 <= h < M and amount >= 0, where + "has no such split, or is negative.")
-        sent[h] += amount
-        if len(line) == 2:
+        need(
+            0 <= h < len(s["parent"]) and amount >= 0, where + "has no such split, or is negative."
+        )
+        if u is None:
             need(s["parent"][h] >= 0, where + "goes to a parent that does not exist.")
+        else:
+            need(u in needs.of(h), where + "goes to what the split does not need.")
+        yield where, h, u, amount
+
+
+def bound_of(s, flow, needs):
+    """What the flow proves: no pruning costs less. Its amounts are over the denominator q."""
+    M, P, q = len(s["parent"]), len(s["price"]), s["denominator"]
+    a, b = q * s["errors_count"], q * s["prices_count"]
+    sent, received = [0] * M, [0] * P
+    for _, h, u, amount in links(s, flow, needs):
+        sent[h] += amount
+        if u is None:
             sent[s["parent"][h]] -= amount
         else:
-            need(line[1] in needs.of(h), where + "goes to what the split does not need.")
-            received[line[1]] += amount
+            received[u] += amount
     for u in range(P):
         need(received[u] <= b * s["price"][u], f"Purchase {u} receives more than its price.")
     least = a * s["root_error"]
@@ -167,7 +179,7 @@ def check(proof_lines: Any) -> Verdict:
     offset, scale = found
     need(scale > 0, "The scale is not positive.")
     counts = s["errors_count"], s["prices_count"]
-    bound = bound_of(s, flow, needs, *counts, s["denominator"])
+    bound = bound_of(s, flow, needs)
     need(bound == s["bound"], f"The flow proves the bound {bound}, and the file says {s['bound']}.")
     value = None
     if s["keep"] is not None:
@@ -183,47 +195,57 @@ def check(proof_lines: Any) -> Verdict:
     return Verdict(value == bound, bound, value, said)
 
 
-def check_curve(s, lines, needs, error_unit, cost_unit, cost_offset):
+def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
     """Check all prunings of a curve.
 
-    The least of a E + b C is concave in the weights (a, b). At the weights between two prunings a
-    flow proves that both have it, so the first one has it for all weights since the ones before.
+    A piece is the splits of one rank, with what no split of a smaller rank needs. A flow within it
+    proves, at weights for which it costs what it gains, that no part of it is better than the whole.
     """
     costs = [*s["keep_cost"], *s["price"]]
     need(min(costs, default=0) >= 0 < min(error_unit, cost_unit), "A price or a unit is negative.")
-    flows, top, found = [], max(s["rank"], default=0), []
-    for line in lines:
-        if isinstance(line, dict):
-            good = line.keys() == {"errors_count", "prices_count"} and whole([*line.values()], 1)
-            need(good, "The weights of a pruning are malformed.")
-            flows.append((line["errors_count"], line["prices_count"], []))
-        else:
-            need(flows, "A flow comes before the first weights.")
-            flows[-1][2].append(line)
-    need(flows, "The curve has no pruning.")
-    for i, (a, b, flow) in enumerate(flows):
-        kept = [h for h, rank in enumerate(s["rank"]) if rank < top - i]
-        E, C = totals(s, kept, needs)
-        where = f"Pruning {i}: "
-        if i:
-            a0, b0, E0, C0 = found[-1]
-            need(a > 0 and a0 * b > b0 * a, where + "the weight of prices does not rise.")
-            need(a * E0 + b * C0 == a * E + b * C, where + "the one before has another value.")
-        else:
-            need(a > 0 and b == 0, where + "prices have a weight at the beginning.")
-        least = bound_of(s, flow, needs, a, b)
-        need(least == a * E + b * C, where + f"the flow proves {least}, not {a * E + b * C}.")
-        found.append((a, b, E, C))
-    need(found[-1][3] == 0, "The last pruning is not free.")
-    (_, _, E0, C0), (_, _, E, _) = found[0], found[-1]
+    rank, top, first = s["rank"], max(s["rank"], default=0), {}
+    need({*rank, top} == {*range(top + 1)}, "The ranks are not all numbers from 0 to the largest.")
+    for h, parent in enumerate(s["parent"]):
+        need(parent < 0 or rank[parent] <= rank[h], f"Split {h} is kept longer than its parent.")
+        for u in needs.of(h):
+            first[u] = min(first.get(u, top), rank[h])
+    G, C = [0] * (top + 1), [0] * (top + 1)
+    for h, r in enumerate(rank):
+        G[r] += s["gain"][h]
+        C[r] += s["keep_cost"][h]
+    for u, r in first.items():
+        C[r] += s["price"][u]
+    free = top > 0 and C[0] == 0
+    for r in range(free, top):
+        need(min(G[r], C[r]) > 0, f"Piece {r} gains nothing, or costs nothing.")
+        good = r == 0 or G[r - 1] * C[r] > G[r] * C[r - 1]
+        need(good, f"Piece {r} gains as much for its costs as the one before.")
+    weights = [(c // gcd(g, c), g // gcd(g, c)) if c else (1, 0) for g, c in zip(G[:-1], C)]
+    weights.append((1, 0))
+    left = []  # what splits and purchases gain and receive, less what they cost and send
+    for h, r in enumerate(rank):
+        left.append(weights[r][0] * s["gain"][h] - weights[r][1] * s["keep_cost"][h])
+    price = {u: len(left) + i for i, u in enumerate(first)}
+    left += [-weights[r][1] * s["price"][u] for u, r in first.items()]
+    for where, h, u, amount in links(s, flow, needs):
+        other = s["parent"][h] if u is None else price[u]
+        same = rank[h] == (rank[other] if u is None else first[u])
+        need(same, where + "leaves the piece of the split.")
+        left[h] -= amount
+        left[other] += amount
+    for x, r in zip(left, [*rank, *first.values()]):
+        need(x <= 0 or (free and r == 0), f"A gain of piece {r} is not sent.")
+        need(x >= 0 or r == top, f"A cost of piece {r} is not paid.")
+    E, last = s["root_error"] - sum(G[:-1]), s["root_error"] - free * G[0]
     ends = [
         f"error {float(error_unit * e):.6g} at cost {float(cost_unit * c + cost_offset):.6g}"
-        for e, c in ((E0, C0), (E, 0))
+        for e, c in ((E, sum(C[:-1])), (last, 0))
     ]
     said = f"for every lambda >= 0 one of them is best, from {ends[0]} to {ends[1]}"
-    many = f"{len(found)} pruning{'s' * (len(found) != 1)}"
+    count = top + 1 - free
+    many = f"{count} pruning{'s' * (count != 1)}"
     said = f"proved: {many}  ({said}; gains and prices are those of the proof file)"
-    return Verdict(True, len(found), len(found), said)
+    return Verdict(True, count, count, said)
 
 
 def main(arguments):

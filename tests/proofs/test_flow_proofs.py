@@ -31,13 +31,22 @@ def written(name, tmp_path, method="min-cut"):
     return result, unpacked(tmp_path / "p").decode().split("\n")
 
 
-def worth(s, kept, a, b):
-    """a times the errors, and b times the prices, of a pruning."""
+def below(s, rank):
+    return {h for h, own in enumerate(s["rank"]) if own < rank}
+
+
+def totals(s, kept):
+    """Errors and prices of a pruning."""
     bought = {u for h in kept for u in s["needs"][h]}
     while more := {v for u, v in s["above"] if u in bought} - bought:
         bought |= more
     E = s["root_error"] - sum(s["gain"][h] for h in kept)
     C = sum(s["keep_cost"][h] for h in kept) + sum(s["price"][u] for u in bought)
+    return E, C
+
+
+def worth(s, kept, a, b):
+    E, C = totals(s, kept)
     return a * E + b * C
 
 
@@ -214,29 +223,30 @@ def test_a_damaged_curve_is_rejected_or_still_true(tmp_path):
     for seed in range(1200):
         rng = random.Random(seed)
         s, *rest = json.loads(json.dumps(rng.choice(small)))
-        kind = rng.choice(["rank", "weights", "flow", "left out", "gain", "price"])
+        kind = rng.choice(["rank", "flow", "left out", "gain", "price", "root"])
         if kind == "rank":
             s["rank"][rng.randrange(len(s["rank"]))] += rng.choice([-1, 1])
         elif kind == "left out":
             rest.pop(rng.randrange(len(rest)))
+        elif kind == "root":
+            s["root_error"] += 1
         elif kind in ("gain", "price") and s[kind]:
             s[kind][rng.randrange(len(s[kind]))] += rng.choice([-1, 1])
         else:
-            some = [x for x in rest if isinstance(x, dict) == (kind == "weights")]
-            line = rng.choice(some or rest)
-            key = rng.choice(list(line)) if isinstance(line, dict) else len(line) - 1
-            line[key] += rng.choice([-1, 1])
+            rng.choice(rest)[-1] += rng.choice([-1, 1])
         try:
             count = check(map(json.dumps, (s, *rest))).value
         except Wrong:
             rejected += 1
             continue
         accepted += 1
-        weights = [(x["errors_count"], x["prices_count"]) for x in rest if isinstance(x, dict)]
-        for i in range(count):
-            kept = {h for h, rank in enumerate(s["rank"]) if rank < max(s["rank"]) - i}
-            for a, b in weights[i : i + 2]:
-                alone = best({**s, "errors_count": a, "prices_count": b})
-                assert worth(s, kept, a, b) == alone, seed
+        top = max(s["rank"])
+        E, C = zip(*(totals(s, below(s, top - i)) for i in range(count)), strict=True)
+        assert C[-1] == 0
+        # At the weights of two neighbours both are best, and at the ends the first or the last one.
+        pairs = [(C[i - 1] - C[i], E[i] - E[i - 1]) for i in range(1, count)]
+        for a, b in [(1, 0), *pairs, (1, sum(s["gain"]) + 1)]:
+            alone = best({**s, "errors_count": a, "prices_count": b})
+            assert min(a * x + b * y for x, y in zip(E, C, strict=True)) == alone, seed
     assert rejected > 600
     assert accepted > 20

@@ -11,7 +11,9 @@ push-relabel, or the cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +25,9 @@ from milp_trees.errors import VerificationError
 
 if TYPE_CHECKING:
     from milp_trees.tasks.pruning_view import NodeGains
+
+#: Flows to parents (nodes, amounts) and to purchases (nodes, purchases, amounts).
+Links = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,40 +83,84 @@ def certify(
         Numbers might not fit into 64 bits.
     """
     weights = closure.weights(price, unit)
-    side, excess, flow, (back_start, tail, position) = preflow(closure, weights, stop=stop)
-    _give_back(closure.n_splits, weights, back_start, tail, position, flow, excess)
+    side, flow = _flow(closure, weights, stop)
     keep = np.zeros(view.n_nodes, dtype=bool)
     keep[closure.splits[side[: closure.n_splits]]] = True
-    tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))
-    flows = flow > 0
-    tails, heads, flow = tails[flows], closure.head[flows].astype(np.int64), flow[flows]
-    upwards = heads < closure.n_splits
-    node, purchase, amount = _unfold(view, closure, price, unit, tails, heads, flow)
+    V = closure.n_items
     return FlowCertificate(
-        keep, price, unit, closure.splits[tails[upwards]], flow[upwards], node, purchase, amount
+        keep, price, unit, *_unfold(view, closure, np.full(V, price), np.full(V, unit), flow)
     )
 
 
-def _unfold(
+def certify_curve(
     view: NodeGains,
     closure: Closure,
-    price: int,
-    unit: int,
-    tails: np.ndarray,
-    heads: np.ndarray,
-    flow: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rank: np.ndarray,
+    slopes: Sequence[Fraction | None],
+    stop: np.ndarray = NEVER,
+) -> Links:
+    """One flow that proves all prunings of a curve: within every piece, at the slope of the piece.
+
+    A piece is what disappears together, splits of equal rank and what they are the first to need. At
+    its slope its gains pay for its costs exactly. At the price 0 the gains of a piece that is never
+    kept pay for losses of errors, as they do in a piece that costs nothing.
+
+    Parameters
+    ----------
+    view : NodeGains
+    closure : Closure
+        Made from the view.
+    rank : int array of shape (M,)
+        Piece of every node; that of nodes which are never kept is the number of slopes.
+    slopes : sequence of Fraction
+        Errors per unit of cost of every piece, in the view's units; None if it costs nothing.
+    stop : array of one byte, optional
+        As for `certify`.
+
+    Returns
+    -------
+    tuple of int64 arrays
+        `up`, `up_amount`, `node`, `purchase` and `amount` of a `FlowCertificate`. Amounts of a piece
+        are in units of its own weights, the smallest whole ones.
+    """
+    tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))
+    piece = np.full(closure.n_items, len(slopes), dtype=np.int64)
+    piece[: closure.n_splits] = rank[closure.splits]
+    np.minimum.at(piece, closure.head, piece[tails])
+    inside = piece[tails] == piece[closure.head]
+    start = np.concatenate([[0], np.cumsum(inside)])[closure.start]
+    parts = replace(closure, start=start, head=closure.head[inside])
+    weights = [(x or Fraction(0)).as_integer_ratio() for x in (*slopes, None)]
+    price, unit = np.array(weights, dtype=np.int64)[piece].T
+    _, flow = _flow(parts, unit * parts.gain - price * parts.cost, stop)
+    return _unfold(view, parts, price, unit, flow)
+
+
+def _flow(closure: Closure, weights: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Source side of the minimum cut, and a maximum flow along the arcs."""
+    side, excess, flow, (back_start, tail, position) = preflow(closure, weights, stop=stop)
+    _give_back(closure.n_splits, weights, back_start, tail, position, flow, excess)
+    return side, flow
+
+
+def _unfold(
+    view: NodeGains, closure: Closure, price: np.ndarray, unit: np.ndarray, flow: np.ndarray
+) -> Links:
     """Flow to merged purchases as flow to purchases of the view, with what splits pay alone.
 
     The purchases of an item are put side by side, each as long as its price, and so are the flows
-    into the item. The flow from a split to a purchase is the length where both overlap.
+    into the item. The flow from a split to a purchase is the length where both overlap. `price` and
+    `unit` are those of every item.
     """
+    flows = flow > 0
+    tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))[flows]
+    heads, flow = closure.head[flows].astype(np.int64), flow[flows]
     H = closure.n_splits
     own, inward = np.zeros(H, dtype=np.int64), np.zeros(closure.n_items, dtype=np.int64)
     np.add.at(own, tails, flow)  # in integers, since the sums of bincount are doubles
     np.add.at(inward, heads, flow)
-    gross = unit * view.gain[closure.splits] - price * view.keep_cost[closure.splits]
-    net = unit * closure.gain[:H] - price * closure.cost[:H]
+    gross = unit[:H] * view.gain[closure.splits] - price[:H] * view.keep_cost[closure.splits]
+    net = unit[:H] * closure.gain[:H] - price[:H] * closure.cost[:H]
     kept_back = np.maximum(inward[:H] - own, 0)  # kept by a split of negative weight
     private = np.where(
         net >= 0,
@@ -120,7 +169,7 @@ def _unfold(
     )
     members = np.flatnonzero(closure.item >= 0)
     members = members[np.argsort(closure.item[members], kind="stable")]
-    ends = np.cumsum(price * view.price[members])
+    ends = np.cumsum(price[closure.item[members]] * view.price[members])
     begins = np.concatenate([[0], ends])
     room = begins[
         np.searchsorted(closure.item[members], np.arange(closure.n_items + 1))
@@ -142,7 +191,10 @@ def _unfold(
         else np.zeros(len(points[:-1]), dtype=bool)
     )
     at = points[:-1][inside]
+    upwards = heads < H
     return (
+        closure.splits[tails[upwards]],
+        flow[upwards],
         closure.splits[frm[flow_at[inside]]],
         members[np.searchsorted(ends, at, side="right")],
         np.diff(points)[inside],
