@@ -289,20 +289,9 @@ def check(lines: Any, data: Any = None) -> Verdict:
     return Verdict(True, count, allowance, optimum, sentence, trees.costs)
 
 
-def main(arguments, check=check):
-    """Print the verdict of a check; the exit code."""
-    try:
-        need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        lines = proofs.unpacked(arguments[0]).decode().split("\n")
-        print(check(lines, *arguments[1:]).sentence)
-    except proofs.FAULTS as reason:
-        print(f"unreadable: {type(reason).__name__}: {reason}")
-        return 2
-    except proofs.Wrong as reason:
-        unreadable = isinstance(reason, proofs.Unreadable)
-        print(f"{'unreadable' if unreadable else 'rejected'}: {reason}")
-        return 2 if unreadable else 1
-    return 0
+def main(arguments):
+    """Print the verdict; the exit code."""
+    return proofs.report(check, arguments, "Give a proof, and its data file.", 2)
 
 
 if __name__ == "__main__":

@@ -250,16 +250,7 @@ def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    try:
-        need(len(arguments) == 1, "Give a proof.")
-        print(check(reading.unpacked(arguments[0]).decode().split("\n")).sentence)
-    except FAULTS as reason:
-        print(f"unreadable: {type(reason).__name__}: {reason}")
-        return 2
-    except Wrong as reason:
-        print(f"{'unreadable' if isinstance(reason, Unreadable) else 'rejected'}: {reason}")
-        return 2 if isinstance(reason, Unreadable) else 1
-    return 0
+    return reading.report(check, arguments, "Give a proof.", 1)
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ def claims_of(lines):
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return counts.main(arguments, check)
+    return proofs.report(check, arguments, "Give a proof, and its data file.", 2)
 
 
 if __name__ == "__main__":

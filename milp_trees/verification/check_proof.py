@@ -16,7 +16,7 @@ else:  # many small products: numpy's threads cost far more than they save
     import proof_reading as reading
 import numpy as np
 FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unreadable, reading.Wrong
-fits, need, once, unpacked = reading.fits, reading.need, reading.once, reading.unpacked
+fits, need, once, report = reading.fits, reading.need, reading.once, reading.report
 # HUGE is the cost of what a minimum forbids, NONE no limit, ROOM the entries of a large table.
 HUGE, NONE, ROOM = 2**58, 2**60, 2**24
 
@@ -67,8 +67,7 @@ class Instance:
         It must be about all rows and cover the limits (None: none). Wrong names what fails first.
         """
         need(all(isinstance(c, (list, tuple)) and 3 <= len(c) <= 5 for c in claims), "No claims.")
-        claims = [[list(x) if isinstance(x, tuple) else x for x in claim] for claim in claims]
-        claims = [claim + [None, None][len(claim) - 3:] for claim in claims]
+        claims = [[*claim, None, None][:5] for claim in claims]
         self.known, self.kept, bound, path, limits = {}, {}, 0, [], (0, 0)
         self.named = {h for claim in claims if fits(claim[3], "Ints") for h in claim[3]}
         for number, claim in enumerate(claims):
@@ -117,11 +116,12 @@ class Instance:
             levels = min(levels, asked)  # no path asks a test twice
             proved = proved or not levels or leaves == 1
             # Rule 4: the best models with two levels; they are all if there are two levels.
-            if not proved:
+            many = levels == 2 and part.sums.size * len(part.tests) > ROOM // 64
+            if not (proved or many):
                 value = self.at_least(part.small(), levels, leaves)
                 proved = value >= bound
                 need(proved or levels > 2, f"the best model costs {bound - value} less.")
-            if levels > 2 and len(limits) and (named or not proved):
+            if (many or levels > 2) and len(limits) and (named or not proved):
                 wanted, below = -HUGE if proved else bound, min(depth, asked)
                 table = self._children(part, wanted, below, limits, similar)
         self.known.setdefault(key, []).append((depth, leaves, bound))
@@ -164,8 +164,10 @@ class Instance:
             return np.flatnonzero((cheap & (self.lists | (no < part.regrets[0]))).any(axis=0))
 
         while len(waiting := open_tests()):  # 2c: the best models of both children, in batches
-            batch = waiting[:max(1, min(16, 2**21 // (part.sums.size * len(part.tests))))]
-            found = part.children(batch)  # by side, test, and leaves
+            many = part.sums.size * (8 * len(part.tests) if depth > 2 else 1)
+            step = -(-len(waiting) // max(1, min(16, ROOM // many)))
+            batch = waiting[step // 2::step]  # they are far from each other, because of 2d
+            found = part.children(batch, depth > 2)  # by side, test, and leaves
             for (side, b), n in np.ndenumerate(part.rows[:, batch]):
                 low = [self.at_least(found[side, b], min(depth, n) - 1, m) for m in limits.tolist()]
                 L[:, side, batch[b]] = np.maximum(L[:, side, batch[b]], low)
@@ -227,26 +229,29 @@ class Part:
         pairs = (self.sums_of_pairs(g=g) if some[1:] else self.pairs for g in some)
         return np.min([self._small(self.total, self.sums, *x) for x in zip(pairs, some)], axis=0)
 
-    def children(self, batch):
+    def children(self, batch, deep=True):
         """`small` of the rows with the answers no and yes to some tests: by side, test, leaves."""
         fewer = (self.rows[1, batch] < self.rows[0, batch]).astype(int)
-        sides = [np.flatnonzero(self.X[:, j] == side) for j, side in zip(batch, fewer)]
-        total = np.array([self.W[:, rows].sum(axis=1) for rows in sides]).T
-        sums = np.array([self.W[:, rows] @ self.X[rows] for rows in sides]).swapaxes(0, 1)
-        pairs = np.array([self.sums_of_pairs(rows) for rows in sides]).swapaxes(0, 1)
-        small = np.array([self._small(total, sums, pairs), self._small(
-            self.total[:, None] - total, self.sums[:, None] - sums, self.pairs[:, None] - pairs)])
+        weights = self.W[:, None] * (fewer[:, None] == self.X[:, batch].T)
+        whole, some = [self.total, self.sums], [weights.sum(axis=-1), weights @ self.X]
+        if deep:
+            pairs = [self.sums_of_pairs(self.X[:, j] == side) for j, side in zip(batch, fewer)]
+            whole, some = [*whole, self.pairs], [*some, np.array(pairs).swapaxes(0, 1)]
+        others = (x[:, None] - y for x, y in zip(whole, some))
+        small = np.array([self._small(*some), self._small(*others)])
         return np.where(fewer[:, None] == 1, small[::-1], small)
 
-    def _small(self, total, sums, pairs, g=slice(None)):
+    def _small(self, total, sums, pairs=None, g=slice(None)):
         """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts)."""
         of, no, yes, split = self.of, total[..., None] - sums[..., g], sums[..., g], self.split[g]
         leaf_no, leaf_yes = of.leaf(no, of.lists) + split, of.leaf(yes)
-        pair_no = self.pair(sums[1:, ..., None] - pairs, no) + split
-        pair_yes = HUGE if of.lists else self.pair(pairs, yes)
-        two, three = leaf_no + leaf_yes, np.minimum(pair_no + leaf_yes, leaf_no + pair_yes)
-        best = [x.min(axis=-1, initial=HUGE) for x in (two, three, pair_no + pair_yes)]
-        return np.minimum.accumulate(np.stack([of.leaf(total, of.lists), *best], axis=-1), axis=-1)
+        best = [leaf_no + leaf_yes]
+        if pairs is not None:
+            pair_no = self.pair(sums[1:, ..., None] - pairs, no) + split
+            pair_yes = HUGE if of.lists else self.pair(pairs, yes)
+            best += [np.minimum(pair_no + leaf_yes, leaf_no + pair_yes), pair_no + pair_yes]
+        best = [of.leaf(total, of.lists), *(x.min(axis=-1, initial=HUGE) for x in best)]
+        return np.minimum.accumulate(np.stack(best, axis=-1), axis=-1)
 
     def pair(self, one, whole):
         """The best two leaves for the rows `whole` of every g; `one`: those of them in h."""
@@ -285,16 +290,7 @@ def check(proof_lines: Any, data: Any = None) -> Verdict:
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    try:
-        need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        print(check(unpacked(arguments[0]).decode().split("\n"), *arguments[1:]).sentence)
-    except FAULTS as reason:
-        print(f"unreadable: {type(reason).__name__}: {reason}")
-        return 2
-    except Wrong as reason:
-        print(f"{'unreadable' if isinstance(reason, Unreadable) else 'rejected'}: {reason}")
-        return 2 if isinstance(reason, Unreadable) else 1
-    return 0
+    return report(check, arguments, "Give a proof, and its data file.", 2)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

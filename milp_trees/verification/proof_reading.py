@@ -57,8 +57,9 @@ def fits(value: Any, shape: Any) -> bool:
         same = isinstance(value, dict) and value.keys() == shape.keys()
         return same and all(fits(value[key], shape[key]) for key in shape)
     if isinstance(shape, list):
-        shapes = shape * len(value) if len(shape) == 1 and isinstance(value, list) else shape
-        same = isinstance(value, list) and len(value) == len(shapes)
+        listed = isinstance(value, (list, tuple))
+        shapes = shape * len(value) if len(shape) == 1 and listed else shape
+        same = listed and len(value) == len(shapes)
         return same and all(map(fits, value, shapes))
     if "|" in shape:
         return any(fits(value, name) for name in shape.split("|"))
@@ -220,3 +221,16 @@ def worth(s, X, costs, split, minima, side):
         need(kept, "The model breaks a side row.")
     value = Z if leaves else None
     need(s["value"] == value, f"The model has the value {value}, and the file says {s['value']}.")
+
+def report(check, arguments, usage, most):
+    """Print what a checker says of the file that its arguments name; the exit code."""
+    try:
+        need(1 <= len(arguments) <= most, usage)
+        print(check(unpacked(arguments[0]).decode().split("\n"), *arguments[1:]).sentence)
+    except FAULTS as reason:
+        print(f"unreadable: {type(reason).__name__}: {reason}")
+        return 2
+    except Wrong as reason:
+        print(f"{'unreadable' if isinstance(reason, Unreadable) else 'rejected'}: {reason}")
+        return 2 if isinstance(reason, Unreadable) else 1
+    return 0
