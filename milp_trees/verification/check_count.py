@@ -36,12 +36,14 @@ from typing import Any, NamedTuple
 
 if __package__:
     from milp_trees.verification import check_proof as proofs
+    from milp_trees.verification import proof_reading as reading
 else:  # first, since it sets the number of numpy's threads
     import check_proof as proofs  # type: ignore[import-not-found, no-redef]
+    import proof_reading as reading  # type: ignore[import-not-found, no-redef]
 
 import numpy as np
 
-HUGE, NONE, need = proofs.HUGE, proofs.NONE, proofs.need
+HUGE, NONE, need = proofs.HUGE, proofs.NONE, reading.need
 
 
 class State:
@@ -174,8 +176,8 @@ class Trees:
                         low[side, j] = max(low[side, j], bound)
         if below != 1 and most > 3:
             for j in np.flatnonzero(low.sum(axis=0) + part.split <= allowance).tolist():
-                small = part.children(np.array([j]))[:, 0]
-                exact = [of.at_least(side, below, limit) for side in small]
+                small = part.children(np.array([j]))
+                exact = [of.at_least(side[0], below, limit) for side in small]
                 low[:, j] = np.maximum(low[:, j], exact)
         return low
 
@@ -259,18 +261,18 @@ def check(lines: Any, data: Any = None) -> Verdict:
     lines = [line for line in lines if line.strip()]
     need(len(lines) > 2, "The file has no claims, or no line about the count.")
     try:
-        said = json.loads(lines[-1], object_pairs_hook=proofs.once)
+        said = json.loads(lines[-1], object_pairs_hook=reading.once)
         count, allowance, trivial, equal = (
             said[key] for key in ("count", "allowance", "trivial", "equal_tests")
         )
         whole = type(count) is int and type(allowance) is int and type(trivial) is bool
         need(whole and equal in ("all", "one") and len(said) == 4, "The last line is malformed.")
     except (ValueError, TypeError, KeyError):
-        raise proofs.Unreadable("The last line does not state a count.") from None
+        raise reading.Unreadable("The last line does not state a count.") from None
     s, claims, instance, _ = proofs.stated(lines[:-1], data)
     need(s["kind"] == "trees" and not s["side"], "Counts are of trees without side rows.")
     need(s["denominator"] == 1, "Counts are about Z itself, so the denominator is 1.")
-    need(abs(allowance) < proofs.LIMIT, "The allowance is too large.")  # HUGE is no cost
+    need(abs(allowance) < reading.LIMIT, "The allowance is too large.")  # HUGE is no cost
     low = instance.follow(claims, s["depth"], s["leaves"])
     need(low == s["bound"], f"The claims prove the bound {low}, and the file says {s['bound']}.")
     base = int(instance.base.sum())
@@ -279,8 +281,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
     optimum = min(trees.costs, default=None)
 
     def natural(Z):
-        value = Fraction(s["offset"]) + Fraction(s["scale"]) * Z
-        return f"{value if value.denominator == 1 else f'{float(value):.10g} ({value})'}"
+        return reading.shown(Fraction(s["offset"]) + Fraction(s["scale"]) * Z)
 
     least = "most" if Fraction(s["scale"]) > 0 else "least"
     have = "tree has" if count == 1 else "trees have"
@@ -291,7 +292,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return proofs.report(check, arguments, "Give a proof, and its data file.", 2)
+    return reading.report(check, arguments, "Give a proof, and its data file.", 2)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 import json
 import sys
 from math import gcd
-from typing import Any, NamedTuple
+from typing import Any
 
 if __package__:
     from milp_trees.verification import proof_reading as reading
@@ -36,18 +36,6 @@ KEYS = {
     },
     "curve": {**dict.fromkeys(("error_unit", "cost_unit", "cost_offset"), "text"), "rank": 1},
 }
-
-
-class Verdict(NamedTuple):
-    """What a flow proves: `value` is that of the file's pruning, `bound` that of all at least.
-
-    For a curve both are the number of its prunings.
-    """
-
-    proved: bool
-    bound: int
-    value: int | None
-    sentence: str
 
 
 def whole(value, depth):
@@ -163,8 +151,11 @@ def bound_of(s, flow, needs):
     return -(-least // q)
 
 
-def check(proof_lines: Any) -> Verdict:
-    """Check a proof, given as lines of text; Wrong if it does not hold."""
+def check(proof_lines: Any) -> reading.Verdict:
+    """Check a proof, given as lines of text; Wrong if it does not hold.
+
+    For a curve the bound and the value are the number of its prunings.
+    """
     try:
         s, flow = read(proof_lines)
         units = ("error_unit", "cost_unit", "cost_offset")
@@ -187,12 +178,12 @@ def check(proof_lines: Any) -> Verdict:
     need(value == s["value"], f"The pruning has the value {value}.")
     need(value is None or value >= bound, "The pruning contradicts the flow.")
     least = offset + scale * bound
-    shown = f"{least}" if least.denominator == 1 else f"{float(least):.10g} ({least})"
+    shown = reading.shown(least)
     head = "proved" if value == bound else "proved a bound only"
     own = "" if value is None else f", and the pruning of the file has {offset + scale * value}"
     said = f"no pruning of this ensemble has less than {shown} {s['unit']}".rstrip() + own
     said = f"{head}: {shown}  ({said}; gains and prices are those of the proof file)"
-    return Verdict(value == bound, bound, value, said)
+    return reading.Verdict(value == bound, bound, value, said)
 
 
 def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
@@ -245,7 +236,7 @@ def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
     count = top + 1 - free
     many = f"{count} pruning{'s' * (count != 1)}"
     said = f"proved: {many}  ({said}; gains and prices are those of the proof file)"
-    return Verdict(True, count, count, said)
+    return reading.Verdict(True, count, count, said)
 
 
 def main(arguments):

@@ -28,13 +28,15 @@ from typing import Any
 if __package__:
     from milp_trees.verification import check_count as counts
     from milp_trees.verification import check_proof as proofs
+    from milp_trees.verification import proof_reading as reading
 else:  # first, since it sets the number of numpy's threads
     import check_count as counts  # type: ignore[import-not-found, no-redef]
     import check_proof as proofs  # type: ignore[import-not-found, no-redef]
+    import proof_reading as reading  # type: ignore[import-not-found, no-redef]
 
 import numpy as np
 
-need = proofs.need
+need = reading.need
 #: Totals of this many trees are kept at once, and so many pairs are looked at in one step.
 MOST, STEP = 20_000_000, 2**20
 
@@ -138,9 +140,9 @@ def check(lines: Any, data: Any = None) -> Any:
     """Check a file, given as lines of text, with its data file; Wrong if it does not hold."""
     lines = [line for line in lines if line.strip()]
     try:
-        last = json.loads(lines[-1], object_pairs_hook=proofs.once)
+        last = json.loads(lines[-1], object_pairs_hook=reading.once)
     except (ValueError, IndexError):
-        raise proofs.Unreadable("The last line is malformed.") from None
+        raise reading.Unreadable("The last line is malformed.") from None
     need(last == {"closed": True} and last["closed"] is True, "The last line closes no gap.")
     found = proofs.check(lines[:-1], data)
     if found.proved:
@@ -149,16 +151,16 @@ def check(lines: Any, data: Any = None) -> Any:
     q, V = s["denominator"], s["value"]
     need(V is not None, "Without a model there is no value to compare with.")
     need(s["kind"] == "trees", "Gaps are closed for trees.")
-    table = proofs.reading.Table(s["data"], data)
+    table = reading.Table(s["data"], data)
     sides = [table.costs(row["coefs"]) for row in s["side"]]
     X, costs = table.features(s["features"]), table.costs(s["costs"])
     largest = sum(float(np.abs(c.astype(float)).sum()) for c in (costs, *sides))
-    need(largest < proofs.LIMIT / 2, "Costs or side rows are too large for exact sums.")
+    need(largest < reading.LIMIT / 2, "Costs or side rows are too large for exact sums.")
     priced = q * costs + sum(mu * c for mu, c in zip(s["multipliers"], sides, strict=True))
     values = merged(X, np.stack([priced, costs, *sides], axis=2))
     instance.follow(claims_of(lines[:-1]), s["depth"], s["leaves"])
     allowance = q * (V - 1) + shift - int(instance.base.sum())
-    need(abs(allowance) < proofs.LIMIT, "The gap is too large.")
+    need(abs(allowance) < reading.LIMIT, "The gap is too large.")
     trees = Totals(instance, s["depth"], s["leaves"], allowance, values, q)
     Z, keeps = trees.table[:, 1], np.ones(len(trees.table), bool)
     for total, row in zip(trees.table[:, 2 : 2 + len(sides)].T, s["side"], strict=True):
@@ -167,9 +169,9 @@ def check(lines: Any, data: Any = None) -> Any:
         )
     better = Z[keeps & (Z < V)]
     need(not len(better), f"A tree that keeps the side rows has Z of {better.min(initial=V)}.")
-    offset, scale = (proofs.reading.fraction(s[key]) for key in ("offset", "scale"))
+    offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
     value = offset + scale * V
-    shown = f"{value}" if value.denominator == 1 else f"{float(value):.10g} ({value})"
+    shown = reading.shown(value)
     less = "more" if scale < 0 else "less"
     sets = "1 set" if len(trees.states) == 1 else f"{len(trees.states)} sets"
     said = f"proved: {shown}  (no tree of this space that keeps the side rows has {less}; the claims prove "
@@ -179,12 +181,12 @@ def check(lines: Any, data: Any = None) -> Any:
 
 def claims_of(lines):
     """The claims of a file."""
-    return [json.loads(line, object_pairs_hook=proofs.once) for line in lines[1:]]
+    return [json.loads(line, object_pairs_hook=reading.once) for line in lines[1:]]
 
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return proofs.report(check, arguments, "Give a proof, and its data file.", 2)
+    return reading.report(check, arguments, "Give a proof, and its data file.", 2)
 
 
 if __name__ == "__main__":

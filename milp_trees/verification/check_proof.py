@@ -8,24 +8,17 @@ earlier claims. The format, the rules and why they are valid are in the document
 """
 # mypy: ignore-errors
 import functools, os, sys
-from typing import Any, NamedTuple
+from typing import Any
 if __package__:
     from milp_trees.verification import proof_reading as reading
 else:  # many small products: numpy's threads cost far more than they save
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     import proof_reading as reading
 import numpy as np
-FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unreadable, reading.Wrong
-fits, need, once, report = reading.fits, reading.need, reading.once, reading.report
-# HUGE is the cost of what a minimum forbids, NONE no limit, ROOM the entries of a large table.
-HUGE, NONE, ROOM = 2**58, 2**60, 2**24
-
-class Verdict(NamedTuple):
-    """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
-    proved: bool
-    bound: int
-    value: int | None
-    sentence: str
+LIMIT, Wrong, need = reading.LIMIT, reading.Wrong, reading.need
+# HUGE is the cost of what a minimum forbids, NONE no limit. With MANY sums of pairs of tests, few
+# pairs are summed.
+HUGE, NONE, MANY = 2**58, 2**60, 2**21
 
 class Instance:
     """Yes/no features X (n x F), whole costs (n x K), penalties, minima (least, n amounts)."""
@@ -62,17 +55,14 @@ class Instance:
         self.cheapest_first = np.argsort(self.split, kind="stable")
 
     def follow(self, claims, depth, leaves=None):
-        """Derive all claims (bound, depth, path, helps, leaves); the bound of the last one.
-
-        It must be about all rows and cover the limits (None: none). Wrong names what fails first.
-        """
+        """Derive all claims (bound, depth, path, helps, leaves); the last bound, on all rows."""
         need(all(isinstance(c, (list, tuple)) and 3 <= len(c) <= 5 for c in claims), "No claims.")
         claims = [[*claim, None, None][:5] for claim in claims]
         self.known, self.kept, bound, path, limits = {}, {}, 0, [], (0, 0)
-        self.named = {h for claim in claims if fits(claim[3], "Ints") for h in claim[3]}
+        self.named = {h for claim in claims if reading.fits(claim[3], "Ints") for h in claim[3]}
         for number, claim in enumerate(claims):
             try:
-                need(fits(claim, "Claim"), "it is malformed.")
+                need(reading.fits(claim, "Claim"), "it is malformed.")
                 bound, path, helps = claim[0], claim[2], claim[3] or []
                 limits = [NONE if x is None else x for x in (claim[1], claim[4])]
                 need(limits[0] >= 0 and limits[1] >= 1, "its limits allow no model.")
@@ -116,12 +106,11 @@ class Instance:
             levels = min(levels, asked)  # no path asks a test twice
             proved = proved or not levels or leaves == 1
             # Rule 4: the best models with two levels; they are all if there are two levels.
-            many = levels == 2 and part.sums.size * len(part.tests) > ROOM // 64
-            if not (proved or many):
-                value = self.at_least(part.small(), levels, leaves)
+            if not proved:
+                value = self.at_least(lambda most: part.small(most, bound), levels, leaves)
                 proved = value >= bound
                 need(proved or levels > 2, f"the best model costs {bound - value} less.")
-            if (many or levels > 2) and len(limits) and (named or not proved):
+            if levels > 2 and len(limits) and (named or not proved):
                 wanted, below = -HUGE if proved else bound, min(depth, asked)
                 table = self._children(part, wanted, below, limits, similar)
         self.known.setdefault(key, []).append((depth, leaves, bound))
@@ -129,20 +118,16 @@ class Instance:
             self.kept[number] = S, depth, leaves, bound, table
 
     def at_least(self, small, levels, leaves):
-        """A bound for all models, given the best ones with two levels and at most 1-4 leaves."""
+        """A bound for all models, given the best of two levels with at most 1, 2, 3 or 4 leaves."""
         if levels <= 2:
-            return int(small[min(levels + 1 if self.lists else 2**levels, leaves, 4) - 1])
+            return int(small(min(levels + 1 if self.lists else 2**levels, leaves, 4)))
         # Models with three leaves have at most two levels. Others pay four leaves and three tests.
         more = 4 * self.leaf_cost + 3 * int(self.split.min())
-        return int(small[leaves - 1] if leaves <= 3 else min(small[2], more))
+        return int(small(leaves) if leaves <= 3 else min(small(3), more))
 
     def _children(self, part, bound, depth, limits, similar):
         """Rules 2 and 3: for every test that divides the rows, no side plus yes side is enough."""
-        # L[i, side, j] bounds the child of test j with at most limits[i] leaves.
-        L = np.full((len(limits), 2, len(part.tests)), self.leaf_cost, np.int64)
-        L[:, 1] = self.leaf(part.sums) if self.lists else L[:, 1]  # a rule's rows are a leaf
-        for side in (1,) if self.lists else (0, 1):  # no part of rows that break a minimum keeps it
-            L[:, side, self.breaks(part.sums if side else part.total[:, None] - part.sums)] = HUGE
+        L = self.sides(part, len(limits))
         for lost, wide, table in similar:  # 2a: children of similar claims are similar
             yes = self.regret[lost] @ self.X[lost][:, part.tests].astype(float)
             loss = np.array([self.regret[lost].sum() - yes, yes]).astype(np.int64)
@@ -154,7 +139,22 @@ class Instance:
                 for d, most, b in self.known.get(key, ()):
                     if d >= depth - 1:
                         L[most >= limits, side, j] = np.maximum(L[most >= limits, side, j], b)
+        self.settle(part, L, bound, depth, limits)
+        table = np.full((len(limits), 2, len(self.split)), self.leaf_cost, np.int64)
+        for f, (j, turned) in part.same.items():
+            table[:, :, f] = L[:, ::-1, j] if turned else L[:, :, j]
+        return limits, table
 
+    def sides(self, part, count):
+        """L[i, side, j] bounds the child of test j with the i-th limit of leaves."""
+        L = np.full((count, 2, len(part.tests)), self.leaf_cost, np.int64)
+        L[:, 1] = self.leaf(part.sums) if self.lists else L[:, 1]  # a rule's rows are a leaf
+        for side in (1,) if self.lists else (0, 1):  # no part of rows that break a minimum keeps it
+            L[:, side, self.breaks(part.sums if side else part.total[:, None] - part.sums)] = HUGE
+        return L
+
+    def settle(self, part, L, bound, depth, limits, search=False):
+        """Raise L until every test costs the bound, or, in a search, no less than the best."""
         def open_tests():
             """Tests for which some division of the leaves is not known to cost enough."""
             no, yes = L[:, 0] + part.split, L[::-1, 1] + part.split
@@ -164,12 +164,12 @@ class Instance:
             return np.flatnonzero((cheap & (self.lists | (no < part.regrets[0]))).any(axis=0))
 
         while len(waiting := open_tests()):  # 2c: the best models of both children, in batches
-            many = part.sums.size * (8 * len(part.tests) if depth > 2 else 1)
-            step = -(-len(waiting) // max(1, min(16, ROOM // many)))
+            most = 16 if depth <= 2 else min(16, 1 + 2**21 // (part.sums.size * len(part.tests)))
+            step = -(-len(waiting) // most)
             batch = waiting[step // 2::step]  # they are far from each other, because of 2d
-            found = part.children(batch, depth > 2)  # by side, test, and leaves
+            found = part.children(batch, depth > 2)
             for (side, b), n in np.ndenumerate(part.rows[:, batch]):
-                low = [self.at_least(found[side, b], min(depth, n) - 1, m) for m in limits.tolist()]
+                low = [self.at_least(found[side][b], min(depth, n) - 1, m) for m in limits]
                 L[:, side, batch[b]] = np.maximum(L[:, side, batch[b]], low)
             if not self.least and not self.lists:  # 2d: children of other tests are similar
                 both = (part.X[:, batch].T * part.regret) @ part.X
@@ -177,13 +177,12 @@ class Instance:
                 for side in (0, 1):
                     loss = np.array([both[side], part.regrets[side][batch][:, None] - both[side]])
                     low = L[:, side, batch][..., None, None] - loss.swapaxes(0, 1)
-                    L = np.maximum(L, low.max(axis=1))
+                    np.maximum(L, low.max(axis=1), out=L)
+            if search:
+                bound = min(bound, int((L[:, 0] + part.split + L[::-1, 1])[:, batch].min()))
             failed = part.tests[[j for j in batch if j in open_tests()]] + 1
             need(not len(failed), f"models that begin with test {failed[:1]} may cost less.")
-        table = np.full((len(limits), 2, len(self.split)), self.leaf_cost, np.int64)
-        for f, (j, turned) in part.same.items():
-            table[:, :, f] = L[:, ::-1, j] if turned else L[:, :, j]
-        return limits, table
+        return bound
 
     def leaf(self, sums, free=False):
         """Cost of a leaf whose rows have these sums; HUGE if it breaks a minimum (unless free)."""
@@ -214,23 +213,28 @@ class Part:
         self.X, self.split = of.X[S][:, self.tests], of.split[self.tests]
         self.W, self.regret = of.weights[S].T.astype(of.X.dtype), of.regret[S].astype(of.X.dtype)
         self.total, self.sums = self.W.sum(axis=1), self.W @ self.X
+        self.S, self.many = S, self.sums.size * len(self.tests) > MANY
         lost, rows = ((w @ self.X).astype(np.int64) for w in (self.regret, 0 * self.regret + 1))
         self.regrets, self.rows = np.array([[S @ of.regret - lost, lost], [S.sum() - rows, rows]])
 
-    def sums_of_pairs(self, rows=..., g=...):
+    def sums_of_pairs(self, rows=...):
         """Sums over the rows with the answer yes to test h and to test g, of all but `last`."""
-        return (self.X[rows].T * self.W[1:, None, rows]) @ self.X[rows][:, g]
+        return (self.X[rows].T * self.W[1:, None, rows]) @ self.X[rows]
     pairs = functools.cached_property(sums_of_pairs)
 
-    def small(self):
-        """Costs of the best models with one test, and with a second one on either side of it."""
-        step = ROOM // self.sums.size + 1  # thousands of tests have too many pairs at once
-        some = [slice(j, j + step) for j in range(0, len(self.tests), step)]
-        pairs = (self.sums_of_pairs(g=g) if some[1:] else self.pairs for g in some)
-        return np.min([self._small(self.total, self.sums, *x) for x in zip(pairs, some)], axis=0)
+    def small(self, most, enough=HUGE):
+        """Cost of the best model of two levels, 1 to 4 leaves at most; or `enough`, if less."""
+        if len(self.tests) and not self.many:
+            return self._small(self.total, self.sums, self.pairs)[most - 1]
+        best = self._small(self.total, self.sums)[min(most, 2) - 1]
+        start, limits = self.of.sides(self, most - 1), range(1, most)
+        return self.of.settle(self, start, min(best, enough), 2, limits, True) if most > 2 else best
 
     def children(self, batch, deep=True):
-        """`small` of the rows with the answers no and yes to some tests: by side, test, leaves."""
+        """`small` of the rows with the answers no and yes to some tests: by side and test."""
+        if deep and self.many:
+            sides = [[self.S & (self.of.X[:, f] == x) for f in self.tests[batch]] for x in (0, 1)]
+            return [[functools.cache(Part(self.of, S).small) for S in side] for side in sides]
         fewer = (self.rows[1, batch] < self.rows[0, batch]).astype(int)
         weights = self.W[:, None] * (fewer[:, None] == self.X[:, batch].T)
         whole, some = [self.total, self.sums], [weights.sum(axis=-1), weights @ self.X]
@@ -239,11 +243,12 @@ class Part:
             whole, some = [*whole, self.pairs], [*some, np.array(pairs).swapaxes(0, 1)]
         others = (x[:, None] - y for x, y in zip(whole, some))
         small = np.array([self._small(*some), self._small(*others)])
-        return np.where(fewer[:, None] == 1, small[::-1], small)
+        small = np.where(fewer[:, None] == 1, small[::-1], small)
+        return [[lambda most, x=x: x[most - 1] for x in side] for side in small]
 
-    def _small(self, total, sums, pairs=None, g=slice(None)):
+    def _small(self, total, sums, pairs=None):
         """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts)."""
-        of, no, yes, split = self.of, total[..., None] - sums[..., g], sums[..., g], self.split[g]
+        of, no, yes, split = self.of, total[..., None] - sums, sums, self.split
         leaf_no, leaf_yes = of.leaf(no, of.lists) + split, of.leaf(yes)
         best = [leaf_no + leaf_yes]
         if pairs is not None:
@@ -271,7 +276,7 @@ def stated(proof_lines, data=None):
     s, claims, arrays, shift = reading.read(proof_lines, data)
     return s, claims, Instance(*arrays), shift
 
-def check(proof_lines: Any, data: Any = None) -> Verdict:
+def check(proof_lines: Any, data: Any = None) -> reading.Verdict:
     """Check a proof, given as lines of text, with its data file; Wrong if it does not hold."""
     s, claims, instance, shift = stated(proof_lines, data)
     bound, value = s["bound"], s["value"]
@@ -279,18 +284,17 @@ def check(proof_lines: Any, data: Any = None) -> Verdict:
     need(bound == low, f"The claims prove the bound {low}, and the file says {bound}.")
     need(value is None or value >= bound, "The model contradicts the claims.")
     offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
-    values = [offset + scale * Z for Z in (bound, value or 0)]
-    least, found = (f"{x if x.denominator == 1 else f'{float(x):.10g} ({x})'}" for x in values)
+    least, found = (reading.shown(offset + scale * Z) for Z in (bound, value or 0))
     model, less = "rule list" if instance.lists else "tree", "more" if scale < 0 else "less"
     said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
     said += "" if value is None else f", and the {model} of the file has {found}"
     said += ")" if s["data"]["kind"] == "table" else "; the rows are those of the proof file)"
     head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
-    return Verdict(value == bound, bound, value, f"{head}  {said}")
+    return reading.Verdict(value == bound, bound, value, f"{head}  {said}")
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return report(check, arguments, "Give a proof, and its data file.", 2)
+    return reading.report(check, arguments, "Give a proof, and its data file.", 2)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

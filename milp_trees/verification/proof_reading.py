@@ -5,7 +5,7 @@ Nothing is taken for granted: what is not exactly as the format says is refused.
 # mypy: ignore-errors
 import csv, gzip, io, json, zlib
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 import numpy as np
 # Absolute values of all numbers, and sums of costs, stay below it: double precision is exact there.
 LIMIT = 2**52
@@ -13,6 +13,13 @@ LIMIT = 2**52
 LARGEST = 2**30
 FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, MemoryError,
           OSError, EOFError, csv.Error, zlib.error)
+
+class Verdict(NamedTuple):
+    """What a proof proves: `value` is that of its model, `bound` that of all models at least."""
+    proved: bool
+    bound: int
+    value: int | None
+    sentence: str
 
 class Wrong(Exception):
     """What does not follow, in a sentence, and the number of the claim (from 0) if it is one."""
@@ -221,6 +228,10 @@ def worth(s, X, costs, split, minima, side):
         need(kept, "The model breaks a side row.")
     value = Z if leaves else None
     need(s["value"] == value, f"The model has the value {value}, and the file says {s['value']}.")
+
+def shown(value):
+    """A fraction in a sentence."""
+    return f"{value}" if value.denominator == 1 else f"{float(value):.10g} ({value})"
 
 def report(check, arguments, usage, most):
     """Print what a checker says of the file that its arguments name; the exit code."""

@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -42,28 +43,39 @@ def test_both_checkers_accept_honest_proofs_of_all_options():
     assert min(seen[option] for option in options) > 3
 
 
-@pytest.mark.parametrize("room", [0, 20])
-def test_tests_taken_a_few_at_a_time_give_the_same_bounds(room, monkeypatch):
-    """Pairs of thousands of tests are summed in batches; here of one test, or of some."""
+def best_models(part):
+    """Of a part, and of both sides of every test: the best models of 1 to 4 leaves at most."""
+    sides = [part.small, *chain(*part.children(np.arange(len(part.tests))))]
+    return [[int(side(most)) for most in range(1, 5)] for side in sides]
+
+
+def test_many_tests_have_the_same_best_models_as_all_pairs(monkeypatch):
+    """Of thousands of tests only some are recomputed, and others are bounded by similarity."""
     found = Counter()
-    for seed in range(100):
+    for seed in range(300):
         made = honest(seed)
         if made is None:
             continue
         s, claims = made
         whole = check_proof.stated(lines(s, claims))[2]
-        part = check_proof.Part(whole, np.ones(len(whole.X), bool))
+        every = np.ones(len(whole.X), bool)
+        part = check_proof.Part(whole, every)
         if not len(part.tests):
             continue
+        at_once = best_models(part)
         with monkeypatch.context() as patch:
-            at_once = part.small()
-            patch.setattr(check_proof, "ROOM", room)
-            assert (part.small() == at_once).all()
+            patch.setattr(check_proof, "MANY", 0)
+            assert best_models(check_proof.Part(whole, every)) == at_once, seed
             assert check(lines(s, claims)).bound == s["bound"]
-        found[s["kind"]] += len(part.tests) > room // part.sums.size + 1
+            claims[-1] = [claims[-1][0] + 1, *claims[-1][1:]]
+            if s["value"] == s["bound"]:
+                with pytest.raises(Wrong, match="does not follow"):
+                    check(lines(s, claims))
+        found[s["kind"]] += 1
         found["minima"] += bool(whole.least)
         found["actions"] += len(part.W) - len(whole.least) > 2
-    assert min(found[key] for key in ("trees", "lists", "minima", "actions")) > 5
+        found["several"] += len(part.tests) > 3
+    assert min(found[key] for key in ("trees", "lists", "minima", "actions", "several")) > 5
 
 
 def test_a_damaged_proof_is_rejected_or_still_true():
