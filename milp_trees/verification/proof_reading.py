@@ -30,9 +30,9 @@ class Wrong(Exception):
 class Unreadable(Wrong):
     """The proof or the data are not as the format says."""
 
-def need(condition, sentence):
+def need(condition, sentence, error=Wrong):
     if not condition:
-        raise Wrong(sentence)
+        raise error(sentence)
 
 # Shapes of JSON by name: [all alike], [one, by, one], {keys}, and names with | between.
 SHAPES = json.loads("""{
@@ -151,7 +151,7 @@ def unpacked(path: Any) -> bytes:
     return raw
 
 def once(pairs: Any) -> dict[str, Any]:
-    need(len({key for key, _ in pairs}) == len(pairs), "A key comes twice.")
+    need(len({key for key, _ in pairs}) == len(pairs), "A key comes twice.", Unreadable)
     return dict(pairs)
 
 def fraction(text):
@@ -164,8 +164,9 @@ def read(proof_lines, data=None):
     try:
         s, *claims = [json.loads(x, object_pairs_hook=once) for x in proof_lines if x.strip()]
         for key, shape in SHAPES["Statement"].items():
-            need(key in s and fits(s[key], shape), f"Its {key!r} is missing or malformed.")
-        need(len(s) == len(SHAPES["Statement"]), "It has a key that the format does not know.")
+            good = key in s and fits(s[key], shape)
+            need(good, f"Its {key!r} is missing or malformed.", Unreadable)
+        need(len(s) == len(SHAPES["Statement"]), "It has an unknown key.", Unreadable)
         table, q, lists = Table(s["data"], data), s["denominator"], s["kind"] == "lists"
         X, costs, split = table.features(s["features"]), table.costs(s["costs"]), s["split_costs"]
         split = [split] * X.shape[1] if fits(split, "Int") else split

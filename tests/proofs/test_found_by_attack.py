@@ -102,6 +102,13 @@ def test_a_count_is_stated_once():
         check_count.check([stated(), "[0, 2, []]", last])
 
 
+@pytest.mark.parametrize("change", ['"value": 0, "value": 1,', '"valeu": 0,', '"value": 0.5,'])
+def test_a_malformed_statement_is_unreadable_not_rejected(change, tmp_path, capsys):
+    (tmp_path / "p").write_text(stated(value=0).replace('"value": 0,', change) + "\n[0, 2, []]\n")
+    assert check_proof.main([str(tmp_path / "p")]) == 2
+    assert capsys.readouterr().out.startswith("unreadable: ")
+
+
 def test_a_text_may_hold_a_line_separator_of_unicode(tmp_path):
     """JSON leaves U+2028 as it is, which some ways to split lines take for the end of one."""
     data, proof, odd = tmp_path / "t.csv", tmp_path / "t.proof", "x\u2028z"
