@@ -1,6 +1,6 @@
 """How many thresholds can a proof at depth 3 have? Seconds and memory of the stand-alone checker.
 
-    python benchmarks/proof_limits.py 200 500 1000
+    python benchmarks/proof_limits.py 200 500 1000 2000
 
 For every number a table of at least 1000 rows and four columns with so many midpoints is drawn,
 solved by `dp-sorted` at depth 3, and its proof is checked in a process of its own.
