@@ -23,7 +23,7 @@
     // A value better than a bound, or a model where none is feasible: one of the two runs is wrong.
     const crossed = best !== null && (infeasible || (bound !== null && excludes(sense * bound, sense * best)));
     const wrong = crossed || [...rows, ...references].some((r) => r.belief === "contradicted");
-    const belief = wrong ? "contradicted" : !provers.length ? "open" : sound.some((r) => r.belief === "proved by file") ? "proved by file" : sound.some((r) => r.belief === "derived again") || programs.length > 1 ? "derived again" : "claimed";
+    const belief = wrong ? "contradicted" : !provers.length ? "open" : sound.some((r) => r.belief === "proved by file") ? "proved by file" : sound.some((r) => r.belief === "derived again") ? "derived again" : "claimed";
     const fastest = sound.filter((r) => provers.includes(r.method) && r.status !== "feasible").sort((a, b) => a.seconds - b.seconds)[0];
     return { best, bound, infeasible, provers, programs, belief, fastest };
   }
@@ -117,5 +117,5 @@
   }
   M.view("problem", problemWindow);
   M.section({ id: "problems", title: "Problems", order: 60, draw, update: show,
-    how: "One line is one problem with a single right answer. “Best known” and “proved by” come from all runs of this study, whatever is filtered; “derived again” means that a second program proved the same optimum." });
+    how: "One line is one problem with a single right answer. “Best known” and “proved by” come from all runs of this study, whatever is filtered; “derived again” means that two methods which share nothing proved the same optimum." });
 })();
