@@ -31,13 +31,14 @@ from __future__ import annotations
 import heapq
 import json
 import sys
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 if __package__:
     from milp_trees.verification import check_proof as proofs
+    from milp_trees.verification.proof_reading import fraction
 else:  # first, since it sets the number of numpy's threads
     import check_proof as proofs  # type: ignore[import-not-found, no-redef]
+    from proof_reading import fraction  # type: ignore[import-not-found, no-redef]
 
 import numpy as np
 
@@ -277,12 +278,13 @@ def check(lines: Any, data: Any = None) -> Verdict:
     trees = Trees(instance, s["depth"], s["leaves"], allowance - base, trivial, equal)
     need(trees.count == count, f"The number of trees is {trees.count}, and the file says {count}.")
     optimum = min(trees.costs, default=None)
+    offset, scale = (fraction(s[key]) for key in ("offset", "scale"))
 
     def natural(Z):
-        value = Fraction(s["offset"]) + Fraction(s["scale"]) * Z
+        value = offset + scale * Z
         return f"{value if value.denominator == 1 else f'{float(value):.10g} ({value})'}"
 
-    least = "most" if Fraction(s["scale"]) > 0 else "least"
+    least = "most" if scale > 0 else "least"
     have = "tree has" if count == 1 else "trees have"
     sentence = f"counted: {count} {have} at {least} {natural(allowance)} {s['unit']}".rstrip()
     sentence += "" if optimum is None else f"; the best of them has {natural(optimum)}"
