@@ -31,7 +31,6 @@ from __future__ import annotations
 import heapq
 import json
 import sys
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 if __package__:
@@ -279,11 +278,12 @@ def check(lines: Any, data: Any = None) -> Verdict:
     trees = Trees(instance, s["depth"], s["leaves"], allowance - base, trivial, equal)
     need(trees.count == count, f"The number of trees is {trees.count}, and the file says {count}.")
     optimum = min(trees.costs, default=None)
+    offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
 
     def natural(Z):
-        return reading.shown(Fraction(s["offset"]) + Fraction(s["scale"]) * Z)
+        return reading.shown(offset + scale * Z)
 
-    least = "most" if Fraction(s["scale"]) > 0 else "least"
+    least = "most" if scale > 0 else "least"
     have = "tree has" if count == 1 else "trees have"
     sentence = f"counted: {count} {have} at {least} {natural(allowance)} {s['unit']}".rstrip()
     sentence += "" if optimum is None else f"; the best of them has {natural(optimum)}"

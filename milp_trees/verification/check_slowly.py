@@ -89,9 +89,8 @@ class Rules:
         for f in range(self.F):
             no, yes = self.sides(S, f)
             if no and yes and self.lists:
-                out = min(
-                    out, self.leaf(yes, False) + self.best(no, depth - 1, INFINITE) + self.split[f]
-                )
+                rest = self.best(no, depth - 1, leaves - 1)
+                out = min(out, self.leaf(yes, False) + rest + self.split[f])
             elif no and yes:
                 for a in range(1, 4 if leaves > 4 else leaves):
                     rest = leaves - a if leaves < 5 else INFINITE

@@ -90,6 +90,8 @@ def paths(lines, names, arcs):
     for arc in arcs:
         tail, head, i = arc["tail"], arc["head"], index.get(arc["carries"])
         need(i is not None and ends[i] is None, "An arc carries no line, or one that has an arc.")
+        # Not a NaN, which equals nothing and has no root.
+        need(type(tail) in (int, str) and type(head) in (int, str), "A vertex has no name.")
         ends[i] = tail, head
         tail, head = root_of(tail), root_of(head)
         need(tail != head, "The arcs contain a cycle.")

@@ -54,7 +54,8 @@ SHAPES = json.loads("""{
 "Listed": {"kind": "listed", "values": ["Ints"]}, "Ints": ["Int"], "Texts": ["Text"],
 "Side": {"name": "Text", "coefs": "Listed|Matrix", "lower": "Int|Null", "upper": "Int|Null"}}""")
 TYPES = {"Int": lambda x: type(x) is int and abs(x) < LIMIT, "Text": lambda x: type(x) is str,
-         "Number": lambda x: type(x) in (int, float) and abs(x) < 1e300, "Any": lambda x: True,
+         "Number": lambda x: type(x) in (int, float) and abs(x) < 1e300 and float(x) == x,
+         "Any": lambda x: True,
          "Bool": lambda x: type(x) is bool, "Null": lambda x: x is None,
          "One": lambda x: type(x) is int and x == 1}
 

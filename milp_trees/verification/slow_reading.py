@@ -179,6 +179,7 @@ class Data:
             must(number in (0, 1), f"The column {name!r} is not 0/1.")
             return (number == 1) == yes
         must(type(value) in (int, float) and math.isfinite(value), "A threshold is no number.")
+        must(float(value) == value, "A threshold is no number in double precision.")
         return (number <= value) == yes
 
     def features(self, form: Any) -> list[list[bool]]:

@@ -127,9 +127,8 @@ class Truth:
             for a in range(1, leaves):
                 there = self.best(yes, 0, 1) if not self.lists else self.rule(yes)
                 if self.lists:
-                    out = min(
-                        out, there + self.best(no, depth - 1, leaves) + self.q * self.split[f]
-                    )
+                    rest = self.best(no, depth - 1, leaves - 1)
+                    out = min(out, there + rest + self.q * self.split[f])
                     break
                 left, right = self.best(no, depth - 1, a), self.best(yes, depth - 1, leaves - a)
                 out = min(out, left + right + self.q * self.split[f])
@@ -191,9 +190,13 @@ class Truth:
         for f in range(self.F):
             no, yes = self.parts(S, f)
             price = self.q * self.split[f]
-            if self.lists and self.rule(yes) + self.best(no, depth - 1, leaves) + price == wanted:
+            if (
+                self.lists
+                and min(depth, leaves - 1) > 0
+                and self.rule(yes) + self.best(no, depth - 1, leaves - 1) + price == wanted
+            ):
                 costs = [sum(self.priced[i][k] for i in yes) for k in range(self.K)]
-                rest = self.model(no, depth - 1, leaves)
+                rest = self.model(no, depth - 1, leaves - 1)
                 return {**rest, "rules": [[f, costs.index(min(costs))], *rest["rules"]]}
             for a in range(1, 1 if self.lists or not (no and yes) else leaves):
                 left, right = self.best(no, depth - 1, a), self.best(yes, depth - 1, leaves - a)

@@ -12,7 +12,13 @@ import milp_trees as mt
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.questions import Front
 from milp_trees.results.json import relative_gap
-from milp_trees.verification import check_count, check_proof, check_slowly, proof_reading
+from milp_trees.verification import (
+    check_count,
+    check_proof,
+    check_slowly,
+    check_unimodular,
+    proof_reading,
+)
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong
 from milp_trees.verification.proved import proved_by
@@ -37,6 +43,53 @@ def stated(**changes):
 def counted(allowance, count, **changes):
     last = {"allowance": allowance, "count": count, "trivial": True, "equal_tests": "all"}
     return check_count.check([stated(**changes), "[0, 2, []]", json.dumps(last)]).trees
+
+
+def test_a_claim_about_a_rule_list_may_limit_its_rules():
+    """The second checker counted no rules, and refused what is true: two leaves are one rule."""
+    lines = [stated(kind="lists", bound=1), "[2, 2, [], [], 2]", "[1, 2, []]"]
+    assert check_proof.check(lines).bound == 1
+    assert check_slowly.check_slowly(lines) == (1, None)
+    for more in ("[3, 2, [], [], 2]", "[2, 2, [], [], 3]"):
+        refused_by_both([lines[0], more, lines[2]], None, "Claim 0", "costs less")
+
+
+def test_a_threshold_is_a_number_of_double_precision(tmp_path):
+    """The checkers rounded another one in two ways: a row had two answers."""
+    data = tmp_path / "t.csv"
+    data.write_text(f"{2**53 + 4},no\n{2**53 + 8},yes\n", encoding="utf-8")
+    form = {
+        "kind": "table", "skip": 0, "names": ["a", "ill"], "delimiter": ",", "quote": '"',
+        "encoding": "utf-8", "decimal": ".", "missing": [], "gzip": False,
+    }  # fmt: skip
+    rest = {"data": form, "costs": {"kind": "listed", "values": [[0, 1], [1, 0]]}}
+    for value, good in ((2**53 + 4, True), (2**53 + 3, False)):
+        test = ["a", "<=", value, None, True]
+        lines = [stated(features=[[test]], **rest), "[0, 2, []]"]
+        if good:
+            check_proof.check(lines, data)
+            check_slowly.check_slowly(lines, data)
+        else:
+            refused_by_both(lines, data, "features", "double precision")
+
+
+def test_a_count_reads_fractions_as_the_checker_of_claims_does():
+    """`1/-2` was a fraction for one and an error for the other."""
+    assert counted(1, 6, offset="1/-2") == 6
+
+
+def test_a_vertex_that_equals_nothing_is_refused():
+    """The search for its root did not end."""
+    arc = {"tail": float("nan"), "head": 1, "carries": "r"}
+    stated_yes = {
+        "answer": "yes",
+        "matrix": {"rows": ["r"], "columns": ["c"], "entries": [[0, 0, 1]]},
+        "certificate": {"kind": "network", "arcs": [arc]},
+    }
+    with pytest.raises(Wrong, match="vertex has no name"):
+        check_unimodular.check(stated_yes)
+    arc["tail"] = 0
+    check_unimodular.check(stated_yes)
 
 
 def test_a_unit_with_a_line_of_its_own_cannot_say_proved():
