@@ -217,15 +217,30 @@ class Part:
 
     def sums_of_pairs(self, rows=..., g=...):
         """Sums over the rows with the answer yes to test h and to test g, of all but `last`."""
-        return (self.X[rows].T * self.W[1:, None, rows]) @ self.X[rows][:, g]
+        return self.X[rows].T @ (self.W[1:, rows, None] * self.X[rows][:, g])
     pairs = functools.cached_property(sums_of_pairs)
 
     def small(self):
         """Costs of the best models with one test, and with a second one on either side of it."""
         step = ROOM // self.sums.size + 1  # thousands of tests have too many pairs at once
-        some = [slice(j, j + step) for j in range(0, len(self.tests), step)]
-        pairs = (self.sums_of_pairs(g=g) if some[1:] else self.pairs for g in some)
-        return np.min([self._small(self.total, self.sums, *x) for x in zip(pairs, some)], axis=0)
+        if step >= len(self.tests):
+            return self._small(self.total, self.sums, self.pairs)[0]
+        # Two leaves cost on a side of a test no less than on that side of another test g, less the
+        # regrets of rows that only the side of g has. So most tests between others are skipped.
+        of, low, todo = self.of, np.full((2, len(self.tests)), -HUGE), np.arange(len(self.tests))
+        leaf = np.array([of.leaf(self.total[:, None] - self.sums, of.lists), of.leaf(self.sums)])
+        best = np.array([HUGE, *[(leaf.sum(axis=0) + self.split).min()] * 3])
+        while len(todo):
+            g = todo[::len(todo) // step + 1]
+            found, pairs = self._small(self.total, self.sums, self.sums_of_pairs(g=g), g)
+            best = np.minimum(best, found)
+            if not of.least:
+                both = ((self.X[:, g].T * self.regret) @ self.X).astype(np.int64)
+                lost = np.array([self.regrets[1] - both, self.regrets[1, g][:, None] - both])
+                low = np.maximum(low, (pairs[..., None] - lost).max(axis=1))
+            three = (low + leaf[::-1]).min(axis=0) + self.split < best[2]
+            todo = np.setdiff1d(todo[(three | (low.sum(axis=0) + self.split < best[3]))[todo]], g)
+        return best
 
     def children(self, batch):
         """`small` of the rows with the answers no and yes to some tests: by side, test, leaves."""
@@ -234,19 +249,23 @@ class Part:
         total = np.array([self.W[:, rows].sum(axis=1) for rows in sides]).T
         sums = np.array([self.W[:, rows] @ self.X[rows] for rows in sides]).swapaxes(0, 1)
         pairs = np.array([self.sums_of_pairs(rows) for rows in sides]).swapaxes(0, 1)
-        small = np.array([self._small(total, sums, pairs), self._small(
-            self.total[:, None] - total, self.sums[:, None] - sums, self.pairs[:, None] - pairs)])
+        rest = (x[:, None] - y for x, y in zip((self.total, self.sums, self.pairs), (total, sums, pairs)))
+        small = np.array([self._small(total, sums, pairs)[0], self._small(*rest)[0]])
         return np.where(fewer[:, None] == 1, small[::-1], small)
 
     def _small(self, total, sums, pairs, g=slice(None)):
-        """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts)."""
+        """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts).
+
+        And the best two leaves on the no and yes side of every test g, without the tests' costs.
+        """
         of, no, yes, split = self.of, total[..., None] - sums[..., g], sums[..., g], self.split[g]
         leaf_no, leaf_yes = of.leaf(no, of.lists) + split, of.leaf(yes)
-        pair_no = self.pair(sums[1:, ..., None] - pairs, no) + split
-        pair_yes = HUGE if of.lists else self.pair(pairs, yes)
-        two, three = leaf_no + leaf_yes, np.minimum(pair_no + leaf_yes, leaf_no + pair_yes)
-        best = [x.min(axis=-1, initial=HUGE) for x in (two, three, pair_no + pair_yes)]
-        return np.minimum.accumulate(np.stack([of.leaf(total, of.lists), *best], axis=-1), axis=-1)
+        low_no = self.pair(sums[1:, ..., None] - pairs, no)
+        low_yes = np.full_like(low_no, HUGE) if of.lists else self.pair(pairs, yes)
+        three = np.minimum(low_no + split + leaf_yes, leaf_no + low_yes)
+        best = [x.min(axis=-1, initial=HUGE) for x in (leaf_no + leaf_yes, three, low_no + split + low_yes)]
+        best = np.minimum.accumulate(np.stack([of.leaf(total, of.lists), *best], axis=-1), axis=-1)
+        return best, np.array([low_no, low_yes])
 
     def pair(self, one, whole):
         """The best two leaves for the rows `whole` of every g; `one`: those of them in h."""
