@@ -7,7 +7,7 @@ earlier claims. The format, the rules and why they are valid are in the document
 "Proofs". Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
 # mypy: ignore-errors
-import functools, os, sys
+import copy, functools, os, sys
 from typing import Any, NamedTuple
 if __package__:
     from milp_trees.verification import proof_reading as reading
@@ -18,7 +18,7 @@ import numpy as np
 FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unreadable, reading.Wrong
 fits, need, once, unpacked = reading.fits, reading.need, reading.once, reading.unpacked
 # HUGE is the cost of what a minimum forbids, NONE no limit, ROOM the entries of a large table.
-HUGE, NONE, ROOM = 2**58, 2**60, 2**24
+HUGE, NONE, ROOM = 2**58, 2**60, 2**18
 
 class Verdict(NamedTuple):
     """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
@@ -164,7 +164,8 @@ class Instance:
             return np.flatnonzero((cheap & (self.lists | (no < part.regrets[0]))).any(axis=0))
 
         while len(waiting := open_tests()):  # 2c: the best models of both children, in batches
-            batch = waiting[:max(1, min(16, 2**21 // (part.sums.size * len(part.tests))))]
+            size = 8 if part.many else max(1, min(16, 8 * ROOM // (part.sums.size * len(part.tests))))
+            batch = waiting[len(waiting) // size // 2::len(waiting) // size + 1]
             found = part.children(batch)  # by side, test, and leaves
             for (side, b), n in np.ndenumerate(part.rows[:, batch]):
                 low = [self.at_least(found[side, b], min(depth, n) - 1, m) for m in limits.tolist()]
@@ -211,9 +212,22 @@ class Part:
         self.keys, self.tests = list(found), np.array([tests[j] for j in range(len(tests))], int)
         self.X, self.split = of.X[S][:, self.tests], of.split[self.tests]
         self.W, self.regret = of.weights[S].T.astype(of.X.dtype), of.regret[S].astype(of.X.dtype)
+        self.add()
+
+    def add(self):
+        """Sums of all rows, and of those with the answer yes (regrets, rows: no, too)."""
         self.total, self.sums = self.W.sum(axis=1), self.W @ self.X
-        lost, rows = ((w @ self.X).astype(np.int64) for w in (self.regret, 0 * self.regret + 1))
-        self.regrets, self.rows = np.array([[S @ of.regret - lost, lost], [S.sum() - rows, rows]])
+        weights = np.array([self.regret, 0 * self.regret + 1])
+        yes, all_rows = (weights @ self.X).astype(np.int64), weights.sum(axis=1).astype(np.int64)
+        self.regrets, self.rows = np.stack([all_rows[:, None] - yes, yes], axis=1)
+        self.many = self.sums.size * len(self.tests) > ROOM  # too many pairs to look at all
+
+    def side(self, j, yes):
+        """The rows with an answer to a test, for `small`."""
+        part, rows = copy.copy(self), self.X[:, j] == yes
+        part.X, part.W, part.regret = self.X[rows], self.W[:, rows], self.regret[rows]
+        part.add()
+        return part
 
     def sums_of_pairs(self, rows=..., g=...):
         """Sums over the rows with the answer yes to test h and to test g, of all but `last`."""
@@ -222,28 +236,33 @@ class Part:
 
     def small(self):
         """Costs of the best models with one test, and with a second one on either side of it."""
-        step = ROOM // self.sums.size + 1  # thousands of tests have too many pairs at once
-        if step >= len(self.tests):
+        if not self.many:
             return self._small(self.total, self.sums, self.pairs)[0]
         # Two leaves cost on a side of a test no less than on that side of another test g, less the
         # regrets of rows that only the side of g has. So most tests between others are skipped.
         of, low, todo = self.of, np.full((2, len(self.tests)), -HUGE), np.arange(len(self.tests))
         leaf = np.array([of.leaf(self.total[:, None] - self.sums, of.lists), of.leaf(self.sums)])
         best = np.array([HUGE, *[(leaf.sum(axis=0) + self.split).min()] * 3])
+        step = min(32, 16 * ROOM // self.sums.size + 1)
         while len(todo):
             g = todo[::len(todo) // step + 1]
             found, pairs = self._small(self.total, self.sums, self.sums_of_pairs(g=g), g)
             best = np.minimum(best, found)
-            if not of.least:
-                both = ((self.X[:, g].T * self.regret) @ self.X).astype(np.int64)
-                lost = np.array([self.regrets[1] - both, self.regrets[1, g][:, None] - both])
-                low = np.maximum(low, (pairs[..., None] - lost).max(axis=1))
+            if not of.least:  # no side: regrets of the rows with yes to a test and no to g are lost
+                both = (self.X[:, g].T * self.regret) @ self.X
+                no, yes = (pairs - [0 * g, self.regrets[1, g]]).astype(both.dtype)[..., None]
+                found = np.array([(no + both).max(axis=0), (yes + both).max(axis=0)], np.int64)
+                low = np.maximum(low, found - [self.regrets[1], 0 * self.regrets[1]])
             three = (low + leaf[::-1]).min(axis=0) + self.split < best[2]
-            todo = np.setdiff1d(todo[(three | (low.sum(axis=0) + self.split < best[3]))[todo]], g)
+            three |= low.sum(axis=0) + self.split < best[3]
+            three[g] = False
+            todo = todo[three[todo]]
         return best
 
     def children(self, batch):
         """`small` of the rows with the answers no and yes to some tests: by side, test, leaves."""
+        if self.many:
+            return np.array([[self.side(j, yes).small() for j in batch] for yes in (0, 1)])
         fewer = (self.rows[1, batch] < self.rows[0, batch]).astype(int)
         sides = [np.flatnonzero(self.X[:, j] == side) for j, side in zip(batch, fewer)]
         total = np.array([self.W[:, rows].sum(axis=1) for rows in sides]).T
