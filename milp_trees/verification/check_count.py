@@ -291,18 +291,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
 
 def main(arguments, check=check):
     """Print the verdict of a check; the exit code."""
-    try:
-        need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        lines = proofs.unpacked(arguments[0]).decode().split("\n")
-        print(check(lines, *arguments[1:]).sentence)
-    except proofs.FAULTS as reason:
-        print(f"unreadable: {type(reason).__name__}: {reason}")
-        return 2
-    except proofs.Wrong as reason:
-        unreadable = isinstance(reason, proofs.Unreadable)
-        print(f"{'unreadable' if unreadable else 'rejected'}: {reason}")
-        return 2 if unreadable else 1
-    return 0
+    return proofs.reading.run(check, arguments)
 
 
 if __name__ == "__main__":

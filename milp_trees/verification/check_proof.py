@@ -8,7 +8,7 @@ earlier claims. The format, the rules and why they are valid are in the document
 """
 # mypy: ignore-errors
 import copy, functools, os, sys
-from typing import Any, NamedTuple
+from typing import Any
 if __package__:
     from milp_trees.verification import proof_reading as reading
 else:  # many small products: numpy's threads cost far more than they save
@@ -19,13 +19,6 @@ FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unread
 fits, need, once, unpacked = reading.fits, reading.need, reading.once, reading.unpacked
 # HUGE is the cost of what a minimum forbids, NONE no limit, ROOM the entries of a large table.
 HUGE, NONE, ROOM = 2**58, 2**60, 2**18
-
-class Verdict(NamedTuple):
-    """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
-    proved: bool
-    bound: int
-    value: int | None
-    sentence: str
 
 class Instance:
     """Yes/no features X (n x F), whole costs (n x K), penalties, minima (least, n amounts)."""
@@ -43,10 +36,7 @@ class Instance:
         largest = float(np.abs(table.astype(float)).sum()) + penalties
         need(largest < LIMIT / 2, "Costs, amounts or penalties are too large for exact sums.")
         # No model can tell equal rows apart: they become one row with the sums of their costs.
-        packed = np.packbits(X, axis=1)
-        _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        total = np.zeros((len(first), table.shape[1]), np.int64)
-        np.add.at(total, group.ravel(), table)
+        first, total = reading.merged(X, table)
         # Every row costs at least its cheapest action, together `base`. Everything below is about
         # costs above these: they are at least 0, and at most `regret` for a row.
         self.base = total[:, :K].min(axis=1)
@@ -164,7 +154,7 @@ class Instance:
             return np.flatnonzero((cheap & (self.lists | (no < part.regrets[0]))).any(axis=0))
 
         while len(waiting := open_tests()):  # 2c: the best models of both children, in batches
-            size = 8 if part.many else max(1, min(16, 8 * ROOM // (part.sums.size * len(part.tests))))
+            size = 8 if part.many else min(16, ROOM // (part.sums.size * len(part.tests)))
             batch = waiting[len(waiting) // size // 2::len(waiting) // size + 1]
             found = part.children(batch)  # by side, test, and leaves
             for (side, b), n in np.ndenumerate(part.rows[:, batch]):
@@ -210,28 +200,26 @@ class Part:
             self.same[f] = j, turned
         tests = {j: f for f, (j, _) in reversed(self.same.items())}
         self.keys, self.tests = list(found), np.array([tests[j] for j in range(len(tests))], int)
-        self.X, self.split = of.X[S][:, self.tests], of.split[self.tests]
-        self.W, self.regret = of.weights[S].T.astype(of.X.dtype), of.regret[S].astype(of.X.dtype)
-        self.add()
+        W, regret, self.split = of.weights[S].T, of.regret[S], of.split[self.tests]
+        self.hold(of.X[S][:, self.tests], W.astype(of.X.dtype), regret.astype(of.X.dtype))
 
-    def add(self):
+    def hold(self, X, W, regret):
         """Sums of all rows, and of those with the answer yes (regrets, rows: no, too)."""
-        self.total, self.sums = self.W.sum(axis=1), self.W @ self.X
-        weights = np.array([self.regret, 0 * self.regret + 1])
-        yes, all_rows = (weights @ self.X).astype(np.int64), weights.sum(axis=1).astype(np.int64)
-        self.regrets, self.rows = np.stack([all_rows[:, None] - yes, yes], axis=1)
+        self.X, self.W, self.regret, self.total, self.sums = X, W, regret, W.sum(axis=1), W @ X
+        w = np.array([regret, 0 * regret + 1])
+        yes = w @ X
+        self.regrets, self.rows = np.stack([w.sum(1)[:, None] - yes, yes], 1).astype(np.int64)
         self.many = self.sums.size * len(self.tests) > ROOM  # too many pairs to look at all
 
     def side(self, j, yes):
         """The rows with an answer to a test, for `small`."""
         part, rows = copy.copy(self), self.X[:, j] == yes
-        part.X, part.W, part.regret = self.X[rows], self.W[:, rows], self.regret[rows]
-        part.add()
+        part.hold(self.X[rows], self.W[:, rows], self.regret[rows])
         return part
 
-    def sums_of_pairs(self, rows=..., g=...):
+    def sums_of_pairs(self, g=...):
         """Sums over the rows with the answer yes to test h and to test g, of all but `last`."""
-        return self.X[rows].T @ (self.W[1:, rows, None] * self.X[rows][:, g])
+        return self.X.T @ (self.W[1:, :, None] * self.X[:, g])
     pairs = functools.cached_property(sums_of_pairs)
 
     def small(self):
@@ -253,10 +241,9 @@ class Part:
                 no, yes = (pairs - [0 * g, self.regrets[1, g]]).astype(both.dtype)[..., None]
                 found = np.array([(no + both).max(axis=0), (yes + both).max(axis=0)], np.int64)
                 low = np.maximum(low, found - [self.regrets[1], 0 * self.regrets[1]])
-            three = (low + leaf[::-1]).min(axis=0) + self.split < best[2]
-            three |= low.sum(axis=0) + self.split < best[3]
-            three[g] = False
-            todo = todo[three[todo]]
+            low[:, g] = HUGE  # these are done
+            three, four = (low + leaf[::-1]).min(axis=0), low.sum(axis=0)
+            todo = np.flatnonzero((three < best[2] - self.split) | (four < best[3] - self.split))
         return best
 
     def children(self, batch):
@@ -264,25 +251,21 @@ class Part:
         if self.many:
             return np.array([[self.side(j, yes).small() for j in batch] for yes in (0, 1)])
         fewer = (self.rows[1, batch] < self.rows[0, batch]).astype(int)
-        sides = [np.flatnonzero(self.X[:, j] == side) for j, side in zip(batch, fewer)]
-        total = np.array([self.W[:, rows].sum(axis=1) for rows in sides]).T
-        sums = np.array([self.W[:, rows] @ self.X[rows] for rows in sides]).swapaxes(0, 1)
-        pairs = np.array([self.sums_of_pairs(rows) for rows in sides]).swapaxes(0, 1)
-        rest = (x[:, None] - y for x, y in zip((self.total, self.sums, self.pairs), (total, sums, pairs)))
-        small = np.array([self._small(total, sums, pairs)[0], self._small(*rest)[0]])
+        parts = [self.side(j, yes) for j, yes in zip(batch, fewer)]
+        some = [np.stack(x, 1) for x in zip(*((p.total, p.sums, p.sums_of_pairs()) for p in parts))]
+        rest = [x[:, None] - y for x, y in zip((self.total, self.sums, self.pairs), some)]
+        small = np.array([self._small(*x)[0] for x in (some, rest)])
         return np.where(fewer[:, None] == 1, small[::-1], small)
 
     def _small(self, total, sums, pairs, g=slice(None)):
-        """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts).
-
-        And the best two leaves on the no and yes side of every test g, without the tests' costs.
-        """
+        """At most 1 to 4 leaves (there may be an axis of parts); the two leaves of g's sides."""
         of, no, yes, split = self.of, total[..., None] - sums[..., g], sums[..., g], self.split[g]
         leaf_no, leaf_yes = of.leaf(no, of.lists) + split, of.leaf(yes)
         low_no = self.pair(sums[1:, ..., None] - pairs, no)
         low_yes = np.full_like(low_no, HUGE) if of.lists else self.pair(pairs, yes)
         three = np.minimum(low_no + split + leaf_yes, leaf_no + low_yes)
-        best = [x.min(axis=-1, initial=HUGE) for x in (leaf_no + leaf_yes, three, low_no + split + low_yes)]
+        two, four = leaf_no + leaf_yes, low_no + split + low_yes
+        best = [x.min(axis=-1, initial=HUGE) for x in (two, three, four)]
         best = np.minimum.accumulate(np.stack([of.leaf(total, of.lists), *best], axis=-1), axis=-1)
         return best, np.array([low_no, low_yes])
 
@@ -304,35 +287,14 @@ def stated(proof_lines, data=None):
     s, claims, arrays, shift = reading.read(proof_lines, data)
     return s, claims, Instance(*arrays), shift
 
-def check(proof_lines: Any, data: Any = None) -> Verdict:
+def check(proof_lines: Any, data: Any = None) -> reading.Verdict:
     """Check a proof, given as lines of text, with its data file; Wrong if it does not hold."""
     s, claims, instance, shift = stated(proof_lines, data)
-    bound, value = s["bound"], s["value"]
     low = -((shift - instance.follow(claims, s["depth"], s["leaves"])) // s["denominator"])
-    need(bound == low, f"The claims prove the bound {low}, and the file says {bound}.")
-    need(value is None or value >= bound, "The model contradicts the claims.")
-    offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
-    values = [offset + scale * Z for Z in (bound, value or 0)]
-    least, found = (f"{x if x.denominator == 1 else f'{float(x):.10g} ({x})'}" for x in values)
-    model, less = "rule list" if instance.lists else "tree", "more" if scale < 0 else "less"
-    said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
-    said += "" if value is None else f", and the {model} of the file has {found}"
-    said += ")" if s["data"]["kind"] == "table" else "; the rows are those of the proof file)"
-    head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
-    return Verdict(value == bound, bound, value, f"{head}  {said}")
+    need(s["bound"] == low, f"The claims prove the bound {low}, and the file says {s['bound']}.")
+    need(s["value"] is None or s["value"] >= low, "The model contradicts the claims.")
+    return reading.verdict(s, low)
 
-def main(arguments):
-    """Print the verdict; the exit code."""
-    try:
-        need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
-        print(check(unpacked(arguments[0]).decode().split("\n"), *arguments[1:]).sentence)
-    except FAULTS as reason:
-        print(f"unreadable: {type(reason).__name__}: {reason}")
-        return 2
-    except Wrong as reason:
-        print(f"{'unreadable' if isinstance(reason, Unreadable) else 'rejected'}: {reason}")
-        return 2 if isinstance(reason, Unreadable) else 1
-    return 0
-
+main = functools.partial(reading.run, check)
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

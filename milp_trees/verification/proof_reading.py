@@ -5,7 +5,7 @@ Nothing is taken for granted: what is not exactly as the format says is refused.
 # mypy: ignore-errors
 import csv, gzip, io, json, zlib
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 import numpy as np
 # Absolute values of all numbers, and sums of costs, stay below it: double precision is exact there.
 LIMIT = 2**52
@@ -22,6 +22,13 @@ class Wrong(Exception):
 
 class Unreadable(Wrong):
     """The proof or the data are not as the format says."""
+
+class Verdict(NamedTuple):
+    """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
+    proved: bool
+    bound: int
+    value: int | None
+    sentence: str
 
 def need(condition, sentence):
     if not condition:
@@ -220,3 +227,36 @@ def worth(s, X, costs, split, minima, side):
         need(kept, "The model breaks a side row.")
     value = Z if leaves else None
     need(s["value"] == value, f"The model has the value {value}, and the file says {s['value']}.")
+
+def merged(X, table):
+    """The first of each set of rows of X that are equal, and the sums of their rows of a table."""
+    packed = np.packbits(X, axis=1)
+    _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    total = np.zeros((len(first), table.shape[1]), np.int64)
+    np.add.at(total, group.ravel(), table)
+    return first, total
+
+def verdict(s: Any, bound: int) -> Verdict:
+    """What a statement says if its bound is proved, in natural values."""
+    value, (offset, scale) = s["value"], (fraction(s[key]) for key in ("offset", "scale"))
+    values = [offset + scale * Z for Z in (bound, value or 0)]
+    least, found = (f"{x if x.denominator == 1 else f'{float(x):.10g} ({x})'}" for x in values)
+    model, less = "rule list" if s["kind"] == "lists" else "tree", "more" if scale < 0 else "less"
+    said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
+    said += "" if value is None else f", and the {model} of the file has {found}"
+    said += ")" if s["data"]["kind"] == "table" else "; the rows are those of the proof file)"
+    head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
+    return Verdict(value == bound, bound, value, f"{head}  {said}")
+
+def run(check: Any, arguments: list[str]) -> int:
+    """Print the verdict of a check of a proof and its data file; the exit code."""
+    try:
+        need(1 <= len(arguments) <= 2, "Give a proof, and its data file.")
+        print(check(unpacked(arguments[0]).decode().split("\n"), *arguments[1:]).sentence)
+    except FAULTS as reason:
+        print(f"unreadable: {type(reason).__name__}: {reason}")
+        return 2
+    except Wrong as reason:
+        print(f"{'unreadable' if isinstance(reason, Unreadable) else 'rejected'}: {reason}")
+        return 2 if isinstance(reason, Unreadable) else 1
+    return 0

@@ -58,12 +58,53 @@ def test_tests_taken_a_few_at_a_time_give_the_same_bounds(room, monkeypatch):
         with monkeypatch.context() as patch:
             at_once = part.small()
             patch.setattr(check_proof, "ROOM", room)
+            part = check_proof.Part(whole, np.ones(len(whole.X), bool))
             assert (part.small() == at_once).all()
             assert check(lines(s, claims)).bound == s["bound"]
-        found[s["kind"]] += len(part.tests) > room // part.sums.size + 1
+        found[s["kind"]] += part.many
         found["minima"] += bool(whole.least)
         found["actions"] += len(part.W) - len(whole.least) > 2
     assert min(found[key] for key in ("trees", "lists", "minima", "actions")) > 5
+
+
+def test_thresholds_that_are_skipped_change_no_bound(monkeypatch):
+    """Small steps between nested tests: most are skipped, with penalties and several actions."""
+    looked = skipped = 0
+    sums_of_pairs = check_proof.Part.sums_of_pairs
+
+    def counted(self, g=...):
+        nonlocal looked
+        looked += 0 if g is ... else len(g)
+        return sums_of_pairs(self, g)
+
+    monkeypatch.setattr(check_proof.Part, "sums_of_pairs", counted)
+    for seed in range(30):
+        r = np.random.default_rng(seed)
+        n, columns = int(r.integers(20, 60)), int(r.integers(1, 4))
+        numbers = r.integers(0, 40, (n, columns))
+        X = np.concatenate([x[:, None] <= np.unique(x)[:-1] for x in numbers.T], axis=1)
+        costs = (
+            r.integers(0, 1 + seed % 4, (n, 2 + seed % 3))
+            + np.eye(2 + seed % 3, dtype=int)[(numbers[:, 0] > 20).astype(int)]
+        )
+        split = r.integers(0, 3, X.shape[1]) if seed % 2 else 0
+        kind = "lists" if seed % 5 == 4 else "trees"
+        whole = Instance(X, costs, seed % 3, split, kind=kind)
+        rows = np.ones(len(whole.X), bool)
+        batch = np.array([0, X.shape[1] // 3])
+        monkeypatch.setattr(check_proof, "ROOM", 2**24)
+        part = check_proof.Part(whole, rows)
+        batch = batch[batch < len(part.tests)]
+        at_once, children = part.small(), part.children(batch)
+        monkeypatch.setattr(check_proof, "ROOM", 0)
+        few = check_proof.Part(whole, rows)
+        assert few.many
+        assert not part.many
+        before = looked
+        assert (few.small() == at_once).all(), seed
+        skipped += len(part.tests) - (looked - before)
+        assert (few.children(batch) == children).all(), seed
+    assert skipped > 100
 
 
 def test_a_damaged_proof_is_rejected_or_still_true():
