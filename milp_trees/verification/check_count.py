@@ -36,8 +36,10 @@ from typing import Any, NamedTuple
 
 if __package__:
     from milp_trees.verification import check_proof as proofs
+    from milp_trees.verification import proof_reading as reading
 else:  # first, since it sets the number of numpy's threads
     import check_proof as proofs  # type: ignore[import-not-found, no-redef]
+    import proof_reading as reading  # type: ignore[import-not-found, no-redef]
 
 import numpy as np
 
@@ -291,7 +293,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
 
 def main(arguments, check=check):
     """Print the verdict of a check; the exit code."""
-    return proofs.reading.run(check, arguments)
+    return reading.run(check, arguments)
 
 
 if __name__ == "__main__":
