@@ -133,7 +133,7 @@ PAGES = (
     Page(
         "proofs",
         "What does a proof of optimality cost?",
-        "Writing a proof takes at most five times as long as solving and 50 ms, but for whole curves of prunings: their files hold a flow for each pruning, and take 0.3 to 1.4 s. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to about a minute at depth 4 and 5; over all midpoints it takes up to minutes at depth 2. At depth 4 claims make it 3.6 to 125 times as fast as "
+        "Writing a proof takes at most five times as long as solving and 50 ms, but for whole curves of prunings: their files hold a flow for each pruning, and take 0.3 to 1.4 s. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to about a minute at depth 4 and 5; over all midpoints it takes up to about ten seconds at depth 2. At depth 4 claims make it 3.6 to 125 times as fast as "
         "recomputing where that takes more than half a second; where it takes less, the start of Python counts. Fairness optima are those at 1 %, and thresholds of numeric columns are all midpoints.",
         (
             lambda: rows_of(
