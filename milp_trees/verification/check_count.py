@@ -175,8 +175,8 @@ class Trees:
                         low[side, j] = max(low[side, j], bound)
         if below != 1 and most > 3:
             for j in np.flatnonzero(low.sum(axis=0) + part.split <= allowance).tolist():
-                small = part.children(np.array([j]))
-                exact = [of.at_least(side[0], below, limit) for side in small]
+                small = part.children(np.array([j]))[:, 0]
+                exact = [of.at_least(side, below, limit) for side in small]
                 low[:, j] = np.maximum(low[:, j], exact)
         return low
 
@@ -292,7 +292,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return reading.report(check, arguments, "Give a proof, and its data file.", 2)
+    return reading.run(check, arguments)
 
 
 if __name__ == "__main__":

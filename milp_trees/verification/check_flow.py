@@ -241,7 +241,7 @@ def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return reading.report(check, arguments, "Give a proof.", 1)
+    return reading.run(check, arguments, "Give a proof.", 1)
 
 
 if __name__ == "__main__":

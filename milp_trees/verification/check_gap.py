@@ -126,16 +126,6 @@ class Totals(counts.Trees):
         return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
-def merged(X, rows):
-    """The sums of `rows` over equal rows of X, in the order of `check_proof.Instance`."""
-    _, first, group = np.unique(
-        np.packbits(X, axis=1), axis=0, return_index=True, return_inverse=True
-    )
-    out = np.zeros((len(first), *rows.shape[1:]), np.int64)
-    np.add.at(out, group.ravel(), rows)
-    return out
-
-
 def check(lines: Any, data: Any = None) -> Any:
     """Check a file, given as lines of text, with its data file; Wrong if it does not hold."""
     lines = [line for line in lines if line.strip()]
@@ -157,7 +147,7 @@ def check(lines: Any, data: Any = None) -> Any:
     largest = sum(float(np.abs(c.astype(float)).sum()) for c in (costs, *sides))
     need(largest < reading.LIMIT / 2, "Costs or side rows are too large for exact sums.")
     priced = q * costs + sum(mu * c for mu, c in zip(s["multipliers"], sides, strict=True))
-    values = merged(X, np.stack([priced, costs, *sides], axis=2))
+    _, values = reading.merged(X, np.stack([priced, costs, *sides], axis=2))
     instance.follow(claims_of(lines[:-1]), s["depth"], s["leaves"])
     allowance = q * (V - 1) + shift - int(instance.base.sum())
     need(abs(allowance) < reading.LIMIT, "The gap is too large.")
@@ -186,7 +176,7 @@ def claims_of(lines):
 
 def main(arguments):
     """Print the verdict; the exit code."""
-    return reading.report(check, arguments, "Give a proof, and its data file.", 2)
+    return reading.run(check, arguments)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ earlier claims. The format, the rules and why they are valid are in the document
 "Proofs". Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
 # mypy: ignore-errors
-import functools, os, sys
+import copy, functools, os, sys
 from typing import Any
 if __package__:
     from milp_trees.verification import proof_reading as reading
@@ -15,10 +15,10 @@ else:  # many small products: numpy's threads cost far more than they save
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     import proof_reading as reading
 import numpy as np
-LIMIT, Wrong, need = reading.LIMIT, reading.Wrong, reading.need
-# HUGE is the cost of what a minimum forbids, NONE no limit. With MANY sums of pairs of tests, few
-# pairs are summed.
-HUGE, NONE, MANY = 2**58, 2**60, 2**21
+FAULTS, LIMIT, Unreadable, Wrong = reading.FAULTS, reading.LIMIT, reading.Unreadable, reading.Wrong
+fits, need, once, unpacked = reading.fits, reading.need, reading.once, reading.unpacked
+# HUGE is the cost of what a minimum forbids, NONE no limit, ROOM the entries of a large table.
+HUGE, NONE, ROOM = 2**58, 2**60, 2**18
 
 class Instance:
     """Yes/no features X (n x F), whole costs (n x K), penalties, minima (least, n amounts)."""
@@ -36,10 +36,7 @@ class Instance:
         largest = float(np.abs(table.astype(float)).sum()) + penalties
         need(largest < LIMIT / 2, "Costs, amounts or penalties are too large for exact sums.")
         # No model can tell equal rows apart: they become one row with the sums of their costs.
-        packed = np.packbits(X, axis=1)
-        _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        total = np.zeros((len(first), table.shape[1]), np.int64)
-        np.add.at(total, group.ravel(), table)
+        first, total = reading.merged(X, table)
         # Every row costs at least its cheapest action, together `base`. Everything below is about
         # costs above these: they are at least 0, and at most `regret` for a row.
         self.base = total[:, :K].min(axis=1)
@@ -55,14 +52,18 @@ class Instance:
         self.cheapest_first = np.argsort(self.split, kind="stable")
 
     def follow(self, claims, depth, leaves=None):
-        """Derive all claims (bound, depth, path, helps, leaves); the last bound, on all rows."""
+        """Derive all claims (bound, depth, path, helps, leaves); the bound of the last one.
+
+        It must be about all rows and cover the limits (None: none). Wrong names what fails first.
+        """
         need(all(isinstance(c, (list, tuple)) and 3 <= len(c) <= 5 for c in claims), "No claims.")
-        claims = [[*claim, None, None][:5] for claim in claims]
+        claims = [[list(x) if isinstance(x, tuple) else x for x in claim] for claim in claims]
+        claims = [claim + [None, None][len(claim) - 3:] for claim in claims]
         self.known, self.kept, bound, path, limits = {}, {}, 0, [], (0, 0)
-        self.named = {h for claim in claims if reading.fits(claim[3], "Ints") for h in claim[3]}
+        self.named = {h for claim in claims if fits(claim[3], "Ints") for h in claim[3]}
         for number, claim in enumerate(claims):
             try:
-                need(reading.fits(claim, "Claim"), "it is malformed.")
+                need(fits(claim, "Claim"), "it is malformed.")
                 bound, path, helps = claim[0], claim[2], claim[3] or []
                 limits = [NONE if x is None else x for x in (claim[1], claim[4])]
                 need(limits[0] >= 0 and limits[1] >= 1, "its limits allow no model.")
@@ -107,7 +108,7 @@ class Instance:
             proved = proved or not levels or leaves == 1
             # Rule 4: the best models with two levels; they are all if there are two levels.
             if not proved:
-                value = self.at_least(lambda most: part.small(most, bound), levels, leaves)
+                value = self.at_least(part.small(), levels, leaves)
                 proved = value >= bound
                 need(proved or levels > 2, f"the best model costs {bound - value} less.")
             if levels > 2 and len(limits) and (named or not proved):
@@ -118,16 +119,20 @@ class Instance:
             self.kept[number] = S, depth, leaves, bound, table
 
     def at_least(self, small, levels, leaves):
-        """A bound for all models, given the best of two levels with at most 1, 2, 3 or 4 leaves."""
+        """A bound for all models, given the best ones with two levels and at most 1-4 leaves."""
         if levels <= 2:
-            return int(small(min(levels + 1 if self.lists else 2**levels, leaves, 4)))
+            return int(small[min(levels + 1 if self.lists else 2**levels, leaves, 4) - 1])
         # Models with three leaves have at most two levels. Others pay four leaves and three tests.
         more = 4 * self.leaf_cost + 3 * int(self.split.min())
-        return int(small(leaves) if leaves <= 3 else min(small(3), more))
+        return int(small[leaves - 1] if leaves <= 3 else min(small[2], more))
 
     def _children(self, part, bound, depth, limits, similar):
         """Rules 2 and 3: for every test that divides the rows, no side plus yes side is enough."""
-        L = self.sides(part, len(limits))
+        # L[i, side, j] bounds the child of test j with at most limits[i] leaves.
+        L = np.full((len(limits), 2, len(part.tests)), self.leaf_cost, np.int64)
+        L[:, 1] = self.leaf(part.sums) if self.lists else L[:, 1]  # a rule's rows are a leaf
+        for side in (1,) if self.lists else (0, 1):  # no part of rows that break a minimum keeps it
+            L[:, side, self.breaks(part.sums if side else part.total[:, None] - part.sums)] = HUGE
         for lost, wide, table in similar:  # 2a: children of similar claims are similar
             yes = self.regret[lost] @ self.X[lost][:, part.tests].astype(float)
             loss = np.array([self.regret[lost].sum() - yes, yes]).astype(np.int64)
@@ -139,22 +144,7 @@ class Instance:
                 for d, most, b in self.known.get(key, ()):
                     if d >= depth - 1:
                         L[most >= limits, side, j] = np.maximum(L[most >= limits, side, j], b)
-        self.settle(part, L, bound, depth, limits)
-        table = np.full((len(limits), 2, len(self.split)), self.leaf_cost, np.int64)
-        for f, (j, turned) in part.same.items():
-            table[:, :, f] = L[:, ::-1, j] if turned else L[:, :, j]
-        return limits, table
 
-    def sides(self, part, count):
-        """L[i, side, j] bounds the child of test j with the i-th limit of leaves."""
-        L = np.full((count, 2, len(part.tests)), self.leaf_cost, np.int64)
-        L[:, 1] = self.leaf(part.sums) if self.lists else L[:, 1]  # a rule's rows are a leaf
-        for side in (1,) if self.lists else (0, 1):  # no part of rows that break a minimum keeps it
-            L[:, side, self.breaks(part.sums if side else part.total[:, None] - part.sums)] = HUGE
-        return L
-
-    def settle(self, part, L, bound, depth, limits, search=False):
-        """Raise L until every test costs the bound, or, in a search, no less than the best."""
         def open_tests():
             """Tests for which some division of the leaves is not known to cost enough."""
             no, yes = L[:, 0] + part.split, L[::-1, 1] + part.split
@@ -164,12 +154,11 @@ class Instance:
             return np.flatnonzero((cheap & (self.lists | (no < part.regrets[0]))).any(axis=0))
 
         while len(waiting := open_tests()):  # 2c: the best models of both children, in batches
-            most = 16 if depth <= 2 else min(16, 1 + 2**21 // (part.sums.size * len(part.tests)))
-            step = -(-len(waiting) // most)
-            batch = waiting[step // 2::step]  # they are far from each other, because of 2d
-            found = part.children(batch, depth > 2)
+            size = 8 if part.many else min(16, ROOM // (part.sums.size * len(part.tests)))
+            batch = waiting[len(waiting) // size // 2::len(waiting) // size + 1]
+            found = part.children(batch)  # by side, test, and leaves
             for (side, b), n in np.ndenumerate(part.rows[:, batch]):
-                low = [self.at_least(found[side][b], min(depth, n) - 1, m) for m in limits]
+                low = [self.at_least(found[side, b], min(depth, n) - 1, m) for m in limits.tolist()]
                 L[:, side, batch[b]] = np.maximum(L[:, side, batch[b]], low)
             if not self.least and not self.lists:  # 2d: children of other tests are similar
                 both = (part.X[:, batch].T * part.regret) @ part.X
@@ -177,12 +166,13 @@ class Instance:
                 for side in (0, 1):
                     loss = np.array([both[side], part.regrets[side][batch][:, None] - both[side]])
                     low = L[:, side, batch][..., None, None] - loss.swapaxes(0, 1)
-                    np.maximum(L, low.max(axis=1), out=L)
-            if search:
-                bound = min(bound, int((L[:, 0] + part.split + L[::-1, 1])[:, batch].min()))
+                    L = np.maximum(L, low.max(axis=1))
             failed = part.tests[[j for j in batch if j in open_tests()]] + 1
             need(not len(failed), f"models that begin with test {failed[:1]} may cost less.")
-        return bound
+        table = np.full((len(limits), 2, len(self.split)), self.leaf_cost, np.int64)
+        for f, (j, turned) in part.same.items():
+            table[:, :, f] = L[:, ::-1, j] if turned else L[:, :, j]
+        return limits, table
 
     def leaf(self, sums, free=False):
         """Cost of a leaf whose rows have these sums; HUGE if it breaks a minimum (unless free)."""
@@ -210,53 +200,74 @@ class Part:
             self.same[f] = j, turned
         tests = {j: f for f, (j, _) in reversed(self.same.items())}
         self.keys, self.tests = list(found), np.array([tests[j] for j in range(len(tests))], int)
-        self.X, self.split = of.X[S][:, self.tests], of.split[self.tests]
-        self.W, self.regret = of.weights[S].T.astype(of.X.dtype), of.regret[S].astype(of.X.dtype)
-        self.total, self.sums = self.W.sum(axis=1), self.W @ self.X
-        self.S, self.many = S, self.sums.size * len(self.tests) > MANY
-        lost, rows = ((w @ self.X).astype(np.int64) for w in (self.regret, 0 * self.regret + 1))
-        self.regrets, self.rows = np.array([[S @ of.regret - lost, lost], [S.sum() - rows, rows]])
+        W, regret, self.split = of.weights[S].T, of.regret[S], of.split[self.tests]
+        self.hold(of.X[S][:, self.tests], W.astype(of.X.dtype), regret.astype(of.X.dtype))
 
-    def sums_of_pairs(self, rows=...):
+    def hold(self, X, W, regret):
+        """Sums of all rows, and of those with the answer yes (regrets, rows: no, too)."""
+        self.X, self.W, self.regret, self.total, self.sums = X, W, regret, W.sum(axis=1), W @ X
+        w = np.array([regret, 0 * regret + 1])
+        yes = w @ X
+        self.regrets, self.rows = np.stack([w.sum(1)[:, None] - yes, yes], 1).astype(np.int64)
+        self.many = self.sums.size * len(self.tests) > ROOM  # too many pairs to look at all
+
+    def side(self, j, yes):
+        """The rows with an answer to a test, for `small`."""
+        part, rows = copy.copy(self), self.X[:, j] == yes
+        part.hold(self.X[rows], self.W[:, rows], self.regret[rows])
+        return part
+
+    def sums_of_pairs(self, g=...):
         """Sums over the rows with the answer yes to test h and to test g, of all but `last`."""
-        return (self.X[rows].T * self.W[1:, None, rows]) @ self.X[rows]
+        return self.X.T @ (self.W[1:, :, None] * self.X[:, g])
     pairs = functools.cached_property(sums_of_pairs)
 
-    def small(self, most, enough=HUGE):
-        """Cost of the best model of two levels, 1 to 4 leaves at most; or `enough`, if less."""
-        if len(self.tests) and not self.many:
-            return self._small(self.total, self.sums, self.pairs)[most - 1]
-        best = self._small(self.total, self.sums)[min(most, 2) - 1]
-        start, limits = self.of.sides(self, most - 1), range(1, most)
-        return self.of.settle(self, start, min(best, enough), 2, limits, True) if most > 2 else best
+    def small(self):
+        """Costs of the best models with one test, and with a second one on either side of it."""
+        if not self.many:
+            return self._small(self.total, self.sums, self.pairs)[0]
+        # Two leaves cost on a side of a test no less than on that side of another test g, less the
+        # regrets of rows that only the side of g has. So most tests between others are skipped.
+        of, low, todo = self.of, np.full((2, len(self.tests)), -HUGE), np.arange(len(self.tests))
+        leaf = np.array([of.leaf(self.total[:, None] - self.sums, of.lists), of.leaf(self.sums)])
+        best = np.array([HUGE, *[(leaf.sum(axis=0) + self.split).min()] * 3])
+        step = min(32, 16 * ROOM // self.sums.size + 1)
+        while len(todo):
+            g = todo[::len(todo) // step + 1]
+            found, pairs = self._small(self.total, self.sums, self.sums_of_pairs(g=g), g)
+            best = np.minimum(best, found)
+            if not of.least:  # no side: regrets of the rows with yes to a test and no to g are lost
+                both = (self.X[:, g].T * self.regret) @ self.X
+                no, yes = (pairs - [0 * g, self.regrets[1, g]]).astype(both.dtype)[..., None]
+                found = np.array([(no + both).max(axis=0), (yes + both).max(axis=0)], np.int64)
+                low = np.maximum(low, found - [self.regrets[1], 0 * self.regrets[1]])
+            low[:, g] = HUGE  # these are done
+            three, four = (low + leaf[::-1]).min(axis=0), low.sum(axis=0)
+            todo = np.flatnonzero((three < best[2] - self.split) | (four < best[3] - self.split))
+        return best
 
-    def children(self, batch, deep=True):
-        """`small` of the rows with the answers no and yes to some tests: by side and test."""
-        if deep and self.many:
-            sides = [[self.S & (self.of.X[:, f] == x) for f in self.tests[batch]] for x in (0, 1)]
-            return [[functools.cache(Part(self.of, S).small) for S in side] for side in sides]
+    def children(self, batch):
+        """`small` of the rows with the answers no and yes to some tests: by side, test, leaves."""
+        if self.many:
+            return np.array([[self.side(j, yes).small() for j in batch] for yes in (0, 1)])
         fewer = (self.rows[1, batch] < self.rows[0, batch]).astype(int)
-        weights = self.W[:, None] * (fewer[:, None] == self.X[:, batch].T)
-        whole, some = [self.total, self.sums], [weights.sum(axis=-1), weights @ self.X]
-        if deep:
-            pairs = [self.sums_of_pairs(self.X[:, j] == side) for j, side in zip(batch, fewer)]
-            whole, some = [*whole, self.pairs], [*some, np.array(pairs).swapaxes(0, 1)]
-        others = (x[:, None] - y for x, y in zip(whole, some))
-        small = np.array([self._small(*some), self._small(*others)])
-        small = np.where(fewer[:, None] == 1, small[::-1], small)
-        return [[lambda most, x=x: x[most - 1] for x in side] for side in small]
+        parts = [self.side(j, yes) for j, yes in zip(batch, fewer)]
+        some = [np.stack(x, 1) for x in zip(*((p.total, p.sums, p.sums_of_pairs()) for p in parts))]
+        rest = [x[:, None] - y for x, y in zip((self.total, self.sums, self.pairs), some)]
+        small = np.array([self._small(*x)[0] for x in (some, rest)])
+        return np.where(fewer[:, None] == 1, small[::-1], small)
 
-    def _small(self, total, sums, pairs=None):
-        """At most 1, 2, 3, 4 leaves, for rows with these sums (there may be an axis of parts)."""
-        of, no, yes, split = self.of, total[..., None] - sums, sums, self.split
+    def _small(self, total, sums, pairs, g=slice(None)):
+        """At most 1 to 4 leaves (there may be an axis of parts); the two leaves of g's sides."""
+        of, no, yes, split = self.of, total[..., None] - sums[..., g], sums[..., g], self.split[g]
         leaf_no, leaf_yes = of.leaf(no, of.lists) + split, of.leaf(yes)
-        best = [leaf_no + leaf_yes]
-        if pairs is not None:
-            pair_no = self.pair(sums[1:, ..., None] - pairs, no) + split
-            pair_yes = HUGE if of.lists else self.pair(pairs, yes)
-            best += [np.minimum(pair_no + leaf_yes, leaf_no + pair_yes), pair_no + pair_yes]
-        best = [of.leaf(total, of.lists), *(x.min(axis=-1, initial=HUGE) for x in best)]
-        return np.minimum.accumulate(np.stack(best, axis=-1), axis=-1)
+        low_no = self.pair(sums[1:, ..., None] - pairs, no)
+        low_yes = np.full_like(low_no, HUGE) if of.lists else self.pair(pairs, yes)
+        three = np.minimum(low_no + split + leaf_yes, leaf_no + low_yes)
+        two, four = leaf_no + leaf_yes, low_no + split + low_yes
+        best = [x.min(axis=-1, initial=HUGE) for x in (two, three, four)]
+        best = np.minimum.accumulate(np.stack([of.leaf(total, of.lists), *best], axis=-1), axis=-1)
+        return best, np.array([low_no, low_yes])
 
     def pair(self, one, whole):
         """The best two leaves for the rows `whole` of every g; `one`: those of them in h."""
@@ -279,22 +290,11 @@ def stated(proof_lines, data=None):
 def check(proof_lines: Any, data: Any = None) -> reading.Verdict:
     """Check a proof, given as lines of text, with its data file; Wrong if it does not hold."""
     s, claims, instance, shift = stated(proof_lines, data)
-    bound, value = s["bound"], s["value"]
     low = -((shift - instance.follow(claims, s["depth"], s["leaves"])) // s["denominator"])
-    need(bound == low, f"The claims prove the bound {low}, and the file says {bound}.")
-    need(value is None or value >= bound, "The model contradicts the claims.")
-    offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
-    least, found = (reading.shown(offset + scale * Z) for Z in (bound, value or 0))
-    model, less = "rule list" if instance.lists else "tree", "more" if scale < 0 else "less"
-    said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
-    said += "" if value is None else f", and the {model} of the file has {found}"
-    said += ")" if s["data"]["kind"] == "table" else "; the rows are those of the proof file)"
-    head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
-    return reading.Verdict(value == bound, bound, value, f"{head}  {said}")
+    need(s["bound"] == low, f"The claims prove the bound {low}, and the file says {s['bound']}.")
+    need(s["value"] is None or s["value"] >= low, "The model contradicts the claims.")
+    return reading.verdict(s, low)
 
-def main(arguments):
-    """Print the verdict; the exit code."""
-    return reading.report(check, arguments, "Give a proof, and its data file.", 2)
-
+main = functools.partial(reading.run, check)
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

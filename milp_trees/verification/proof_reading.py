@@ -14,13 +14,6 @@ LARGEST = 2**30
 FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, MemoryError,
           OSError, EOFError, csv.Error, zlib.error)
 
-class Verdict(NamedTuple):
-    """What a proof proves: `value` is that of its model, `bound` that of all models at least."""
-    proved: bool
-    bound: int
-    value: int | None
-    sentence: str
-
 class Wrong(Exception):
     """What does not follow, in a sentence, and the number of the claim (from 0) if it is one."""
     def __init__(self, sentence, claim=None):
@@ -29,6 +22,13 @@ class Wrong(Exception):
 
 class Unreadable(Wrong):
     """The proof or the data are not as the format says."""
+
+class Verdict(NamedTuple):
+    """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
+    proved: bool
+    bound: int
+    value: int | None
+    sentence: str
 
 def need(condition, sentence, error=Wrong):
     if not condition:
@@ -65,9 +65,8 @@ def fits(value: Any, shape: Any) -> bool:
         same = isinstance(value, dict) and value.keys() == shape.keys()
         return same and all(fits(value[key], shape[key]) for key in shape)
     if isinstance(shape, list):
-        listed = isinstance(value, (list, tuple))
-        shapes = shape * len(value) if len(shape) == 1 and listed else shape
-        same = listed and len(value) == len(shapes)
+        shapes = shape * len(value) if len(shape) == 1 and isinstance(value, list) else shape
+        same = isinstance(value, list) and len(value) == len(shapes)
         return same and all(map(fits, value, shapes))
     if "|" in shape:
         return any(fits(value, name) for name in shape.split("|"))
@@ -231,12 +230,31 @@ def worth(s, X, costs, split, minima, side):
     value = Z if leaves else None
     need(s["value"] == value, f"The model has the value {value}, and the file says {s['value']}.")
 
+def merged(X, table):
+    """The first of each set of rows of X that are equal, and the sums of their rows of a table."""
+    packed = np.packbits(X, axis=1)
+    _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    total = np.zeros((len(first), *table.shape[1:]), np.int64)
+    np.add.at(total, group.ravel(), table)
+    return first, total
+
 def shown(value):
     """A fraction in a sentence."""
     return f"{value}" if value.denominator == 1 else f"{float(value):.10g} ({value})"
 
-def report(check, arguments, usage, most):
-    """Print what a checker says of the file that its arguments name; the exit code."""
+def verdict(s: Any, bound: int) -> Verdict:
+    """What a statement says if its bound is proved, in natural values."""
+    value, (offset, scale) = s["value"], (fraction(s[key]) for key in ("offset", "scale"))
+    least, found = (shown(offset + scale * Z) for Z in (bound, value or 0))
+    model, less = "rule list" if s["kind"] == "lists" else "tree", "more" if scale < 0 else "less"
+    said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
+    said += "" if value is None else f", and the {model} of the file has {found}"
+    said += ")" if s["data"]["kind"] == "table" else "; the rows are those of the proof file)"
+    head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
+    return Verdict(value == bound, bound, value, f"{head}  {said}")
+
+def run(check: Any, arguments: list[str], usage="Give a proof, and its data file.", most=2) -> int:
+    """Print the verdict of a check of a proof file; the exit code."""
     try:
         need(1 <= len(arguments) <= most, usage)
         print(check(unpacked(arguments[0]).decode().split("\n"), *arguments[1:]).sentence)

@@ -6,7 +6,6 @@ import json
 import random
 from collections import Counter
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -45,14 +44,15 @@ def test_both_checkers_accept_honest_proofs_of_all_options():
 
 def best_models(part):
     """Of a part, and of both sides of every test: the best models of 1 to 4 leaves at most."""
-    sides = [part.small, *chain(*part.children(np.arange(len(part.tests))))]
-    return [[int(side(most)) for most in range(1, 5)] for side in sides]
+    sides = part.children(np.arange(len(part.tests)))
+    return np.array([part.small(), *sides[0], *sides[1]]).tolist()
 
 
-def test_many_tests_have_the_same_best_models_as_all_pairs(monkeypatch):
+@pytest.mark.parametrize("room", [0, 20])
+def test_many_tests_have_the_same_best_models_as_all_pairs(room, monkeypatch):
     """Of thousands of tests only some are recomputed, and others are bounded by similarity."""
     found = Counter()
-    for seed in range(300):
+    for seed in range(150):
         made = honest(seed)
         if made is None:
             continue
@@ -64,18 +64,59 @@ def test_many_tests_have_the_same_best_models_as_all_pairs(monkeypatch):
             continue
         at_once = best_models(part)
         with monkeypatch.context() as patch:
-            patch.setattr(check_proof, "MANY", 0)
-            assert best_models(check_proof.Part(whole, every)) == at_once, seed
+            patch.setattr(check_proof, "ROOM", room)
+            part = check_proof.Part(whole, every)
+            assert best_models(part) == at_once, seed
             assert check(lines(s, claims)).bound == s["bound"]
             claims[-1] = [claims[-1][0] + 1, *claims[-1][1:]]
             if s["value"] == s["bound"]:
                 with pytest.raises(Wrong, match="does not follow"):
                     check(lines(s, claims))
-        found[s["kind"]] += 1
+        found[s["kind"]] += part.many
         found["minima"] += bool(whole.least)
         found["actions"] += len(part.W) - len(whole.least) > 2
         found["several"] += len(part.tests) > 3
     assert min(found[key] for key in ("trees", "lists", "minima", "actions", "several")) > 5
+
+
+def test_thresholds_that_are_skipped_change_no_bound(monkeypatch):
+    """Small steps between nested tests: most are skipped, with penalties and several actions."""
+    looked = skipped = 0
+    sums_of_pairs = check_proof.Part.sums_of_pairs
+
+    def counted(self, g=...):
+        nonlocal looked
+        looked += 0 if g is ... else len(g)
+        return sums_of_pairs(self, g)
+
+    monkeypatch.setattr(check_proof.Part, "sums_of_pairs", counted)
+    for seed in range(30):
+        r = np.random.default_rng(seed)
+        n, columns = int(r.integers(20, 60)), int(r.integers(1, 4))
+        numbers = r.integers(0, 40, (n, columns))
+        X = np.concatenate([x[:, None] <= np.unique(x)[:-1] for x in numbers.T], axis=1)
+        costs = (
+            r.integers(0, 1 + seed % 4, (n, 2 + seed % 3))
+            + np.eye(2 + seed % 3, dtype=int)[(numbers[:, 0] > 20).astype(int)]
+        )
+        split = r.integers(0, 3, X.shape[1]) if seed % 2 else 0
+        kind = "lists" if seed % 5 == 4 else "trees"
+        whole = Instance(X, costs, seed % 3, split, kind=kind)
+        rows = np.ones(len(whole.X), bool)
+        batch = np.array([0, X.shape[1] // 3])
+        monkeypatch.setattr(check_proof, "ROOM", 2**24)
+        part = check_proof.Part(whole, rows)
+        batch = batch[batch < len(part.tests)]
+        at_once, children = part.small(), part.children(batch)
+        monkeypatch.setattr(check_proof, "ROOM", 0)
+        few = check_proof.Part(whole, rows)
+        assert few.many
+        assert not part.many
+        before = looked
+        assert (few.small() == at_once).all(), seed
+        skipped += len(part.tests) - (looked - before)
+        assert (few.children(batch) == children).all(), seed
+    assert skipped > 100
 
 
 def test_a_damaged_proof_is_rejected_or_still_true():
