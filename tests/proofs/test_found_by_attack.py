@@ -54,6 +54,16 @@ def test_a_claim_about_a_rule_list_may_limit_its_rules():
         refused_by_both([lines[0], more, lines[2]], None, "Claim 0", "costs less")
 
 
+@pytest.mark.parametrize("last", ['{ "closed": true}', ' {"closed":true} '])
+def test_the_last_line_may_have_spaces(tmp_path, last):
+    """Only without them was it taken for a closed gap; `check_gap` read it."""
+    path = tmp_path / "p"
+    head = stated(model=[0, [1, 0, 1], [1, 1, 0]], value=0, bound=-1)
+    path.write_text("\n".join([head, "[-1, 2, []]", last]), encoding="utf-8")
+    assert check_file(path).proved
+    assert check_file(path, slowly=True).proved
+
+
 def test_a_threshold_is_a_number_of_double_precision(tmp_path):
     """The checkers rounded another one in two ways: a row had two answers."""
     data = tmp_path / "t.csv"
