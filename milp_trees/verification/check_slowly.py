@@ -141,6 +141,8 @@ class Rules:
                 for most in limits:
                     if all(sides):
                         table[f, side, most] = self.child(child, f, side, depth, most, similar)
+        if not self.lists and not self.least:
+            table = self.siblings(S, table)
         if max(known) < bound:
             must(self.leaf(S, self.lists) >= bound, "One leaf costs less.")
             if depth > 0 and leaves > 1 and self.small(S, depth, leaves) < bound:
@@ -167,6 +169,17 @@ class Rules:
                     continue
                 out.append(bound - self.base(of_H) + self.base(C) - self.regret(of_H - C))
         return max(out)
+
+    def siblings(self, S: Any, table: Any) -> Any:
+        """Rule 2d: bounds of children that are similar to other children of S."""
+        parts = {(f, side): self.sides(S, f)[side] for f, side, _ in table}
+        above = {key: low - self.base(parts[key[:2]]) for key, low in table.items()}
+        out = {}
+        for f, side, most in table:
+            C = parts[f, side]
+            lows = [above[*g, most] - self.regret(D - C) for g, D in parts.items()]
+            out[f, side, most] = self.base(C) + max(lows)
+        return out
 
     def divide(self, S: Any, f: int, bound: int, limits: Any, table: Any) -> None:
         """Rule 3: both sides of a test cost enough, or the test does not pay."""

@@ -86,8 +86,9 @@ def _kind(stated: dict[str, Any], last: str) -> str:
     """What a proof consists of, by its first and its last line."""
     if stated.get("kind") in check_flow.KEYS:
         return "flows"
-    if last.startswith("{"):
-        return "closed gaps" if last.startswith('{"closed"') else "counts"
+    end = json.loads(last)
+    if isinstance(end, dict):
+        return "closed gaps" if "closed" in end else "counts"
     return "claims"
 
 

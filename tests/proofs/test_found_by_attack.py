@@ -54,6 +54,35 @@ def test_a_claim_about_a_rule_list_may_limit_its_rules():
         refused_by_both([lines[0], more, lines[2]], None, "Claim 0", "costs less")
 
 
+def test_the_second_checker_knows_that_siblings_are_similar():
+    """It left rule 2d out, and refused a claim that follows."""
+    rows = ["11110", "01011", "01101", "10010", "10000", "10110", "01111"]
+    costs = [[5001, 0, -2000], [-3000, 2000, 2000], [-2000, 4000, -1999], [-2000, 5000, -1999]]
+    costs += [[-1999, 1001, 0], [0, 1001, -999], [-3000, 2000, 1001]]
+    head = stated(
+        depth=None,
+        split_costs=[0, 0, 2000, 2000, 0],
+        data={"kind": "rows", "X": rows},
+        features=list("abcde"),
+        costs={"kind": "listed", "values": costs},
+        actions=["k", "l", "m"],
+        bound=-13999,
+    )
+    lines = [head, "[-4998, 0, [1]]", "[-13999, null, [], [0]]"]
+    assert check_proof.check(lines).bound == -13999
+    assert check_slowly.check_slowly(lines) == (-13999, None)
+
+
+@pytest.mark.parametrize("last", ['{ "closed": true}', ' {"closed":true} '])
+def test_the_last_line_may_have_spaces(tmp_path, last):
+    """Only without them was it taken for a closed gap; `check_gap` read it."""
+    path = tmp_path / "p"
+    head = stated(model=[0, [1, 0, 1], [1, 1, 0]], value=0, bound=-1)
+    path.write_text("\n".join([head, "[-1, 2, []]", last]), encoding="utf-8")
+    assert check_file(path).proved
+    assert check_file(path, slowly=True).proved
+
+
 def test_a_threshold_is_a_number_of_double_precision(tmp_path):
     """The checkers rounded another one in two ways: a row had two answers."""
     data = tmp_path / "t.csv"
