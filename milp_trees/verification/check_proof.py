@@ -160,10 +160,10 @@ class Instance:
             for (side, b), n in np.ndenumerate(part.rows[:, batch]):
                 low = [self.at_least(found[side, b], min(depth, n) - 1, m) for m in limits.tolist()]
                 L[:, side, batch[b]] = np.maximum(L[:, side, batch[b]], low)
-            if not self.least and not self.lists:  # 2d: children of other tests are similar
+            if not self.least:  # 2d: children of other tests are similar (a rule's leaf is not)
                 both = (part.X[:, batch].T * part.regret) @ part.X
                 both = np.array([part.regrets[1] - both, both]).astype(np.int64)
-                for side in (0, 1):
+                for side in (0,) if self.lists else (0, 1):
                     loss = np.array([both[side], part.regrets[side][batch][:, None] - both[side]])
                     low = L[:, side, batch][..., None, None] - loss.swapaxes(0, 1)
                     L = np.maximum(L, low.max(axis=1))
