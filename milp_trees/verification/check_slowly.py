@@ -141,7 +141,7 @@ class Rules:
                 for most in limits:
                     if all(sides):
                         table[f, side, most] = self.child(child, f, side, depth, most, similar)
-        if not self.lists and not self.least:
+        if not self.least:
             table = self.siblings(S, table)
         if max(known) < bound:
             must(self.leaf(S, self.lists) >= bound, "One leaf costs less.")
@@ -171,13 +171,17 @@ class Rules:
         return max(out)
 
     def siblings(self, S: Any, table: Any) -> Any:
-        """Rule 2d: bounds of children that are similar to other children of S."""
+        """Rule 2d: bounds of children that are similar to others of S (not to leaves of rules)."""
         parts = {(f, side): self.sides(S, f)[side] for f, side, _ in table}
         above = {key: low - self.base(parts[key[:2]]) for key, low in table.items()}
         out = {}
         for f, side, most in table:
             C = parts[f, side]
-            lows = [above[*g, most] - self.regret(D - C) for g, D in parts.items()]
+            lows = [
+                above[*g, most] - self.regret(D - C)
+                for g, D in parts.items()
+                if g == (f, side) or not (self.lists and g[1])
+            ]
             out[f, side, most] = self.base(C) + max(lows)
         return out
 
