@@ -279,19 +279,15 @@ def check(stated: Any, model: Any = None) -> str:
     except FAULTS as reason:
         raise Unreadable(f"It is malformed ({type(reason).__name__}: {reason}).") from None
 
+def of_file(lines, model=None):
+    """Check a file, given as lines of text; `model` is the file of its matrix."""
+    stated = json.loads("\n".join(lines), object_pairs_hook=reading.once)
+    said = check(stated, *([] if model is None else [read_model(model)]))
+    return reading.Verdict(True, None, None, said)
+
 def main(arguments):
     """Print the verdict; the exit code."""
-    try:
-        need(1 <= len(arguments) <= 2, "Give a proof, and the file of its matrix.")
-        stated = json.loads(reading.unpacked(arguments[0]), object_pairs_hook=reading.once)
-        print(check(stated, *map(read_model, arguments[1:])))
-    except FAULTS as reason:
-        print(f"unreadable: {type(reason).__name__}: {reason}")
-        return 2
-    except Wrong as reason:
-        print(f"{'unreadable' if isinstance(reason, Unreadable) else 'rejected'}: {reason}")
-        return 2 if isinstance(reason, Unreadable) else 1
-    return 0
+    return reading.run(of_file, arguments, "Give a proof, and the file of its matrix.")
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
