@@ -133,7 +133,7 @@ PAGES = (
     Page(
         "proofs",
         "What does a proof of optimality cost?",
-        "Writing a proof takes at most five times as long as solving and 50 ms; that of a whole curve of prunings, one flow, is written about as fast as that of one pruning. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to about a minute at depth 4 and 5; over all midpoints it takes up to ten seconds at depth 2; at depth 3 (`--only midpoints-3 --limit 400`, with other work on the machine) three of the five tables that were tried take up to two minutes, and two more than 400 s. At depth 4 claims make it 3.6 to 125 times as fast as "
+        "Writing a proof takes at most five times as long as solving and 50 ms; that of a whole curve of prunings, one flow, is written about as fast as that of one pruning. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to about a minute at depth 4 and 5; over all midpoints it takes up to ten seconds at depth 2; at depth 3 (`--only midpoints-3 --limit 400`) five of the six tables that were tried take 2 to 191 s, and one more than 400 s. At depth 4 claims make it 3.8 to 134 times as fast as "
         "recomputing where that takes more than half a second; where it takes less, the start of Python counts. Fairness optima are those at 1 %, and thresholds of numeric columns are all midpoints.",
         (
             lambda: rows_of(
