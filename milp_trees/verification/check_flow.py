@@ -12,7 +12,7 @@ Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 import json
 import sys
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 if __package__:
     from milp_trees.verification import proof_reading as reading
@@ -186,14 +186,25 @@ def check(proof_lines: Any) -> reading.Verdict:
     return reading.Verdict(value == bound, bound, value, said)
 
 
-def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
-    """Check all prunings of a curve.
+class Pieces(NamedTuple):
+    """The pieces of a curve: the splits of one rank, with what no split of a smaller rank needs."""
 
-    A piece is the splits of one rank, with what no split of a smaller rank needs. A flow within it
-    proves, at weights for which it costs what it gains, that no part of it is better than the whole.
-    """
-    costs = [*s["keep_cost"], *s["price"]]
-    need(min(costs, default=0) >= 0 < min(error_unit, cost_unit), "A price or a unit is negative.")
+    first: dict[int, int]  # the piece of every purchase that is needed
+    gains: list[int]
+    costs: list[int]
+    free: bool  # whether the first piece costs nothing
+
+    @property
+    def weights(self):
+        """Of errors and prices, for which a piece costs what it gains."""
+        out = []
+        for g, c in zip(self.gains[:-1], self.costs):
+            out.append((c // gcd(g, c), g // gcd(g, c)) if c else (1, 0))
+        return [*out, (1, 0)]  # the last piece is never kept
+
+
+def pieces_of(s, needs):
+    """The pieces; Wrong if a split outlasts its parent, or their gains by costs do not fall."""
     rank, top, first = s["rank"], max(s["rank"], default=0), {}
     need({*rank, top} == {*range(top + 1)}, "The ranks are not all numbers from 0 to the largest.")
     for h, parent in enumerate(s["parent"]):
@@ -211,8 +222,20 @@ def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
         need(min(G[r], C[r]) > 0, f"Piece {r} gains nothing, or costs nothing.")
         good = r == 0 or G[r - 1] * C[r] > G[r] * C[r - 1]
         need(good, f"Piece {r} gains as much for its costs as the one before.")
-    weights = [(c // gcd(g, c), g // gcd(g, c)) if c else (1, 0) for g, c in zip(G[:-1], C)]
-    weights.append((1, 0))
+    return Pieces(first, G, C, free)
+
+
+def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
+    """Check all prunings of a curve.
+
+    A flow within a piece proves, at the weights of the piece, that no part of it is better than the
+    whole, and that none is worth keeping alone.
+    """
+    costs = [*s["keep_cost"], *s["price"]]
+    need(min(costs, default=0) >= 0 < min(error_unit, cost_unit), "A price or a unit is negative.")
+    pieces = pieces_of(s, needs)
+    rank, first, G, C, free = s["rank"], *pieces
+    weights, top = pieces.weights, len(G) - 1
     left = []  # what splits and purchases gain and receive, less what they cost and send
     for h, r in enumerate(rank):
         left.append(weights[r][0] * s["gain"][h] - weights[r][1] * s["keep_cost"][h])

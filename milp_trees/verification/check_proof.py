@@ -7,7 +7,7 @@ earlier claims. The format, the rules and why they are valid are in the document
 "Proofs". Exit codes: 0 proved (or a gap is), 1 rejected, 2 unreadable.
 """
 # mypy: ignore-errors
-import copy, functools, os, sys
+import functools, os, sys
 from typing import Any
 if __package__:
     from milp_trees.verification import proof_reading as reading
@@ -213,7 +213,8 @@ class Part:
 
     def side(self, j, yes):
         """The rows with an answer to a test, for `small`."""
-        part, rows = copy.copy(self), self.X[:, j] == yes
+        part, rows = Part.__new__(Part), self.X[:, j] == yes
+        part.of, part.tests, part.split = self.of, self.tests, self.split
         part.hold(self.X[rows], self.W[:, rows], self.regret[rows])
         return part
 
@@ -231,9 +232,8 @@ class Part:
         of, low, todo = self.of, np.full((2, len(self.tests)), -HUGE), np.arange(len(self.tests))
         leaf = np.array([of.leaf(self.total[:, None] - self.sums, of.lists), of.leaf(self.sums)])
         best = np.array([HUGE, *[(leaf.sum(axis=0) + self.split).min()] * 3])
-        step = min(32, 16 * ROOM // self.sums.size + 1)
         while len(todo):
-            g = todo[::len(todo) // step + 1]
+            g = todo[::len(todo) // min(32, 16 * ROOM // self.sums.size + 1) + 1]
             found, pairs = self._small(self.total, self.sums, self.sums_of_pairs(g=g), g)
             best = np.minimum(best, found)
             if not of.least:  # no side: regrets of the rows with yes to a test and no to g are lost

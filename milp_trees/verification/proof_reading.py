@@ -26,7 +26,7 @@ class Unreadable(Wrong):
 class Verdict(NamedTuple):
     """What a proof proves: `value` is Z of its model, `bound` that of all models at least."""
     proved: bool
-    bound: int
+    bound: int | None
     value: int | None
     sentence: str
 
