@@ -44,7 +44,7 @@ KINDS = ("auto", "midpoints", "quantiles", "buckets", "tree-guess")
 
 #: What a result on such thresholds may lose against all thresholds of the columns; all midpoints
 #: lose nothing.
-LOSSES = {
+THRESHOLD_NOTES = {
     "quantiles": "thresholds at quantiles only, so another threshold may give a better tree",
     "buckets": "bucketized thresholds (none between neighbouring values of one class), which may lose the optimum (Lin et al. 2020, Theorem 3.1)",
     "tree-guess": "thresholds guessed by boosted trees (McTavish et al. 2022), so another threshold may give a better tree",
@@ -91,7 +91,7 @@ class Binarizer:
         See `milp_trees.data.rules`.
     features : tuple of BinaryFeature
         The binary features, in the order of the columns of `transform`.
-    loss_ : str
+    threshold_note_ : str
         What the thresholds may lose against all midpoints, empty if nothing; it is copied into the
         data and into every result.
 
@@ -165,15 +165,17 @@ class Binarizer:
                 if self.kind == "tree-guess"
                 else self._buckets(frame, np.asarray(y))
             )
-        self.loss_ = self._loss(present, complete)
+        self.threshold_note_ = self._threshold_note(present, complete)
         self.rules_ = {
             c: rule if len(present[c]) == len(frame) else with_missing(rule, present[c])
             for c, rule in self.rules_.items()
         }
         return self
 
-    def _loss(self, present: Mapping[str, pd.Series], complete: Mapping[str, Rule]) -> str:
-        """The sentences of `LOSSES` if a column has fewer features than it could have."""
+    def _threshold_note(
+        self, present: Mapping[str, pd.Series], complete: Mapping[str, Rule]
+    ) -> str:
+        """The sentences of `THRESHOLD_NOTES` if a column has fewer features than it could have."""
         thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
         distinct = {c: as_numbers(present[c]).nunique() for c in thresholds}
         fewer = any(
@@ -184,7 +186,7 @@ class Binarizer:
         kinds = ["quantiles" if self.kind == "auto" else self.kind] if fewer else []
         if any(counts_as_equal(present[c]) for c in thresholds):
             kinds.append("precision")
-        return "; ".join(LOSSES[kind] for kind in kinds)
+        return "; ".join(THRESHOLD_NOTES[kind] for kind in kinds)
 
     def _buckets(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
         """The rules without thresholds between neighbouring values whose rows have one class."""
@@ -346,8 +348,8 @@ class Binarizer:
             self.fit(frame, y)
         table, tests = as_frame(frame), self.features
         self._check_columns(table, tests)
-        if getattr(self, "loss_", ""):
-            fields["source"] = {**fields.get("source", {}), "loss": self.loss_}
+        if getattr(self, "threshold_note_", ""):
+            fields["source"] = {**fields.get("source", {}), "threshold_note": self.threshold_note_}
         ranked: Any = ranked_features(self.rules_, table)
         return Dataset(ranked, tests, y=y, **fields)
 
@@ -374,13 +376,13 @@ class Binarizer:
             "kind": self.kind,
             "parameters": parameters,
             "columns": dict(self.rules_),
-            "loss": self.loss_,
+            "threshold_note": self.threshold_note_,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
         out = cls(kind=data["kind"], **data.get("parameters", {}))
         out.rules_ = dict(data["columns"])
-        out.loss_ = data.get("loss", "")
+        out.threshold_note_ = data.get("threshold_note", "")
         out.n_features_in_ = len(out.rules_)
         return out

@@ -153,7 +153,7 @@ def _shares(codes: np.ndarray, of_class: np.ndarray, size: int) -> tuple[np.ndar
     return np.round((total + PRIOR * mean) / (count + PRIOR), _DECIMALS), np.round(mean, _DECIMALS)
 
 
-def loss(names: Sequence[str], how: str) -> str:
+def threshold_note(names: Sequence[str], how: str) -> str:
     """What a result on such columns may lose, and for what its proof holds."""
     many = ", ".join(names)
     if how == "hash":

@@ -200,12 +200,12 @@ class Dataset(Counted):
         return {t: j for j, t in enumerate(self.features)}
 
     @property
-    def loss(self) -> str:
+    def threshold_note(self) -> str:
         """What the thresholds and groups of categories may lose; empty if they lose nothing.
 
         The comparison is with all thresholds of the columns that the features came from.
         """
-        parts = (self.source.get("loss", ""), self.source.get("regrouped", ""))
+        parts = (self.source.get("threshold_note", ""), self.source.get("regrouped", ""))
         return "; ".join(str(part) for part in parts if part)
 
     @cached_property

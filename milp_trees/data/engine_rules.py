@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data.binarize import KINDS as BINARIZERS
-from milp_trees.data.binarize import LOSSES
+from milp_trees.data.binarize import THRESHOLD_NOTES
 from milp_trees.data.engine_table import BOOL, KINDS, TEXT, WHOLE, EngineTable, Extent
 from milp_trees.data.feature import YES_NO
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
@@ -144,7 +144,7 @@ def fit_there(
         rules[name], complete = _rule(binarizer, table, name)
         fewer |= not complete
     binarizer.rules_, binarizer.n_features_in_ = rules, len(rules)
-    binarizer.loss_ = LOSSES["quantiles"] if fewer else ""
+    binarizer.threshold_note_ = THRESHOLD_NOTES["quantiles"] if fewer else ""
 
 
 def _rule(binarizer: Binarizer, table: EngineTable, name: str) -> tuple[Rule, bool]:

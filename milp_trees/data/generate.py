@@ -357,5 +357,9 @@ def generated(name: str) -> Dataset:
         ) from error
     dataset = made[0] if isinstance(made, tuple) else made
     return dataset.with_(
-        source={"path": name, "generator": kind, **({"loss": dataset.loss} if dataset.loss else {})}
+        source={
+            "path": name,
+            "generator": kind,
+            **({"threshold_note": dataset.threshold_note} if dataset.threshold_note else {}),
+        }
     )

@@ -124,7 +124,7 @@ def load_grouped(
         "features": features,
         "width": len(table.columns),
         "binarizer": {**chosen.to_json(), "given": fitted},
-        **({"loss": chosen.loss_} if chosen.loss_ else {}),
+        **({"threshold_note": chosen.threshold_note_} if chosen.threshold_note_ else {}),
     }
     ranked: Any = _ranked(rules, found)
     counts = found[COUNT].to_numpy(dtype=np.int64)

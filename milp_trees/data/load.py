@@ -206,8 +206,8 @@ def load_columns(
         **regrouped,
         "binarizer": {**chosen.to_json(), "given": fitted},
     }
-    if chosen.loss_:
-        source["loss"] = chosen.loss_
+    if chosen.threshold_note_:
+        source["threshold_note"] = chosen.threshold_note_
     whole = chosen.dataset(
         frame[features], group_column=meaning.get("groups"), source=source, **fields
     )

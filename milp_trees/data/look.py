@@ -188,7 +188,7 @@ def _features(
         raw = next((c for c in many if name.endswith((f" of {c}", f" by {c}"))), name)
         rule = {name: chosen.rules_[name]} if name in chosen.rules_ else {}
         made.setdefault(raw, []).extend(f.name for f in features_of(rule))
-    lost = [one for one in (chosen.loss_, told.get("regrouped", "")) if one]
+    lost = [one for one in (chosen.threshold_note_, told.get("regrouped", "")) if one]
     return made, [f"Features: {one}." for one in lost]
 
 

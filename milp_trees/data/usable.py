@@ -218,4 +218,4 @@ def regroup(
     hashed = categories.made(frame, {n: m for n, m in maps.items() if "groups" in m})
     out = hashed.assign(**new)
     kept = [n for c in features for n in (categories.columns_of(c, maps[c]) if c in maps else [c])]
-    return out, kept, {"categories": maps, "regrouped": categories.loss(many, how)}
+    return out, kept, {"categories": maps, "regrouped": categories.threshold_note(many, how)}

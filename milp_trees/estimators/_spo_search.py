@@ -126,7 +126,9 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
 
         coder = Coder(rows.table, self.binarizer, self.n_bins)
         columns = coder.columns(rows.table)
-        dataset = dataset_of(columns, table=rows.table, **self._fields(rows, decisions, coder.loss))
+        dataset = dataset_of(
+            columns, table=rows.table, **self._fields(rows, decisions, coder.threshold_note)
+        )
         problem = Problem(dataset, Decision(decisions=decisions), self._space)
         # A solver starts from the tree of the first greedy method.
         start = next(iter(GREEDY)) if "@" in self.method else None
@@ -159,13 +161,13 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
                 )
         return result
 
-    def _fields(self, rows: CostRows, decisions: DecisionSet, loss: str) -> dict[str, Any]:
+    def _fields(self, rows: CostRows, decisions: DecisionSet, note: str) -> dict[str, Any]:
         """Arguments of the Dataset of the training rows, without its tests."""
         return {
             "values": rows.costs,
             "actions": decisions.components,
             "weights": rows.weights,
-            "source": {"loss": loss} if loss else {},
+            "source": {"threshold_note": note} if note else {},
         }
 
     def _pruned(

@@ -94,7 +94,7 @@ def _problem(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
         "task": brief(spec["task"]),
         "space": brief(spec["space"]),
         "question": brief(spec.get("question", "best")),
-        "loss": data.get("loss") or "",
+        "threshold_note": data.get("threshold_note") or "",
         "unit": row["unit"],
         "sense": row["sense"],
         "references": [],

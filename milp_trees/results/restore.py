@@ -267,7 +267,7 @@ def _thresholds(
     """
     if "binarizer" not in data:
         return "", ()
-    from milp_trees.data.binarize import LOSSES, Binarizer
+    from milp_trees.data.binarize import THRESHOLD_NOTES, Binarizer
     from milp_trees.results.reload import reload
 
     stated = data["binarizer"]
@@ -291,9 +291,9 @@ def _thresholds(
             raise VerificationError(
                 f"The tests are not those that the binarizer {kind!r} finds on these rows with the stated parameters."
             )
-        if again.loss != dataset.loss:
+        if again.threshold_note != dataset.threshold_note:
             raise VerificationError(
-                f"The result states the loss {dataset.loss!r} of its thresholds; found again it is {again.loss!r}."
+                f"The result states the note {dataset.threshold_note!r} on its thresholds; found again it is {again.threshold_note!r}."
             )
         return f"{_spelled(kind, stated['parameters'])}, found again on these rows", (
             "problem.data.binarizer.parameters",
@@ -303,11 +303,16 @@ def _thresholds(
     complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
     fewer = _counts(dataset).items() != _counts(complete).items()
     where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"
-    if not given and dataset.source.get("loss", "") != (LOSSES[kind] if fewer else ""):
+    if not given and dataset.source.get("threshold_note", "") != (
+        THRESHOLD_NOTES[kind] if fewer else ""
+    ):
         raise VerificationError(
-            f"The result states the loss {dataset.loss!r} of its thresholds; they are {'fewer than' if fewer else ''} all midpoints."
+            f"The result states the note {dataset.threshold_note!r} on its thresholds; they are {'fewer than' if fewer else ''} all midpoints."
         )
-    loose = ("problem.data.binarizer", *(("problem.data.loss",) if given and dataset.loss else ()))
+    loose = (
+        "problem.data.binarizer",
+        *(("problem.data.threshold_note",) if given and dataset.threshold_note else ()),
+    )
     return (
         f"{where}, not found again; {'fewer than' if fewer else 'as many as'} all midpoints of these rows",
         loose,

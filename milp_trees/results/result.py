@@ -194,12 +194,12 @@ class Result(Exportable):
         return self.status is Status.OPTIMAL
 
     @property
-    def loss(self) -> str:
+    def threshold_note(self) -> str:
         """What the features may lose against the columns they were made from.
 
         The result is optimal among trees with these features. Empty if nothing is lost.
         """
-        return self.problem.dataset.loss
+        return self.problem.dataset.threshold_note
 
     def front(self) -> pd.DataFrame:
         """The answer to the question `front` as a table, in the order of its coordinates.
@@ -312,10 +312,10 @@ class Result(Exportable):
         """The tree as an inline SVG picture and the certificate as a table, without scripts."""
         picture = "" if self.predictor is None else self.predictor.picture(self.problem.dataset)
         row = self.to_json()
-        return f"<div>{picture}{row_html(row, self.problem.dataset.loss)}</div>"
+        return f"<div>{picture}{row_html(row, self.problem.dataset.threshold_note)}</div>"
 
     def __repr__(self) -> str:
-        scope = "; thresholds were left out" if self.loss else ""
+        scope = "; thresholds were left out" if self.threshold_note else ""
         return f"<{self.line}{scope}>"
 
     @property

@@ -225,7 +225,7 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
         ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("group", group_text(row["problem"].get("group"))),
-        ("tests", scope_text(_lost(row))),
+        ("tests", scope_text(_threshold_note(row))),
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
@@ -257,15 +257,15 @@ def _status(row: Mapping[str, Any]) -> str:
     }.get(row["status"], row["status"])
 
 
-def scope_text(loss: str) -> str:
+def scope_text(note: str) -> str:
     """The set of features to which optimality refers, if some are missing; else empty."""
-    return f"claims are about these tests only: {loss}" if loss else ""
+    return f"claims are about these tests only: {note}" if note else ""
 
 
-def _lost(row: Mapping[str, Any]) -> str:
-    """What thresholds and groups of categories of a row's data may lose, as `Dataset.loss`."""
+def _threshold_note(row: Mapping[str, Any]) -> str:
+    """What thresholds and groups of categories of a row's data may lose, as `Dataset.threshold_note`."""
     data = row["problem"]["data"]
-    return "; ".join(str(data[name]) for name in ("loss", "regrouped") if data.get(name))
+    return "; ".join(str(data[name]) for name in ("threshold_note", "regrouped") if data.get(name))
 
 
 def group_text(group: Mapping[str, Any] | None) -> str:
@@ -312,7 +312,7 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             "data*: the data give this bound before any search; the method proved no better one"
         ] = None
     for row in rows:
-        scope = scope_text(_lost(row))
+        scope = scope_text(_threshold_note(row))
         if scope:
             out[f"tests: {scope}"] = None
         group = group_text(row["problem"].get("group"))

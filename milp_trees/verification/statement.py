@@ -35,7 +35,7 @@ class Statement:
     data : mapping
         `path`, `sha256` (of the file), `arrays_sha256`, `rows`, `part` of a split, `tests`,
         `features` that they are made of, `candidates` (number of columns that could be features),
-        `columns` with a meaning, `thresholds`, `loss`, …; None if it is unknown.
+        `columns` with a meaning, `thresholds`, `threshold_note`, …; None if it is unknown.
     task, penalties, constraints, space : mappings (a list of mappings for constraints)
         With all parameters, also those that have their default values.
     unit, sense : str
@@ -90,7 +90,8 @@ class Statement:
                         None,
                         (
                             data["thresholds"],
-                            data["loss"] and f"claims are about these tests only: {data['loss']}",
+                            data["threshold_note"]
+                            and f"claims are about these tests only: {data['threshold_note']}",
                         ),
                     )
                 ),
@@ -169,7 +170,7 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "columns": source.get("columns"),
         "group_column": dataset.group_column,
         "thresholds": thresholds,
-        "loss": dataset.loss,
+        "threshold_note": dataset.threshold_note,
         "generated": source.get("decision_data"),
     }
     if dataset.counts is not None:

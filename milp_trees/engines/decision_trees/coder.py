@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.binarize import LOSSES
+from milp_trees.data.binarize import THRESHOLD_NOTES
 from milp_trees.data.checks import check_finite, missing_in
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.ranked import RankedTests, gaps
@@ -56,7 +56,7 @@ class Coder:
         #: (feature, column, kind, thresholds or category) of every coded column.
         self.rules: list[tuple[int, str, str, Any]] = []
         #: What the thresholds may lose against all thresholds, as a sentence; empty if nothing.
-        self.loss = ""
+        self.threshold_note = ""
         fewer = merged = False
         for j, (name, values) in enumerate(table.items()):
             _check_complete(name, values)
@@ -74,8 +74,10 @@ class Coder:
                 self.rules.append((j, name, "<=", cuts))
                 fewer |= len(cuts) < len(distinct) - 1
                 merged |= counts_as_equal(pd.Series(values))
-        self.loss = "; ".join(
-            LOSSES[kind] for kind, true in (("quantiles", fewer), ("precision", merged)) if true
+        self.threshold_note = "; ".join(
+            THRESHOLD_NOTES[kind]
+            for kind, true in (("quantiles", fewer), ("precision", merged))
+            if true
         )
 
     def codes(self, table: Mapping[str, np.ndarray]) -> np.ndarray:

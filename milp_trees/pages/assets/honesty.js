@@ -40,11 +40,11 @@
   function missing() {
     const { detail, left_out: damaged } = M.meta;
     const none = M.rows.filter((r) => r.time_limit === null).length;
-    const losses = new Set(Object.values(M.problems).map((p) => p.loss).filter(Boolean));
+    const notes = new Set(Object.values(M.problems).map((p) => p.threshold_note).filter(Boolean));
     return [
       ...damaged,
       none ? `${text.count(none, "run")} of ${text.number(M.rows.length)} did not record a time limit; measures that need one take the longest time of the problem.` : null,
-      ...[...losses].map((loss) => `Optimal means optimal among the given binary tests: ${loss}.`),
+      ...[...notes].map((note) => `Optimal means optimal among the given binary tests: ${note}.`),
       detail.logs_cut ? `${text.count(detail.logs_cut, "log")} are longer than ${text.number(detail.log)} characters; the page holds their beginning and end.` : null,
       detail.traces_thinned ? `${text.count(detail.traces_thinned, "trace")} had more than ${text.number(detail.trace)} moments; moments that change little are left out.` : null,
       detail.pictures ? null : "Models are shown as text only, because the page would become too large with all drawings.",

@@ -88,8 +88,8 @@ def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, ki
     if kind in ("auto", "midpoints"):
         assert len(np.unique(data.X, axis=0)) == len(np.unique(numbers))
         merged = len(set(column.tolist())) > len(np.unique(numbers))
-        assert ("count as equal" in binarizer.loss_) == merged
-        assert "quantiles" not in binarizer.loss_
+        assert ("count as equal" in binarizer.threshold_note_) == merged
+        assert "quantiles" not in binarizer.threshold_note_
     for test, outcome in zip(data.features, data.X.T, strict=True):
         assert (test.evaluate(column.to_numpy()) == outcome).all()
 
@@ -98,10 +98,12 @@ def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result()
     """The sentence travels with the data, and names what happened."""
     data = mt.Binarizer(kind="midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp")
-    assert "beyond 2^53 are compared as doubles" in result.loss
+    assert "beyond 2^53 are compared as doubles" in result.threshold_note
     assert (
         "beyond 2^53"
-        in mt.Binarizer(kind="quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
+        in mt.Binarizer(kind="quantiles", n_bins=2)
+        .fit({"id": 2**53 + np.arange(9)})
+        .threshold_note_
     )
 
 

@@ -62,7 +62,11 @@ def test_the_rows_are_those_that_load_reads(folder, binarizer):
     every = mt.load(folder.parent / "all.parquet", binarizer=binarizer, **ROLES)
     data = mt.load_grouped(folder, binarizer=binarizer, **ROLES)
     assert data.features == every.features
-    assert (data.classes, data.loss, data.group_column) == (every.classes, every.loss, "sex")
+    assert (data.classes, data.threshold_note, data.group_column) == (
+        every.classes,
+        every.threshold_note,
+        "sex",
+    )
     assert rows(data) == rows(grouped(every))
     assert data.total_rows == 90
     np.testing.assert_array_equal(data.ranked.gap, every.ranked.gap)

@@ -76,7 +76,10 @@ def test_as_many_bins_as_rows_are_all_midpoints(bins):
     """However many more are asked for: no array of that size is made."""
     x = np.random.default_rng(0).normal(size=20).round(1)
     few = mt.Binarizer(kind="quantiles", n_bins=bins).fit({"x": x})
-    assert (few.rules_, few.loss_) == (mt.Binarizer(kind="midpoints").fit({"x": x}).rules_, "")
+    assert (few.rules_, few.threshold_note_) == (
+        mt.Binarizer(kind="midpoints").fit({"x": x}).rules_,
+        "",
+    )
 
 
 def test_a_name_that_is_longer_than_csv_takes_is_not_called_an_open_quote_only(tmp_path):

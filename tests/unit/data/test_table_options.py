@@ -60,7 +60,7 @@ def test_many_categories_are_refused_or_grouped(how, tmp_path):
     assert mt.verify(stored).verdict.value == "derived"
     again, others = reload(stored["problem"]["data"])
     assert (again.sha256, others.sha256) == (train.sha256, test.sha256)
-    assert "may give a better tree" in train.loss
+    assert "may give a better tree" in train.threshold_note
     (tmp_path / "r.json").write_text(json.dumps(stored))
     new = write(tmp_path, "x,shop\n1,shop 3\n1,never seen\n", "new.csv")
     labels = predict_file(tmp_path / "r.json", new)[0]

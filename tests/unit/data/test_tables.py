@@ -231,7 +231,7 @@ def test_thresholds_of_dates_are_dates(tmp_path):
     for feature, holds in zip(data.features, data.X.T, strict=True):
         cells = np.array(days if feature.column == "day" else times, dtype="datetime64[us]")
         assert (holds == (cells <= np.datetime64(feature.value))).all()
-    assert data.loss == ""
+    assert data.threshold_note == ""
     with pytest.raises(TableProblems, match="holds dates, which ensembles cannot split on"):
         mt.load_numeric(data.source["path"])
     tree = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp").predictor

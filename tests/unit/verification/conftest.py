@@ -17,7 +17,7 @@ def people(tmp_path_factory):
         + "".join(f"{2 * i},{i * 7 % 31},{i * 11 % 37},{int(i * 7 % 31 > 12)}\n" for i in range(60))
     )
     data = mt.load(table, binarizer="quantiles:4")
-    assert data.loss
+    assert data.threshold_note
     return json.loads(
         json.dumps(
             mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()

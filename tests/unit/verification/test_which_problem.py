@@ -36,12 +36,12 @@ def test_features_that_were_cut_are_refused_or_stated(people):
             mt.verify(data)
 
 
-def test_thresholds_and_their_loss_are_found_again(people):
+def test_thresholds_and_the_note_on_them_are_found_again(people):
     assert mt.verify(people).problem.data["thresholds"] == "quantiles:4, found again on these rows"
     silent = copy.deepcopy(people)
-    del silent["problem"]["data"]["loss"]
-    silent["problem"]["data"]["binarizer"]["loss"] = ""
-    with pytest.raises(mt.errors.VerificationError, match="states the loss ''"):
+    del silent["problem"]["data"]["threshold_note"]
+    silent["problem"]["data"]["binarizer"]["threshold_note"] = ""
+    with pytest.raises(mt.errors.VerificationError, match="states the note ''"):
         mt.verify(silent)
     fewer = mt.Binarizer.from_json(
         {**people["problem"]["data"]["binarizer"], "columns": {"a": [7.0], "b": [], "c": [3.0]}}

@@ -45,7 +45,7 @@ def test_six_rows_are_enough():
     frame = pd.DataFrame({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, dtype=float)
     data = mt.Binarizer(kind="buckets").dataset(frame, [0, 0, 1, 0, 1, 0])
     assert errors(data, 2) == 1
-    assert "Theorem 3.1" in data.loss
+    assert "Theorem 3.1" in data.threshold_note
 
 
 def test_which_thresholds_buckets_drop():
@@ -68,17 +68,17 @@ def test_which_thresholds_buckets_drop():
 )
 def test_the_label_is_in_every_report(kind, word):
     data = mt.load("wine", binarizer=kind, features=["alcohol", "hue"])
-    assert word in data.loss
+    assert word in data.threshold_note
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)))
-    assert word in result.loss
+    assert word in result.threshold_note
     stored = json.loads(json.dumps(result.to_json()))
-    assert word in stored["problem"]["data"]["loss"]
+    assert word in stored["problem"]["data"]["threshold_note"]
     assert word in dict(summary(stored))["tests"]
     assert word in result._repr_html_()
     assert "left out" in repr(result)
-    assert word in data.subset(np.arange(20)).loss
+    assert word in data.subset(np.arange(20)).threshold_note
     again = mt.Binarizer.from_json(stored["problem"]["data"]["binarizer"])
-    assert word in again.loss_
+    assert word in again.threshold_note_
     assert verify(stored)
 
 
@@ -87,7 +87,7 @@ def test_nothing_is_said_where_nothing_is_lost():
     frame = pd.DataFrame({"age": [20, 30, 40, 50.0], "smoker": ["no", "yes", "no", "no"]})
     for kind in ("midpoints", "auto"):
         data = mt.Binarizer(kind=kind).dataset(frame, [0, 1, 1, 0])
-        assert data.loss == ""
+        assert data.threshold_note == ""
         result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
         assert "tests" not in dict(summary(result.to_json()))
         assert "left out" not in repr(result)
