@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED, Instance, prepare
-from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of
+from milp_trees.engines.dynamic.buffers import most_levels, table_of
 from milp_trees.engines.dynamic.descent import DONE, NEEDS_ROOM, run
 from milp_trees.engines.dynamic.entering import ENTER
 from milp_trees.engines.dynamic.memory import move
-from milp_trees.engines.dynamic.runs import Search
+from milp_trees.engines.dynamic.shared import Shared
 from milp_trees.engines.proving.kernels import (
     known_bounds,
     most_similar,
@@ -75,9 +75,9 @@ class Prover:
         self.claims = table_of(2**12)
         self.room = np.zeros((3, W), dtype=np.uint64)
         self.out = np.zeros((F, 3), dtype=np.int64)
-        self.search = Search(self.inst)
-        board = {"stop": stop, "shared_best": np.full(1, INFINITY, dtype=np.int64)}
-        self.stack = stack_of(self.inst, most_levels(self.inst, INFINITY) + 1, board)
+        self.search = Shared(self.inst)
+        self.search.board["stop"] = stop
+        self.stack = self.search.stack(most_levels(self.inst, INFINITY) + 1)
 
     def prove(self, Z: int, depth: int | None) -> Claims:
         """Claims of which the last is that no tree of the space costs less than `Z`.
@@ -149,7 +149,7 @@ class Prover:
             self.room,
         )
         if self.search.table.used[0] > self.search.table.room:
-            self.search._grow()
+            self.search.grow()
         if found < -1:
             raise SolverFailure("A leaf costs less than the claim that dp wants to prove.")
         if found <= 0:
@@ -194,23 +194,22 @@ class Prover:
         stack.base = stack.level = 1
         level = stack.parts[1]
         level.depth = min(depth, self.inst.depth)
-        level.budget, level.allowed, level.phase = budget, -1, ENTER
+        level.budget, level.allowed, level.phase, level.lower = budget, -1, ENTER, 0
         level.bits[:], level.key[:] = bits, key
         while True:
-            full = bool(search.table.room >= search.most_entries)
             code = run(
                 self.inst.data.address,
                 search.works[0].address,
                 search.table.address,
                 stack.address,
                 False,
-                full,
+                search.full,
             )
             if code == DONE:
                 return int(stack.returned)
             if code != NEEDS_ROOM:
                 raise Stopped(Limit.TIME)
-            search._grow()
+            search.grow()
 
 
 def prove_trees(

@@ -1,7 +1,6 @@
-"""Sorted columns from a cost matrix.
+"""What the compiled search over sorted columns works on.
 
-Nested tests become ranks. Costs become signed differences in the smallest number type that holds
-them.
+Costs become signed differences in the smallest number type that holds them.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.engines.sorted.columns import SortedColumns
+from milp_trees.engines.sorted.parts import Rows
 from milp_trees.errors import Unsupported
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -19,95 +20,100 @@ from milp_trees.tasks.views import CostMatrix
 CACHE_ENTRIES = 2**20
 #: Sets kept per depth for similarity bounds.
 ARCHIVE = 32
+#: Arrays with an entry per level of the search.
+PER_LEVEL = ("level", "keys", "words", "spans", "bounds")
+PER_LEVEL_OF_LISTS = ("rows", "ranks", "ends", "runs", "size")
 #: Largest sum of costs.
 LARGEST = 2**56
-
-
-@dataclass(frozen=True, eq=False)
-class SortedColumns:
-    """Rows as ranks in groups of nested tests of one price.
-
-    Parameters
-    ----------
-    ranks : int32 array of shape (p, n)
-        Test s of a column is true on rows of rank at most s.
-    tests : tuple of int arrays
-        Test indices of every column by rising threshold.
-    costs : int64 array of shape (p,)
-    """
-
-    ranks: np.ndarray
-    tests: tuple[np.ndarray, ...]
-    costs: np.ndarray
-
-
-def sorted_columns(view: CostMatrix) -> SortedColumns:
-    """Columns of a view; tests that their thresholds do not nest get columns of their own."""
-    ranked = view.ranked
-    ranks: list[np.ndarray] = []
-    tests: list[np.ndarray] = []
-    for codes, group in _nested(view) if ranked is None else _ranked_groups(ranked):
-        for price in np.unique(view.split_costs[group]):
-            kept = view.split_costs[group] == price
-            below = np.concatenate([[0], np.cumsum(kept)])
-            rank = below[np.minimum(codes, len(group))] if not kept.all() else codes
-            if rank.min() < rank.max():
-                ranks.append(np.asarray(rank, dtype=np.int32))
-                tests.append(group[kept])
-    costs = np.array([view.split_costs[t[0]] for t in tests], dtype=np.int64)
-    return SortedColumns(
-        np.array(ranks, dtype=np.int32).reshape(len(tests), view.n_rows), tuple(tests), costs
-    )
-
-
-def _ranked_groups(ranked: Any) -> Any:
-    """(ranks, tests by rising cut) per column of ranked tests."""
-    if not len(ranked.column):
-        return
-    order = np.lexsort((ranked.cut, ranked.column))
-    columns, begins = np.unique(ranked.column[order], return_index=True)
-    for c, group in zip(columns.tolist(), np.split(order, begins[1:]), strict=True):
-        cuts = ranked.cut[group]
-        # Codes count all thresholds of the column; ranks count those that are candidates.
-        yield np.searchsorted(cuts, ranked.codes[:, c], side="left"), group
-
-
-def _nested(view: CostMatrix) -> Any:
-    for _, group in view.columns:
-        outcomes = view.X[:, group]
-        if len(group) == 1 or (outcomes[:, 1:] >= outcomes[:, :-1]).all():
-            yield (outcomes == 0).sum(axis=1), np.array(group, dtype=np.int64)
-        else:
-            yield from (
-                ((outcomes[:, i] == 0).astype(np.int64), np.array([f], dtype=np.int64))
-                for i, f in enumerate(group)
-            )
 
 
 @dataclass(eq=False)
 class Arrays:
     """What the compiled search works on; see `nodes`, `sweep` and `memory`.
 
-    `form` is the name of the pass over a column (`passes.FORMS`).
+    `form` names the passes over a column: what a leaf costs (`passes.COSTS`), and what it needs
+    (`passes.NEEDS`).
     """
 
     columns: Any
     lists: Any
     work: Any
     state: Any
-    form: str
+    form: tuple[str, str]
+
+    def rows(self) -> Rows:
+        """All rows, in the order of every column."""
+        return Rows(self.lists.rows[0].copy(), self.lists.ranks[0].copy())
+
+    def grow_levels(self, depth: int, leaves: int) -> None:
+        """Make room for trees of some depth and largest number of leaves (0: no limit).
+
+        The rows of the root and the archive are kept.
+        """
+        levels = max(1, depth - 1)
+        while (
+            leaves and len(self.columns.costs) * min(leaves, 2**depth) >= self.state.spans.shape[2]
+        ):
+            self.grow_spans()
+        if levels <= len(self.state.level):
+            return
+        state, lists = self.state, self.lists
+        more = {name: _longer(getattr(lists, name), levels) for name in PER_LEVEL_OF_LISTS}
+        self.lists = lists._replace(**more)
+        more = {name: _longer(getattr(state, name), levels) for name in PER_LEVEL}
+        archive = ("archive_words", "archive", "archived")
+        more |= {name: _longer(getattr(state, name), levels + 2) for name in archive}
+        self.state = state._replace(**more)
+
+    def grow_spans(self) -> None:
+        """Double the pools of spans."""
+        pools = {
+            name: np.concatenate([pool, np.empty_like(pool)], axis=2)
+            for name, pool in (("spans", self.state.spans), ("bounds", self.state.bounds))
+        }
+        self.state = self.state._replace(**pools)
 
 
-def too_large(view: CostMatrix, depth: int | None) -> str | None:
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    """The array with zeros behind it; memory that stays zero is not used."""
+    longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def too_large(view: CostMatrix, space: Trees) -> str | None:
     """The sentence that sums of these costs do not fit into 64 bits, or None."""
-    levels = 20 if depth is None else min(depth, 20)
-    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * 2**levels
+    leaves = min(view.n_rows, space.most_leaves or view.n_rows)
+    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * (leaves + 2)
     # Summed as floats: integers of 64 bits could overflow here already.
     if 2 * float(view.regret.sum(dtype=float)) + penalty <= LARGEST:
         return None
     return (
         "dp-sorted adds costs in 64 bits, and these are too large; divide them by a common factor."
     )
+
+
+def largest_depth(view: CostMatrix, space: Trees, columns: SortedColumns) -> int:
+    """The largest depth that can matter: no tree has more leaves than rows, or than these fill.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        The rows and their amounts.
+    space : Trees
+    columns : SortedColumns
+        Without columns there is nothing to split on.
+
+    Returns
+    -------
+    int
+    """
+    if not columns.tests:
+        return 0
+    most = [view.n_rows, space.most_leaves or view.n_rows]
+    most += [int(amounts.sum()) // least for amounts, least in minima_of(view, space)]
+    depth = max(0, min(most) - 1)
+    return depth if space.max_depth is None else min(depth, int(space.max_depth))
 
 
 def allocate(
@@ -139,7 +145,7 @@ def allocate(
     Unsupported
         The costs are too large for exact 64-bit sums.
     """
-    from milp_trees.engines.sorted.memory import State
+    from milp_trees.engines.sorted.memory import FIELDS, State
     from milp_trees.engines.sorted.nodes import Columns, Lists
     from milp_trees.engines.sorted.passes import TABLE, lanes_of
     from milp_trees.engines.sorted.sweep import Work
@@ -148,11 +154,14 @@ def allocate(
     regret = view.regret
     values, first, labels = _values(view)
     unit = max(1, int(np.gcd.reduce(values, axis=None)))
-    if (why := too_large(view, depth)) is not None:
+    if (why := too_large(view, space)) is not None:
         raise Unsupported(why)
-    amounts, least = amounts_of(view, space)
+    minima = minima_of(view, space)
+    A = len(minima)
+    amounts = np.array([amount for amount, _ in minima], dtype=np.int64).reshape(A, n)
     values = values // unit
-    reach = max(int(np.abs(values).sum(axis=1).max()), int(amounts.sum()), n + 1) if n else 0
+    sums = np.abs(np.concatenate([values, amounts])).sum(axis=1)
+    reach = max(int(sums.max(initial=0)), n + 1, *(least for _, least in minima), 0)
     kind = np.int16 if reach < 2**13 * 1.9 else np.int32 if reach < 2**29 else np.int64
     levels, V, lanes = max(1, depth - 1), values.shape[0], lanes_of(kind)
     words = n // 64 + 1
@@ -173,9 +182,10 @@ def allocate(
         keys=rng.integers(0, 2**64, (2, n), dtype=np.uint64),
         costs=sorted_.costs,
         by_cost=np.argsort(sorted_.costs, kind="stable"),
+        least=np.array([least for _, least in minima], dtype=kind),
+        cheapest=int(sorted_.costs.min(initial=0)),
         leaf=int(view.leaf_cost),
         unit=unit,
-        least=least,
     )
     lists = Lists(
         rows=np.empty((levels, max(1, p), n), dtype=np.int32),
@@ -195,39 +205,42 @@ def allocate(
         P=np.zeros((p, n), dtype=kind),
         W=np.zeros((p, 1 if len(labels) else V, n), dtype=kind),
         Y=np.zeros((p, n), dtype=kind),
-        A=np.zeros((p, n), dtype=kind),
+        A=np.zeros((p, A, n), dtype=kind),
         cuts=np.zeros(lanes, dtype=kind),
-        C=np.zeros(2 * lanes, dtype=kind),
+        least=columns.least,
+        C=np.zeros(2 * A * lanes, dtype=kind),
+        counts=np.zeros(A * lanes + A, dtype=kind),
         sums=np.zeros(4 * V * lanes, dtype=kind),
-        store=np.zeros(3 * lanes * n if len(labels) else 0, dtype=kind),
+        store=np.zeros(4 * lanes * n if len(labels) else 0, dtype=kind),
         out=np.zeros(4 * lanes, dtype=kind),
-        prefix=np.zeros((V + 2, n), dtype=np.int64),
-        low=np.zeros((2, lanes), dtype=np.int64),
-        high=np.zeros((2, lanes), dtype=np.int64),
+        prefix=np.zeros((1 + V + A, n), dtype=np.int64),
+        low=np.zeros((3, lanes), dtype=np.int64),
+        high=np.zeros((3, lanes), dtype=np.int64),
         spans=np.zeros((5, n + 2), dtype=np.int64),
-        bounds=np.zeros((4, n + 2), dtype=np.int64),
+        bounds=np.zeros((8, n + 2), dtype=np.int64),
         picked=np.zeros(lanes, dtype=np.int64),
-        address=np.zeros(1, dtype=np.int64),
+        address=np.zeros(2, dtype=np.int64),
         args=np.zeros(TABLE, dtype=np.int64),
     )
     state = State(
-        level=np.zeros((levels, 16), dtype=np.int64),
+        level=np.zeros((levels, FIELDS), dtype=np.int64),
         keys=np.zeros((levels, 2), dtype=np.uint64),
         words=np.zeros((levels, words), dtype=np.uint64),
-        spans=np.zeros((levels, 3, capacity), dtype=np.int64),
+        spans=np.zeros((levels, 4, capacity), dtype=np.int64),
         bounds=np.zeros((levels, 3, capacity), dtype=np.int64),
         cache_keys=np.zeros((entries, 2), dtype=np.uint64),
         cache=np.zeros((entries, 3), dtype=np.int64),
         archive_words=np.zeros((levels + 2, ARCHIVE, words), dtype=np.uint64),
-        archive=np.zeros((levels + 2, ARCHIVE), dtype=np.int64),
+        archive=np.zeros((levels + 2, ARCHIVE, 2), dtype=np.int64),
         archived=np.zeros(levels + 2, dtype=np.int64),
         known=np.zeros(p, dtype=np.int64),
-        found=np.zeros(3, dtype=np.int64),
-        shared=np.zeros(8, dtype=np.int64),
+        found=np.zeros(6, dtype=np.int64),
+        shared=np.zeros(9, dtype=np.int64),
         stop=np.zeros(1, dtype=np.uint8),
     )
-    form = "labels" if len(labels) else "many" if V > 1 else "two, least" if least else "two"
-    return Arrays(columns, lists, work, state, form)
+    costs = "labels" if len(labels) else "many" if V > 1 else "two"
+    needs = "amounts" if A > 1 else "one amount" if A else "nothing"
+    return Arrays(columns, lists, work, state, (costs, needs))
 
 
 def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -247,10 +260,10 @@ def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return values, losses, labels
 
 
-def amounts_of(view: CostMatrix, space: Trees) -> tuple[np.ndarray, int]:
-    """What every leaf needs `least` of: rows or weight; 0 if nothing that not every leaf has."""
-    if view.min_weight_leaf:
-        assert view.row_weight is not None
-        return view.row_weight, int(view.min_weight_leaf)
+def minima_of(view: CostMatrix, space: Trees) -> tuple[tuple[np.ndarray, int], ...]:
+    """What every leaf needs: pairs of an amount per row and its smallest sum.
+
+    Rows are left out where one is enough: every leaf of the search has one.
+    """
     least = space.min_samples_leaf
-    return view.counts, (least if least > 1 else 0)
+    return ((view.counts, least), *view.leaf_minima) if least > 1 else view.leaf_minima

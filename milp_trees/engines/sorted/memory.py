@@ -1,6 +1,8 @@
 """Compiled memory of the search over sorted columns. Loads numba.
 
 It consists of the stack, the cache of solved nodes, and the archive of sets for similarity bounds.
+A node is a set of rows with the largest depth and number of leaves of its trees (0: as many as the
+depth allows). In mode 0 leaves need no least amounts, in mode 1 they do.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -13,6 +15,32 @@ from milp_trees.compiling.kernels import kernel
 
 #: Places in the cache that a key may take.
 WAYS = 4
+#: Fields of a level of the stack. The best tree so far costs UB; its root is COLUMN (-1: a leaf)
+#: and BEST_CUT; of its sides, the low one has at most BEST_LEAVES leaves, and both have at most
+#: BEST_DEPTH - 1 levels. No tree costs less than FLOOR.
+(
+    DEPTH,
+    LEAVES,
+    MODE,
+    BUDGET,
+    UB,
+    BOUND,
+    FLOOR,
+    PHASE,
+    OPEN,
+    SPAN,
+    CUT,
+    LOW,
+    HIGH,
+    COLUMN,
+    BEST_CUT,
+    BEST_LOW,
+    BEST_HIGH,
+    BEST_LEAVES,
+    BEST_DEPTH,
+    CHILD_SIDE,
+    FIELDS,
+) = range(21)
 
 
 class State(NamedTuple):
@@ -32,6 +60,25 @@ class State(NamedTuple):
     found: np.ndarray
     shared: np.ndarray
     stop: np.ndarray
+
+
+@kernel
+def fitted(depth: int, leaves: int):
+    """(depth, leaves) that allow the same trees, as small as they can be.
+
+    Where the depth is the only limit that matters, leaves are 0.
+    """
+    if leaves > 0:
+        depth = min(depth, leaves - 1)
+        if depth < 60 and leaves >= 1 << depth:
+            leaves = 0
+    return depth, leaves
+
+
+@kernel
+def tag_of(depth: int, leaves: int, mode: int) -> Any:
+    """What the cache keeps beside the rows; it rises with the depth."""
+    return np.int64(depth) << 32 | np.int64(leaves) << 1 | np.int64(mode)
 
 
 @kernel(nogil=True)
@@ -55,10 +102,9 @@ def identify(
 
 
 @kernel(nogil=True)
-def look_up(state: Any, level: int, depth: int, mode: int):
+def look_up(state: Any, level: int, tag: int):
     """(value, whether it is the optimum) of a node in the cache; (-1, False) if it is absent."""
     h0, h1 = state.keys[level]
-    tag = np.int64(2 * depth + mode)
     begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
     for w in range(begin, begin + WAYS):
         if (
@@ -71,13 +117,12 @@ def look_up(state: Any, level: int, depth: int, mode: int):
 
 
 @kernel(nogil=True)
-def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: bool) -> None:
+def remember(state: Any, level: int, tag: int, value: int, exact: bool) -> None:
     """Put a node's optimum or lower bound into the cache.
 
     If all places are taken, the entry of the smallest depth is replaced.
     """
     h0, h1 = state.keys[level]
-    tag = np.int64(2 * depth + mode)
     begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
     at = begin + np.int64(h1 & np.uint64(WAYS - 1))
     for w in range(begin, begin + WAYS):
@@ -116,30 +161,31 @@ def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
 
 
 @kernel(nogil=True)
-def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
-    """A lower bound from archived sets.
+def similar(columns: Any, state: Any, level: int) -> Any:
+    """A lower bound from archived sets whose trees may be at least as large.
 
     Without the rows that only an archived set has, its best tree costs less by at most the sum of
     the largest regrets of these rows.
     """
+    s = state.level[level]
+    depth, leaves, budget = s[DEPTH], s[LEAVES], s[BUDGET]
     best = np.int64(0)
-    for s in range(state.archive.shape[1]):
-        value = state.archive[depth, s]
-        if value > best:
-            best = max(
-                best,
-                value
-                - _lost(columns, state.words[level], state.archive_words[depth, s], value - best),
-            )
+    for i in range(state.archive.shape[1]):
+        value, most = state.archive[depth, i, 0], state.archive[depth, i, 1]
+        if value > best and (most == 0 or 0 < leaves <= most):
+            lost = _lost(columns, state.words[level], state.archive_words[depth, i], value - best)
+            best = max(best, value - lost)
             if best >= budget:
                 break
     return best
 
 
 @kernel(nogil=True)
-def archive(state: Any, level: int, depth: int, value: int) -> None:
-    s = state.archived[depth]
-    state.archived[depth] = (s + 1) % state.archive.shape[1]
-    state.archive[depth, s] = value
+def archive(state: Any, level: int, value: int) -> None:
+    """Keep a node and a lower bound of it for `similar`."""
+    depth, leaves = state.level[level, DEPTH], state.level[level, LEAVES]
+    i = state.archived[depth]
+    state.archived[depth] = (i + 1) % state.archive.shape[1]
+    state.archive[depth, i, 0], state.archive[depth, i, 1] = value, leaves
     for w in range(state.words.shape[1]):
-        state.archive_words[depth, s, w] = state.words[level, w]
+        state.archive_words[depth, i, w] = state.words[level, w]

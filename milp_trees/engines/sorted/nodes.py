@@ -24,8 +24,9 @@ class Columns(NamedTuple):
     general `first` is the regret of action 0 and `values[v]` the difference of action v + 1 to it.
     Where a row loses the same on every action but one, and there are three or more, `first` is that
     loss, `labels` names the one, `weights` is the loss / unit, and `values[v]` is minus the weight
-    on rows of label v. `worst` is the largest regret; `amounts` are what leaves need `least` of;
-    `keys` are two random words per row; `costs` what a split on each column costs.
+    on rows of label v. `worst` is the largest regret; a leaf needs at least `least[a]` of
+    `amounts[a]`, for all of them; `keys` are two random words per row; `costs` is what a split on
+    each column costs, and `cheapest` the least of that.
     """
 
     values: np.ndarray
@@ -37,9 +38,10 @@ class Columns(NamedTuple):
     keys: np.ndarray
     costs: np.ndarray
     by_cost: np.ndarray
+    least: np.ndarray
+    cheapest: int
     leaf: int
     unit: int
-    least: int
 
 
 class Lists(NamedTuple):
@@ -94,51 +96,107 @@ def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None
 
 
 @kernel(nogil=True)
-def leaf_value(columns: Any, lists: Any, level: int) -> Any:
-    """Cost of one leaf with the rows of a node."""
-    rows = lists.rows[level, 0]
-    m = lists.size[level]
+def cost_of_leaf(columns: Any, rows: Any, begin: int, end: int) -> Any:
+    """Cost of one leaf with the rows between two positions of a list."""
     first = 0
-    for i in range(m):
+    for i in range(begin, end):
         first += columns.first[rows[i]]
     best = 0
     for v in range(columns.values.shape[0]):
         total = 0
-        for i in range(m):
+        for i in range(begin, end):
             total += columns.values[v, rows[i]]
         best = min(best, total)
     return columns.leaf + first + columns.unit * best
 
 
 @kernel(nogil=True)
-def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> Any:
-    """Value of the best tree of depth one that costs less than `budget`, else the budget.
+def leaf_value(columns: Any, lists: Any, level: int) -> Any:
+    """Cost of one leaf with the rows of a node."""
+    return cost_of_leaf(columns, lists.rows[level, 0], 0, lists.size[level])
 
-    The column and the cut are written to `found` (-1: a leaf).
+
+@kernel(nogil=True)
+def side_value(columns: Any, lists: Any, level: int, column: int, cut: int, side: int) -> Any:
+    """Cost of one leaf with the rows on one side of a cut (0 low, 1 high)."""
+    k = lists.ends[level, column, cut]
+    begin, end = (0, k) if side == 0 else (k, lists.size[level])
+    return cost_of_leaf(columns, lists.rows[level, column], begin, end)
+
+
+@kernel(nogil=True)
+def holds_enough(columns: Any, rows: Any, begin: int, end: int) -> bool:
+    """Whether the rows between two positions of a list have the least amounts."""
+    for a in range(columns.least.shape[0]):
+        amount = 0
+        for i in range(begin, end):
+            amount += columns.amounts[a, rows[i]]
+        if amount < columns.least[a]:
+            return False
+    return True
+
+
+@kernel(nogil=True)
+def large_enough(columns: Any, lists: Any, level: int, column: int, cut: int) -> bool:
+    """Whether both sides of a cut have the least amounts."""
+    rows, k = lists.rows[level, column], lists.ends[level, column, cut]
+    return holds_enough(columns, rows, 0, k) and holds_enough(columns, rows, k, lists.size[level])
+
+
+@kernel(nogil=True)
+def allowed_cuts(columns: Any, lists: Any, level: int, column: int, limited: bool):
+    """First and last cut of a column whose both sides have the least amounts."""
+    first, last = 0, lists.runs[level, column] - 2
+    if not limited:
+        return first, last
+    rows, ends = lists.rows[level, column], lists.ends[level, column]
+    for a in range(columns.least.shape[0]):
+        amounts, least = columns.amounts[a], columns.least[a]
+        amount, k, g = 0, 0, 0
+        while g <= last:
+            while k < ends[g]:
+                amount += amounts[rows[k]]
+                k += 1
+            if amount >= least:
+                break
+            g += 1
+        first = max(first, g)
+        amount, k = 0, lists.size[level]
+        while last >= first:
+            while k > ends[last]:
+                k -= 1
+                amount += amounts[rows[k]]
+            if amount >= least:
+                break
+            last -= 1
+    return first, last
+
+
+@kernel(nogil=True)
+def one_split(columns: Any, lists: Any, level: int, limited: bool, found: Any) -> Any:
+    """Value of the best tree of depth one.
+
+    `found` gets column and cut (-1: a leaf), and after the hint the values of both sides and the
+    number of leaves of the low one.
     """
-    V = columns.values.shape[0]
-    m = lists.size[level]
-    least = columns.least if limited else 0
-    best = budget
-    leaf = leaf_value(columns, lists, level)
-    if leaf < best:
-        best, found[0], found[1] = leaf, -1, -1
-    total = np.zeros(V, dtype=np.int64)
-    amount, base = 0, 0
-    for i in range(m):
+    V, leaf = columns.values.shape[0], columns.leaf
+    best = leaf_value(columns, lists, level)
+    found[0], found[1], found[5] = -1, -1, 0
+    total = np.zeros(1 + V, dtype=np.int64)
+    here = np.empty(1 + V, dtype=np.int64)
+    for i in range(lists.size[level]):
         r = lists.rows[level, 0, i]
-        base += columns.first[r]
-        amount += columns.amounts[r]
+        total[V] += columns.first[r]
         for v in range(V):
             total[v] += columns.values[v, r]
-    here = np.empty(V, dtype=np.int64)
     for j in range(lists.runs.shape[1]):
+        begin, end = allowed_cuts(columns, lists, level, j, limited)
         here[:] = 0
-        count, k = 0, 0
-        for g in range(lists.runs[level, j] - 1):
+        k = 0
+        for g in range(end + 1):
             while k < lists.ends[level, j, g]:
                 r = lists.rows[level, j, k]
-                count += columns.amounts[r]
+                here[V] += columns.first[r]
                 for v in range(V):
                     here[v] += columns.values[v, r]
                 k += 1
@@ -146,7 +204,9 @@ def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, 
             for v in range(V):
                 low = min(low, here[v])
                 high = min(high, total[v] - here[v])
-            value = base + columns.unit * (low + high) + 2 * columns.leaf + columns.costs[j]
-            if value < best and count >= least and amount - count >= least:
+            value = total[V] + columns.unit * (low + high) + 2 * leaf + columns.costs[j]
+            if value < best and g >= begin:
                 best, found[0], found[1] = value, j, g
+                found[3] = leaf + here[V] + columns.unit * low
+                found[4] = leaf + total[V] - here[V] + columns.unit * high
     return best

@@ -29,9 +29,9 @@ from milp_trees.compiling.vectors import I32, I64, Code, largest
 POSITIONS = 0  #: position in the root's column of the k-th row in the order of this column
 VALUES = 1  #: its values: V rows of WIDTH numbers, the difference of action v + 1 to the first one
 LABELS = 2  #: "labels": its action that loses nothing; its value is what the others lose
-AMOUNTS = 3  #: its amount
-LEAST = 4  #: least amount of a leaf
-SIDES = 5  #: amount of the low side of every lane, then of the high sides
+AMOUNTS = 3  #: its amounts, of which leaves have a least sum: rows of WIDTH numbers, one per amount
+LEAST = 4  #: least sum of every amount
+SIDES = 5  #: amounts of the low side of every lane, then of the high sides
 ENDS = 6  #: int32, where the runs of equal values end
 RUNS = 7  #: number of runs
 N_VALUES = 8  #: V
@@ -41,10 +41,12 @@ SUMS = (
     11  #: "many": vectors in blocks of V, work space, totals of the low sides, of the high sides,
 )
 #: work space; "labels": work space of 2 V vectors
-STORE = 12  #: "labels": work space of three vectors per run
+STORE = 12  #: "labels": work space of two vectors per run, or four with amounts
 OUT = 13  #: vectors that only become smaller: least sum of two leaves of the low sides, of the high
-#: sides, and the same over the cuts whose both sides have the least amount
-TABLE = 14  #: entries of the table
+#: sides, and the same over the cuts whose both sides have the least amounts
+N_AMOUNTS = 14
+COUNTS = 15  #: work space: a vector per amount, then a number per amount
+TABLE = 16  #: entries of the table
 
 
 def lanes_of(dtype: Any) -> int:
@@ -53,14 +55,15 @@ def lanes_of(dtype: Any) -> int:
 
 
 class _Pass(Code):
-    """Code of one pass: a low side per lane, and the amounts there."""
+    """Code of one pass.
 
-    def __init__(self, builder, table, bits):
+    `amounts` is the class that keeps the amounts of the low side of every lane.
+    """
+
+    def __init__(self, builder, table, bits, amounts):
         super().__init__(builder, table, bits, lanes_of(f"i{bits // 8}"))
         self.cut = self.vector(CUTS, 0)
-        self.least = self.splat_long(self.slot(LEAST))
-        self.most = [self.builder.sub(self.vector(SIDES, i), self.least) for i in (0, 1)]
-        self.amount, self.amounts = self.var(self.splat(0)), self.zero()
+        self.amounts = amounts(self)
 
     def zero(self):
         """A variable number."""
@@ -68,9 +71,12 @@ class _Pass(Code):
             self.builder.trunc(self.number(0), self.int) if self.bits < 64 else self.number(0)
         )
 
+    def at(self, entry, k):
+        return self.sum(self.slot(entry), (k, self.size))
+
     def one(self, entry, k):
         """The k-th number of an argument."""
-        return self.load(self.sum(self.slot(entry), (k, self.size)), self.int)
+        return self.load(self.at(entry, k), self.int)
 
     def place(self, entry, i):
         return self.sum(self.slot(entry), (self.lanes * self.size, i))
@@ -91,21 +97,6 @@ class _Pass(Code):
     def if_low(self, side, scalar):
         return self.builder.select(side, self.splat(scalar), self.splat(0))
 
-    def add_amount(self, side, k):
-        n = self.one(AMOUNTS, k)
-        self.update(self.amount, self.builder.add, self.if_low(side, n))
-        self.update(self.amounts, self.builder.add, n)
-
-    def fits(self, i, count):
-        """Whether both parts of side i, of which the first has `count`, have the least amount."""
-        at_least = self.builder.icmp_signed(">=", count, self.least)
-        return self.builder.and_(at_least, self.builder.icmp_signed("<=", count, self.most[i]))
-
-    def counts(self, amounts):
-        """Amounts of a cut's first part on the low and on the high side."""
-        low = self.get(self.amount)
-        return low, self.builder.sub(self.splat(amounts), low)
-
     def rows(self, row, after):
         """`row(k)` for all rows, `after(g)` behind the last row of each run of equal values."""
         begin = self.var(self.number(0))
@@ -123,20 +114,106 @@ class _Pass(Code):
         self.put(self.smin(self.vector(OUT, i), value), OUT, i)
 
 
-def _two(code: _Pass, limited: bool = False) -> None:
+class _NoAmount:
+    """Leaves need nothing."""
+
+    limited = False
+
+    def __init__(self, code: _Pass) -> None:
+        pass
+
+    def add(self, side, k):
+        """Add a row to its side of every lane."""
+
+    def fits(self):
+        """Per side, whether both parts of it up to here and from here on have the least amounts."""
+        return (None, None)
+
+
+class _OneAmount(_NoAmount):
+    """Leaves need something of one amount, which is kept in registers."""
+
+    limited = True
+
+    def __init__(self, code: _Pass) -> None:
+        self.code = code
+        self.least = code.splat(code.one(LEAST, 0))
+        self.most = [code.builder.sub(code.vector(SIDES, i), self.least) for i in (0, 1)]
+        self.low, self.all = code.var(code.splat(0)), code.zero()
+
+    def add(self, side, k):
+        code, n = self.code, self.code.one(AMOUNTS, k)
+        code.update(self.low, code.builder.add, code.if_low(side, n))
+        code.update(self.all, code.builder.add, n)
+
+    def fits(self):
+        code, low = self.code, self.code.get(self.low)
+        counts = (low, code.builder.sub(code.splat(code.get(self.all)), low))
+        return [
+            _between(code, least, count, most)
+            for least, count, most in zip((self.least, self.least), counts, self.most, strict=True)
+        ]
+
+
+class _Amounts(_NoAmount):
+    """Leaves need something of several amounts, which are kept in memory."""
+
+    limited = True
+
+    def __init__(self, code: _Pass) -> None:
+        self.code, self.n = code, code.slot(N_AMOUNTS)
+        self.mask = [code.var(code.splat(-1)) for _ in (0, 1)]
+        with code.loop(0, self.n) as i:
+            code.put(code.splat(0), COUNTS, i)
+            code.store(code.get(code.zero()), self.total(i))
+
+    def total(self, i):
+        """Where the sum of an amount over both sides is kept."""
+        return self.code.sum(self.code.place(COUNTS, self.n), (self.code.size, i))
+
+    def add(self, side, k):
+        code, add = self.code, self.code.builder.add
+        with code.loop(0, self.n) as i:
+            n = code.one(AMOUNTS, code.sum((i, code.slot(WIDTH)), k))
+            code.put(add(code.vector(COUNTS, i), code.if_low(side, n)), COUNTS, i)
+            code.store(add(code.load(self.total(i), code.int), n), self.total(i))
+
+    def fits(self):
+        code, builder, zero = self.code, self.code.builder, self.code.splat(0)
+        for mask in self.mask:
+            code.set(mask, code.splat(-1))
+        with code.loop(0, self.n) as i:
+            least, low = code.splat(code.one(LEAST, i)), code.vector(COUNTS, i)
+            high = builder.sub(code.splat(code.load(self.total(i), code.int)), low)
+            sides = (i, code.sum(self.n, i))
+            for mask, count, side in zip(self.mask, (low, high), sides, strict=True):
+                most = builder.sub(code.vector(SIDES, side), least)
+                fits = _between(code, least, count, most)
+                code.set(mask, builder.select(fits, code.get(mask), zero))
+        return [builder.icmp_signed("!=", code.get(mask), zero) for mask in self.mask]
+
+
+def _between(code: _Pass, least, count, most):
+    """Whether a part has at least so much and leaves the rest enough."""
+    builder = code.builder
+    return builder.and_(
+        builder.icmp_signed(">=", count, least), builder.icmp_signed("<=", count, most)
+    )
+
+
+def _two(code: _Pass) -> None:
     """Two actions. With limits everything twice: over all cuts, and over those that are allowed."""
     builder = code.builder
     low, total = code.var(code.splat(0)), code.zero()
     ways, top = (code.smin, code.smax) * 2, largest(code.bits)
     extremes = [code.var(code.splat(0)) for _ in ways]
-    allowed = [code.var(code.splat(x)) for x in (top, -top, top, -top)] if limited else []
+    allowed = [code.var(code.splat(x)) for x in (top, -top) * 2] if code.amounts.limited else []
 
     def row(k):
         x, side = code.one(VALUES, k), code.side(k)
         code.update(low, builder.add, code.if_low(side, x))
         code.update(total, builder.add, x)
-        if limited:
-            code.add_amount(side, k)
+        code.amounts.add(side, k)
 
     def after(g):
         here = code.get(low)
@@ -144,12 +221,11 @@ def _two(code: _Pass, limited: bool = False) -> None:
         seen = (here, here, rest, rest)
         for variable, by, value in zip(extremes, ways, seen, strict=True):
             code.update(variable, by, value)
-        counts = code.counts(code.get(code.amounts))
+        fits = code.amounts.fits()
         for i, variable in enumerate(allowed):
             before = code.get(variable)
             better = ways[i](before, seen[i])
-            fits = code.fits(i // 2, counts[i // 2])
-            code.set(variable, builder.select(fits, better, before))
+            code.set(variable, builder.select(fits[i // 2], better, before))
 
     code.rows(row, after)
     whole = (code.get(low), builder.sub(code.splat(code.get(total)), code.get(low)))
@@ -178,18 +254,18 @@ class _Best:
     """The least sums of two leaves so far, over all cuts and over those that are allowed."""
 
     def __init__(self, code: _Pass) -> None:
-        top = code.splat(2 ** (code.bits - 2))
-        self.code = code
-        self.found = [code.var(x) for x in (code.splat(0), code.splat(0), top, top)]
+        self.code, top = code, code.splat(2 ** (code.bits - 2))
+        worst = (code.splat(0), code.splat(0), top, top)
+        self.found = [code.var(x) for x in worst[: 4 if code.amounts.limited else 2]]
 
-    def offer(self, i, value, count):
-        """A cut of side i; `count` is the amount of its first part."""
-        code, allowed = self.code, self.found[2 + i]
+    def offer(self, i, value, fits):
+        """A cut of side i, which is allowed if it fits."""
+        code = self.code
         code.update(self.found[i], code.smin, value)
-        before = code.get(allowed)
-        code.set(
-            allowed, code.builder.select(code.fits(i, count), code.smin(before, value), before)
-        )
+        if code.amounts.limited:
+            allowed = self.found[2 + i]
+            before = code.get(allowed)
+            code.set(allowed, code.builder.select(fits, code.smin(before, value), before))
 
     def keep(self):
         for i, variable in enumerate(self.found):
@@ -207,7 +283,7 @@ def _many(code: _Pass) -> None:
 
     def row(k):
         side = code.side(k)
-        code.add_amount(side, k)
+        code.amounts.add(side, k)
         with code.loop(0, V) as v:
             x = code.one(VALUES, code.sum((v, code.slot(WIDTH)), k))
             for at, part in ((v, code.if_low(side, x)), (code.sum((3, V), v), code.splat(x))):
@@ -225,10 +301,10 @@ def _many(code: _Pass) -> None:
             ]
             for variable, value in zip(leaf, (here, others[0], rest, others[1]), strict=True):
                 code.update(variable, code.smin, value)
-        counts = code.counts(code.get(code.amounts))
+        fits = code.amounts.fits()
         for i in (0, 1):
             value = builder.add(code.get(leaf[2 * i]), code.get(leaf[2 * i + 1]))
-            best.offer(i, value, counts[i])
+            best.offer(i, value, fits[i])
 
     code.rows(row, after)
     best.keep()
@@ -243,6 +319,7 @@ def _labels(code: _Pass) -> None:
     the number of actions.
     """
     builder, zero, best = code.builder, code.splat(0), _Best(code)
+    stored = 4 if code.amounts.limited else 2
     weights = [code.var(zero) for _ in range(2)]  # the largest ones of both sides
 
     def reset():
@@ -264,52 +341,55 @@ def _labels(code: _Pass) -> None:
         return side
 
     def after(g):
-        for i, variable in enumerate((*weights, code.amount)):
-            code.put(code.get(variable), STORE, code.sum((3, g), i))
+        for i, variable in enumerate(weights):
+            code.put(code.get(variable), STORE, code.sum((stored, g), i))
+        for i, fits in enumerate(code.amounts.fits()):
+            if fits is not None:
+                code.put(builder.sext(fits, code.vec), STORE, code.sum((stored, g), 2 + i))
 
     reset()
-    code.rows(lambda k: code.add_amount(add(k), k), after)
+    code.rows(lambda k: code.amounts.add(add(k), k), after)
     reset()
-    behind = code.zero()
     last = code.sum(code.slot(RUNS), -1)
     with code.loop(0, last) as back:
         g = builder.sub(code.sum(last, -1), back)
         with code.loop(code.end_of(g), code.end_of(code.sum(g, 1))) as k:
             add(k)
-            code.update(behind, builder.add, code.one(AMOUNTS, k))
-        count = code.vector(STORE, code.sum((3, g), 2))
-        before = builder.sub(code.get(code.amounts), code.get(behind))
-        for i, n in enumerate((count, builder.sub(code.splat(before), count))):
-            saved = builder.add(code.vector(STORE, code.sum((3, g), i)), code.get(weights[i]))
-            best.offer(i, builder.sub(zero, saved), n)
+        for i, variable in enumerate(weights):
+            saved = builder.add(code.vector(STORE, code.sum((stored, g), i)), code.get(variable))
+            fits = None
+            if code.amounts.limited:
+                kept = code.vector(STORE, code.sum((stored, g), 2 + i))
+                fits = builder.icmp_signed("!=", kept, zero)
+            best.offer(i, builder.sub(zero, saved), fits)
     best.keep()
 
 
-def _two_least(code: _Pass) -> None:
-    _two(code, limited=True)
-
-
-FORMS = {"two": _two, "two, least": _two_least, "many": _many, "labels": _labels}
+#: What a leaf costs, and what it needs: a pass for every pair of them.
+COSTS = {"two": _two, "many": _many, "labels": _labels}
+NEEDS = {"nothing": _NoAmount, "one amount": _OneAmount, "amounts": _Amounts}
 
 
 @intrinsic(prefer_literal=True)
-def _body(typingctx: Any, table: Any, form: Any, bits: Any) -> Any:
+def _body(typingctx: Any, table: Any, costs: Any, needs: Any, bits: Any) -> Any:
     """The code of a pass; all but the table are compile-time constants."""
-    write, width = list(FORMS.values())[form.literal_value], bits.literal_value
+    write = list(COSTS.values())[costs.literal_value]
+    amounts, width = list(NEEDS.values())[needs.literal_value], bits.literal_value
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        write(_Pass(builder, args[0], width))
+        write(_Pass(builder, args[0], width, amounts))
         return Code.number(0)
 
-    return types.int64(table, form, bits), codegen
+    return types.int64(table, costs, needs, bits), codegen
 
 
 @cache
-def compiled(form: str, dtype: str) -> Any:
-    """One pass, compiled for a number type; `vectors.call` takes its `address`."""
-    number, bits = list(FORMS).index(form), 8 * np.dtype(dtype).itemsize
+def compiled(form: tuple[str, str], dtype: str) -> Any:
+    """One pass for a form (of `COSTS` and `NEEDS`) and a number type, called by its address."""
+    first, second = list(COSTS).index(form[0]), list(NEEDS).index(form[1])
+    bits = 8 * np.dtype(dtype).itemsize
 
     def column_pass(table):
-        return _body(table, number, bits)
+        return _body(table, first, second, bits)
 
     return c_function("int64(int64)", column_pass)

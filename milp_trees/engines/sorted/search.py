@@ -1,10 +1,13 @@
 """Compiled best-first search for the best tree of depth three or more over sorted columns.
 
-A node keeps a pool of spans (column, cuts between a and b, lower bounds of the low side at a and of
-the high side at b). The span with the least bound is cut in its middle, both sides are solved with
-the rest of the budget, and two shorter spans with better bounds replace it (the interval bounds of
-Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool over all columns). The call stack
-is an array: compiled functions that call each other cannot be cached.
+A node keeps a pool of spans (`spans`). The one with the least bound is cut in its middle, both
+sides are solved with the rest of the budget, and two shorter spans with better bounds replace it
+(the interval bounds of Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool over all
+columns and divisions of the leaves). The call stack is an array: compiled functions that call each
+other cannot be cached.
+
+Where leaves or splits have a price, a node is first solved at depth two: other trees have four
+leaves at least, which cost so much that they often need not be looked at.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -14,314 +17,291 @@ from typing import Any
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.sorted.memory import archive, identify, look_up, remember, similar
-from milp_trees.engines.sorted.nodes import INFINITY, find_runs, leaf_value, make_child, one_split
+from milp_trees.engines.sorted.memory import (
+    BEST_CUT,
+    BEST_DEPTH,
+    BEST_HIGH,
+    BEST_LEAVES,
+    BEST_LOW,
+    BOUND,
+    BUDGET,
+    CHILD_SIDE,
+    COLUMN,
+    CUT,
+    DEPTH,
+    FLOOR,
+    HIGH,
+    LEAVES,
+    LOW,
+    MODE,
+    OPEN,
+    PHASE,
+    SPAN,
+    UB,
+    archive,
+    fitted,
+    identify,
+    look_up,
+    remember,
+    similar,
+    tag_of,
+)
+from milp_trees.engines.sorted.nodes import (
+    INFINITY,
+    find_runs,
+    large_enough,
+    leaf_value,
+    make_child,
+    one_split,
+    side_value,
+)
+from milp_trees.engines.sorted.spans import (
+    AT,
+    BEST,
+    CALLS,
+    CUTS,
+    FULL,
+    HITS,
+    NODES,
+    SIMILAR,
+    better,
+    choose,
+    divide,
+    open_node,
+)
 from milp_trees.engines.sorted.sweep import depth_two
 
-#: Fields of a level's state.
-(
-    DEPTH,
-    MODE,
-    BUDGET,
-    UB,
-    BOUND,
-    PHASE,
-    OPEN,
-    SPAN,
-    CUT,
-    LOW,
-    HIGH,
-    COLUMN,
-    BEST_CUT,
-    BEST_LOW,
-    BEST_HIGH,
-    CHILD_SIDE,
-) = range(16)
 #: Phases: what the next return of a child, or the driver, means.
 ENTER, NEXT, GOT_LOW, GOT_HIGH, GOT_LIMITED_LOW, GOT_LIMITED_HIGH = range(6)
-#: Fields of `shared`: best value found and lower bound at the root; depth-two calls, evaluated
-#: cuts, cache hits, similarity bounds used, nodes.
-BEST, LOWER, CALLS, CUTS, HITS, SIMILAR, NODES = range(7)
+
+
+@kernel
+def costs_deeper(columns: Any, depth: int) -> Any:
+    """What trees deeper than `depth` cost at least for their leaves and splits."""
+    return (depth + 2) * columns.leaf + (depth + 1) * columns.cheapest
 
 
 @kernel(nogil=True)
-def quick(columns: Any, lists: Any, state: Any, level: int):
+def quick(columns: Any, state: Any, level: int):
     """Answer a child's question without looking at its rows if it can be; -1 if not."""
     s = state.level[level]
-    value, exact = look_up(state, level, s[DEPTH], s[MODE])
-    if value >= 0 and (exact or value >= s[BUDGET]):
+    depth, budget = s[DEPTH], s[BUDGET]
+    value, exact = look_up(state, level, tag_of(depth, s[LEAVES], s[MODE]))
+    if value >= 0 and (exact or value >= budget):
         state.shared[HITS] += 1
         return value
-    if s[BUDGET] <= columns.leaf:
+    if budget <= columns.leaf:
         return columns.leaf
-    near = similar(columns, state, level, s[DEPTH], s[BUDGET])
-    if near >= s[BUDGET]:
+    s[FLOOR] = max(s[FLOOR], value)
+    if depth > 2 and columns.leaf + columns.cheapest > 0:
+        # Trees of one level less are known, and those of as many levels cost at least `deeper`.
+        less, leaves = fitted(depth - 1, s[LEAVES])
+        value, exact = look_up(state, level, tag_of(less, leaves, s[MODE]))
+        deeper = costs_deeper(columns, depth - 1)
+        if min(value, deeper) >= budget or (exact and value <= deeper):
+            state.shared[HITS] += 1
+            return min(value, deeper)
+    near = similar(columns, state, level)
+    if near >= budget:
         state.shared[SIMILAR] += 1
         return near
+    s[FLOOR] = max(s[FLOOR], near)
     return np.int64(-1)
+
+
+@kernel(nogil=True)
+def two_levels(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
+    """Best tree of depth two of a node, or a bound; `found` gets its root."""
+    s = state.level[level]
+    state.shared[CALLS] += 1
+    state.known[:] = 0
+    value = depth_two(
+        columns,
+        lists,
+        work,
+        level,
+        s[BUDGET],
+        s[FLOOR],
+        s[MODE] == 1,
+        s[LEAVES] == 3,
+        state.known,
+        max(np.int64(0), state.found[2]),
+        state.stop,
+        state.found,
+    )
+    if state.found[0] >= 0:
+        state.found[2] = state.found[0]
+    return value
+
+
+@kernel(nogil=True)
+def take_found(state: Any, level: int, depth: int) -> None:
+    """Make the tree of at most two levels in `found` the best one of a node."""
+    s, found = state.level[level], state.found
+    s[COLUMN], s[BEST_CUT], s[BEST_DEPTH] = found[0], found[1], depth
+    s[BEST_LOW], s[BEST_HIGH], s[BEST_LEAVES] = found[3], found[4], found[5]
 
 
 @kernel(nogil=True)
 def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
     """Solve a node of depth at most two."""
     s = state.level[level]
-    limited = s[MODE] == 1
     if s[DEPTH] == 0:
         value = leaf_value(columns, lists, level)
         state.found[0], state.found[1] = -1, -1
     elif s[DEPTH] == 1:
-        value = one_split(columns, lists, level, s[BUDGET], limited, state.found)
+        value = one_split(columns, lists, level, s[MODE] == 1, state.found)
     else:
-        state.shared[CALLS] += 1
-        state.known[:] = 0
-        hint = max(np.int64(0), state.found[2])
-        value = depth_two(
-            columns,
-            lists,
-            work,
-            level,
-            s[BUDGET],
-            limited,
-            state.known,
-            hint,
-            state.stop,
-            state.found,
-        )
-        if state.found[0] >= 0:
-            state.found[2] = state.found[0]
-    s[COLUMN], s[BEST_CUT] = state.found[0], state.found[1]
+        value = two_levels(columns, lists, work, state, level)
+    take_found(state, level, s[DEPTH])
     return value
 
 
 @kernel(nogil=True)
-def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
-    """Fill the pool of a node with one span per column."""
+def look_ahead(columns: Any, lists: Any, work: Any, state: Any, level: int) -> None:
+    """Solve a node at depth two; it then has a tree, and a bound for all others."""
     s = state.level[level]
-    leaf = leaf_value(columns, lists, level)
-    s[UB], s[BOUND] = min(s[BUDGET], leaf), leaf
-    s[COLUMN], s[BEST_CUT], s[OPEN] = -1, -1, 0
-    for c in range(lists.runs.shape[1]):
-        last = lists.runs[level, c] - 1
-        if last > 0:
-            n = s[OPEN]
-            spans, bounds = state.spans[level], state.bounds[level]
-            spans[0, n], spans[1, n], spans[2, n] = c, -1, last
-            bounds[0, n] = bounds[1, n] = bounds[2, n] = columns.leaf
-            s[OPEN] = n + 1
-
-
-@kernel(nogil=True)
-def choose(columns: Any, state: Any, level: int) -> bool:
-    """Take the span with the least bound, and the cut in its middle.
-
-    False if no span can hold a better tree.
-    """
-    s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
-    best, value, n, i = -1, INFINITY, s[OPEN], 0
-    while i < n:
-        bound = bounds[0, i] + bounds[1, i] + columns.costs[spans[0, i]]
-        if bound >= s[UB] or spans[2, i] - spans[1, i] < 2:
-            if spans[2, i] - spans[1, i] > 1:
-                s[BOUND] = min(s[BOUND], bound)
-            n -= 1
-            for k in range(3):
-                spans[k, i], bounds[k, i] = spans[k, n], bounds[k, n]
-            continue
-        if bound < value or (
-            bound == value and spans[2, i] - spans[1, i] > spans[2, best] - spans[1, best]
-        ):
-            best, value = i, bound
-        i += 1
-    s[OPEN] = n
-    if level == 0:
-        state.shared[LOWER] = max(state.shared[LOWER], min(s[UB], s[BOUND], value))
-    if best < 0:
-        return False
-    s[SPAN], s[CUT] = best, (spans[1, best] + spans[2, best]) // 2
-    return True
-
-
-@kernel(nogil=True)
-def divide(state: Any, level: int, low: int, high: int) -> None:
-    """Replace the chosen span by what lies on both sides of its cut."""
-    s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
-    i, n, t = s[SPAN], s[OPEN], s[CUT]
-    spans[0, n], spans[1, n], spans[2, n] = spans[0, i], t, spans[2, i]
-    bounds[0, n], bounds[1, n] = max(low, bounds[0, i]), bounds[1, i]
-    spans[2, i] = t
-    bounds[1, i] = max(high, bounds[1, i])
-    s[OPEN] = n + 1
-
-
-@kernel(nogil=True)
-def large_enough(columns: Any, lists: Any, level: int, c: int, cut: int) -> bool:
-    """Whether both sides of a cut have the least amount."""
-    rows, k = lists.rows[level, c], lists.ends[level, c, cut]
-    low, high = 0, 0
-    for i in range(lists.size[level]):
-        if i < k:
-            low += columns.amounts[rows[i]]
-        else:
-            high += columns.amounts[rows[i]]
-    return low >= columns.least and high >= columns.least
+    value = two_levels(columns, lists, work, state, level)
+    if state.stop[0]:
+        return
+    s[FLOOR] = max(s[FLOOR], min(value, costs_deeper(columns, 2)))
+    if value < s[UB]:
+        s[UB] = value
+        take_found(state, level, np.int64(2))
+        if level == 0:
+            state.shared[BEST] = min(state.shared[BEST], value)
+    if level > 0:
+        remember(state, level, tag_of(2, 0, s[MODE]), value, value < s[BUDGET])
 
 
 @kernel(nogil=True)
 def ask(
-    columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int
+    columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, floor: int, phase: int
 ) -> Any:
-    """Put the question for one side of the chosen cut on the stack."""
-    s = state.level[level]
+    """Put the question for one side of the chosen cut on the stack; it costs at least `floor`."""
+    s, child, spans = state.level[level], state.level[level + 1], state.spans[level]
     s[PHASE], s[CHILD_SIDE] = phase, side
-    child = state.level[level + 1]
-    child[DEPTH], child[MODE], child[BUDGET], child[PHASE] = s[DEPTH] - 1, mode, budget, ENTER
-    identify(columns, lists, state, level, state.spans[level, 0, s[SPAN]], s[CUT], side)
+    i = s[SPAN]
+    leaves = spans[3, i] if side == 0 else s[LEAVES] - spans[3, i]
+    child[DEPTH], child[LEAVES] = fitted(s[DEPTH] - 1, leaves)
+    child[MODE], child[BUDGET], child[FLOOR] = phase >= GOT_LIMITED_LOW, budget, floor
+    child[PHASE] = ENTER
+    if child[DEPTH] > 0:
+        identify(columns, lists, state, level, spans[0, i], s[CUT], side)
     return level + 1
 
 
 @kernel(nogil=True)
-def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) -> None:
-    """A tree of the node that costs less than all before."""
+def enter(columns: Any, lists: Any, work: Any, state: Any, level: int):
+    """Answer a question that needs no pool, or open the pool and return -1."""
     s = state.level[level]
-    s[UB], s[COLUMN], s[BEST_CUT], s[BEST_LOW], s[BEST_HIGH] = (
-        value,
-        state.spans[level, 0, s[SPAN]],
-        s[CUT],
-        low,
-        high,
-    )
-    if level == 0:
-        state.shared[BEST] = min(state.shared[BEST], value)
+    if level > 0:
+        above = state.level[level - 1]
+        column, cut, side = state.spans[level - 1, 0, above[SPAN]], above[CUT], above[CHILD_SIDE]
+        if s[DEPTH] == 0:
+            return side_value(columns, lists, level - 1, column, cut, side)
+        answer = quick(columns, state, level)
+        if answer >= 0:
+            return answer
+        make_child(lists, level - 1, column, cut, side)
+    else:
+        find_runs(lists, level)
+    if s[DEPTH] <= 2:
+        answer = small_depth(columns, lists, work, state, level)
+        if level > 0 and not state.stop[0]:
+            keep(state, level, answer, answer < s[BUDGET])
+        return answer
+    open_node(columns, lists, state, level)
+    state.shared[NODES] += 1
+    if columns.leaf + columns.cheapest > 0:
+        look_ahead(columns, lists, work, state, level)
+    s[PHASE] = NEXT
+    return np.int64(-1)
 
 
 @kernel(nogil=True)
-def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
-    """Value of the node at level 0, whose state and lists are set.
+def keep(state: Any, level: int, value: int, exact: bool) -> None:
+    """Remember a node's optimum or lower bound."""
+    s = state.level[level]
+    remember(state, level, tag_of(s[DEPTH], s[LEAVES], s[MODE]), value, exact)
+    if s[MODE] == 0:
+        archive(state, level, value)
 
-    It is the optimum if that is below the node's budget, else a lower bound of at least the
-    budget. The best root test is in the state of the node. After a stop the value is that of the
-    best tree so far, or the budget.
+
+@kernel(nogil=True)
+def solve(columns: Any, lists: Any, work: Any, state: Any) -> None:
+    """Solve the node at level 0, whose state and lists are set.
+
+    Its UB then is the optimum if that is below the budget, else the budget; its root is in its
+    state. After a stop UB is the value of the best tree so far, or the budget. Where the pools are
+    too small for the spans, `FULL` is set: with larger ones the search goes on when it is called
+    again.
     """
-    level = answer = np.int64(0)
-    while True:
+    level, answer = np.int64(state.shared[AT]), np.int64(0)
+    state.shared[AT] = state.shared[FULL] = 0
+    while not state.stop[0]:
         s = state.level[level]
-        phase = s[PHASE]
-        if state.stop[0]:
-            return state.level[0, UB]
+        phase, s[PHASE] = s[PHASE], NEXT
         if phase == ENTER:
-            if level > 0:
-                answer = quick(columns, lists, state, level)
-                if answer >= 0:
-                    level -= 1
-                    continue
-                above = state.level[level - 1]
-                make_child(
-                    lists,
-                    level - 1,
-                    state.spans[level - 1, 0, above[SPAN]],
-                    above[CUT],
-                    above[CHILD_SIDE],
-                )
-            else:
-                find_runs(lists, level)
-            if s[DEPTH] <= 2:
-                answer = small_depth(columns, lists, work, state, level)
+            answer = enter(columns, lists, work, state, level)
+            if answer >= 0:
                 if level == 0:
                     s[UB] = min(s[BUDGET], answer)
-                    return answer
-                if not state.stop[0]:
-                    remember(state, level, s[DEPTH], s[MODE], answer, answer < s[BUDGET])
-                    if s[MODE] == 0:
-                        archive(state, level, s[DEPTH], answer)
+                    return
                 level -= 1
+            continue
+        if phase == NEXT:
+            if s[OPEN] + 1 >= state.spans.shape[2]:
+                state.shared[AT], state.shared[FULL] = level, 1
+                return
+            if choose(columns, state, level):
+                state.shared[CUTS] += 1
+                i = s[SPAN]
+                rest = s[UB] - columns.costs[state.spans[level, 0, i]] - state.bounds[level, 1, i]
+                floor = state.bounds[level, 0, i]
+                level = ask(columns, lists, state, level, 0, rest, floor, GOT_LOW)
                 continue
-            open_node(columns, lists, state, level)
-            state.shared[NODES] += 1
-            s[PHASE] = NEXT
-        elif phase == NEXT:
-            if not choose(columns, state, level):
-                answer = s[UB] if s[UB] < s[BUDGET] else max(s[BOUND], s[BUDGET])
-                if level == 0:
-                    return answer
-                remember(state, level, s[DEPTH], s[MODE], answer, s[UB] < s[BUDGET])
-                if s[MODE] == 0:
-                    archive(state, level, s[DEPTH], answer)
-                level -= 1
-                continue
-            state.shared[CUTS] += 1
-            c = state.spans[level, 0, s[SPAN]]
-            budget = s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
-            level = ask(columns, lists, state, level, 0, budget, 0, GOT_LOW)
-        elif phase == GOT_LOW:
+            if level == 0:
+                return
+            answer = s[UB] if s[UB] < s[BUDGET] else max(s[BOUND], s[BUDGET])
+            keep(state, level, answer, s[UB] < s[BUDGET])
+            level -= 1
+            continue
+        i = s[SPAN]
+        least_low, least_high = state.bounds[level, 0, i], state.bounds[level, 1, i]
+        rest = s[UB] - columns.costs[state.spans[level, 0, i]]
+        if phase == GOT_LOW:
             s[LOW] = answer
-            c = state.spans[level, 0, s[SPAN]]
-            budget = s[UB] - columns.costs[c] - state.bounds[level, 0, s[SPAN]]
-            if (
-                answer >= s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
-                and s[CUT] - state.spans[level, 1, s[SPAN]] < 2
-            ):
-                s[BOUND] = min(
-                    s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c]
-                )
-                divide(state, level, answer, 0)
-                s[PHASE] = NEXT
+            if answer < rest - least_high or s[CUT] - state.spans[level, 1, i] > 1:
+                rest -= least_low
+                level = ask(columns, lists, state, level, 1, rest, least_high, GOT_HIGH)
                 continue
-            level = ask(columns, lists, state, level, 1, budget, 0, GOT_HIGH)
+            s[HIGH] = 0
+            value = answer + least_high
         elif phase == GOT_HIGH:
             s[HIGH] = answer
-            c = state.spans[level, 0, s[SPAN]]
-            value = (
-                max(s[LOW], state.bounds[level, 0, s[SPAN]])
-                + max(answer, state.bounds[level, 1, s[SPAN]])
-                + columns.costs[c]
-            )
-            s[PHASE] = NEXT
-            if value < s[UB] and s[MODE] == 1:
-                # Without the least amount this cut would do; what does it cost with it?
-                if large_enough(columns, lists, level, c, s[CUT]):
-                    level = ask(
-                        columns,
-                        lists,
-                        state,
-                        level,
-                        0,
-                        s[UB] - columns.costs[c] - s[HIGH],
-                        1,
-                        GOT_LIMITED_LOW,
-                    )
+            value = max(s[LOW], least_low) + max(answer, least_high)
+            if value < rest and s[MODE] == 1:
+                # Without the least amounts this cut would do; what does it cost with them?
+                value = INFINITY
+                if large_enough(columns, lists, level, state.spans[level, 0, i], s[CUT]):
+                    rest -= s[HIGH]
+                    level = ask(columns, lists, state, level, 0, rest, s[LOW], GOT_LIMITED_LOW)
                     continue
-            elif value < s[UB]:
-                better(lists, state, level, value, s[LOW], answer)
-                divide(state, level, s[LOW], s[HIGH])
-                continue
-            else:
-                s[BOUND] = min(s[BOUND], value)
-            divide(state, level, s[LOW], s[HIGH])
+            elif value < rest:
+                better(state, level, s[UB] - rest + value, s[LOW], answer)
         elif phase == GOT_LIMITED_LOW:
-            c = state.spans[level, 0, s[SPAN]]
-            s[PHASE] = NEXT
-            if answer + s[HIGH] + columns.costs[c] < s[UB]:
-                state.bounds[level, 2, s[SPAN]] = answer
-                level = ask(
-                    columns,
-                    lists,
-                    state,
-                    level,
-                    1,
-                    s[UB] - columns.costs[c] - answer,
-                    1,
-                    GOT_LIMITED_HIGH,
-                )
+            value = answer + s[HIGH]
+            if value < rest:
+                state.bounds[level, 2, i] = answer
+                rest -= answer
+                level = ask(columns, lists, state, level, 1, rest, s[HIGH], GOT_LIMITED_HIGH)
                 continue
-            s[BOUND] = min(s[BOUND], answer + s[HIGH] + columns.costs[c])
-            divide(state, level, s[LOW], s[HIGH])
         else:
-            c = state.spans[level, 0, s[SPAN]]
-            low = state.bounds[level, 2, s[SPAN]]
-            s[PHASE] = NEXT
-            value = low + answer + columns.costs[c]
-            if value < s[UB]:
-                better(lists, state, level, value, low, answer)
-            else:
-                s[BOUND] = min(s[BOUND], value)
-            divide(state, level, s[LOW], s[HIGH])
+            low = state.bounds[level, 2, i]
+            value = low + answer
+            if value < rest:
+                better(state, level, s[UB] - rest + value, low, answer)
+        if value >= rest:
+            s[BOUND] = min(s[BOUND], s[UB] - rest + value)
+        divide(state, level, s[LOW], s[HIGH])

@@ -12,14 +12,15 @@ import numpy as np
 from milp_trees.compiling.kernels import kernel
 from milp_trees.compiling.vectors import call
 from milp_trees.engines.sorted import passes
-from milp_trees.engines.sorted.nodes import INFINITY, leaf_value
+from milp_trees.engines.sorted.nodes import INFINITY, allowed_cuts, leaf_value
 
 
 class Work(NamedTuple):
     """Scratch arrays of `depth_two`.
 
-    `address` is that of the pass over a column (`passes.compiled`), and `args` is its table of
-    arguments.
+    `address` holds those of the passes over a column (`passes.compiled`) without and with the least
+    amounts, and `args` is their table of arguments. `low` and `high` hold the values of the sides
+    of the picked cuts: the best tree of depth one, the same with the least amounts, and one leaf.
     """
 
     position: np.ndarray
@@ -28,7 +29,9 @@ class Work(NamedTuple):
     Y: np.ndarray
     A: np.ndarray
     cuts: np.ndarray
+    least: np.ndarray
     C: np.ndarray
+    counts: np.ndarray
     sums: np.ndarray
     store: np.ndarray
     out: np.ndarray
@@ -65,35 +68,36 @@ def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> No
                     values, to = columns.values[v], work.W[j, v]
                     for k in range(m):
                         to[k] = values[rows[k]]
-            if limited or columns.values.shape[0] > 1:
-                to = work.A[j]
+            for a in range(columns.amounts.shape[0] if limited else 0):
+                amounts, to = columns.amounts[a], work.A[j, a]
                 for k in range(m):
-                    to[k] = columns.amounts[rows[k]]
+                    to[k] = amounts[rows[k]]
 
 
 @kernel(nogil=True)
 def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None:
     """Positions of all rows in column c, in the order of every column, and prefix sums of column c.
 
-    The sums are over its first runs: cost of the first action, amounts, values.
+    The sums are over its first runs: cost of the first action, values, amounts.
     """
     m = lists.size[level]
     rows, ends, position = lists.rows[level, c], lists.ends[level, c], work.position
-    V = columns.values.shape[0]
+    V, A = columns.values.shape[0], columns.amounts.shape[0]
     kind = position.dtype.type
     k = 0
-    sums = np.zeros(V + 2, dtype=np.int64)
+    sums = np.zeros(1 + V + A, dtype=np.int64)
     for g in range(lists.runs[level, c]):
         while k < ends[g]:
             r = rows[k]
             position[r] = kind(g)
             sums[0] += columns.first[r]
-            sums[1] += columns.amounts[r]
             for v in range(V):
-                sums[2 + v] += columns.values[v, r]
+                sums[1 + v] += columns.values[v, r]
+            for a in range(A):
+                sums[1 + V + a] += columns.amounts[a, r]
             k += 1
-        for v in range(V + 2):
-            work.prefix[v, g] = sums[v]
+        for i in range(1 + V + A):
+            work.prefix[i, g] = sums[i]
     for j in range(lists.runs.shape[1]):
         if lists.runs[level, j] > 1:
             order, to = lists.rows[level, j], work.P[j]
@@ -107,37 +111,40 @@ def evaluate(
 ) -> None:
     """Best trees of depth one on both sides of the cuts `picked[:n]` of column c.
 
-    Their values are `low[0]` and `high[0]` without, `low[1]` and `high[1]` with the least amount
-    per leaf.
+    Their values are written to `low` and `high` of the work space.
     """
     last = lists.runs[level, c] - 1
-    V = columns.values.shape[0]
+    V, A = columns.values.shape[0], columns.amounts.shape[0] if limited else 0
     lanes = work.cuts.shape[0]
     kind = work.cuts.dtype.type
-    least = np.int64(columns.least if limited else 0)
     top = kind(np.int64(1) << (8 * work.cuts.itemsize - 2))
     for i in range(lanes):
         g = work.picked[min(i, n - 1)]
         work.cuts[i] = kind(g)
-        work.C[i] = kind(work.prefix[1, g])
-        work.C[lanes + i] = kind(work.prefix[1, last] - work.prefix[1, g])
+        for a in range(A):
+            amount = work.prefix[1 + V + a, g]
+            work.C[a * lanes + i] = kind(amount)
+            work.C[(A + a) * lanes + i] = kind(work.prefix[1 + V + a, last] - amount)
         low, high = 0, 0
         for v in range(V):
-            here, rest = work.prefix[2 + v, g], work.prefix[2 + v, last] - work.prefix[2 + v, g]
+            here, rest = work.prefix[1 + v, g], work.prefix[1 + v, last] - work.prefix[1 + v, g]
             low, high = min(low, here), min(high, rest)
             if V > 1:
                 work.sums[(V + v) * lanes + i] = kind(here)
                 work.sums[(2 * V + v) * lanes + i] = kind(rest)
         first = work.prefix[0, g]
-        work.low[0, i] = columns.leaf + first + columns.unit * low
-        work.high[0, i] = columns.leaf + work.prefix[0, last] - first + columns.unit * high
         # The search only asks for cuts whose sides are large enough to be leaves.
-        work.low[1, i], work.high[1, i] = work.low[0, i], work.high[0, i]
-    args = work.args
-    args[passes.LEAST], args[passes.SIDES], args[passes.CUTS] = least, _at(work.C), _at(work.cuts)
-    args[passes.N_VALUES], args[passes.WIDTH] = V, work.W.shape[2]
+        work.low[:, i] = columns.leaf + first + columns.unit * low
+        work.high[:, i] = columns.leaf + work.prefix[0, last] - first + columns.unit * high
+    args, address = work.args, work.address[1 if limited else 0]
+    args[passes.LEAST], args[passes.SIDES], args[passes.CUTS] = (
+        _at(work.least),
+        _at(work.C),
+        _at(work.cuts),
+    )
+    args[passes.N_VALUES], args[passes.WIDTH], args[passes.N_AMOUNTS] = V, work.W.shape[2], A
     args[passes.SUMS], args[passes.STORE] = _at(work.sums), _at(work.store)
-    args[passes.OUT] = _at(work.out)
+    args[passes.OUT], args[passes.COUNTS] = _at(work.out), _at(work.counts)
     fresh = True
     for q in range(len(columns.by_cost)):
         j = columns.by_cost[q]
@@ -149,7 +156,7 @@ def evaluate(
             args[passes.POSITIONS], args[passes.VALUES] = _at(work.P[j]), _at(work.W[j])
             args[passes.LABELS], args[passes.AMOUNTS] = _at(work.Y[j]), _at(work.A[j])
             args[passes.ENDS], args[passes.RUNS] = _at(lists.ends[level, j]), lists.runs[level, j]
-            call(work.address[0], _at(args))
+            call(address, _at(args))
         # Columns of one price are kept together until the next higher price.
         if not fresh and (
             q + 1 == len(columns.by_cost)
@@ -168,32 +175,6 @@ def evaluate(
                         work.high[s, i] = min(
                             work.high[s, i], base[1] + columns.unit * np.int64(high)
                         )
-
-
-@kernel(nogil=True)
-def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
-    """First and last cut of a column whose both sides have the least amount."""
-    last = lists.runs[level, c] - 2
-    if not limited:
-        return 0, last
-    rows, ends = lists.rows[level, c], lists.ends[level, c]
-    first, count, k = 0, 0, 0
-    while first <= last:
-        while k < ends[first]:
-            count += columns.amounts[rows[k]]
-            k += 1
-        if count >= columns.least:
-            break
-        first += 1
-    count, k = 0, lists.size[level]
-    while last >= first:
-        while k > ends[last]:
-            k -= 1
-            count += columns.amounts[rows[k]]
-        if count >= columns.least:
-            break
-        last -= 1
-    return first, last
 
 
 @kernel(nogil=True)
@@ -217,6 +198,57 @@ def pick(work: Any, n_open: int, lanes: int) -> Any:
     return n
 
 
+@kernel
+def together(low: Any, high: Any, low_leaf: Any, high_leaf: Any, three: bool) -> Any:
+    """What both sides of a cut cost, if at most three leaves are allowed only one of them split."""
+    return min(low + high_leaf, low_leaf + high) if three else low + high
+
+
+@kernel
+def note_three(work: Any, s: int, i: int, found: Any) -> None:
+    """The sides of a tree of three leaves, of which the cheaper way to split only one is taken."""
+    if work.low[s, i] + work.high[2, i] <= work.low[2, i] + work.high[s, i]:
+        found[4], found[5] = work.high[2, i], 2
+    else:
+        found[3], found[5] = work.low[2, i], 1
+
+
+@kernel(nogil=True)
+def divide_spans(columns: Any, work: Any, c: int, n_open: int, ub: int, best: int, three: bool):
+    """Divide the open spans of a column at their picked cuts; drop those of no better tree.
+
+    Returns how many there are then, and the least of `best` and of the bounds of those dropped.
+    """
+    quota, kept, i = work.spans[2], 0, 0
+    for s in range(n_open):
+        left, end = work.spans[0, s], work.spans[1, s]
+        low, low_leaf = work.bounds[0, s], work.bounds[2, s]
+        for t in range(quota[s] + 1):
+            right, high, high_leaf = end, work.bounds[1, s], work.bounds[3, s]
+            if t < quota[s]:
+                right = work.picked[i]
+                high = max(high, work.high[0, i])
+                high_leaf = max(high_leaf, work.high[2, i])
+            if right - left > 1:
+                value = together(low, high, low_leaf, high_leaf, three) + columns.costs[c]
+                if value < ub:
+                    work.spans[3, kept], work.spans[4, kept] = left, right
+                    work.bounds[4, kept], work.bounds[5, kept] = low, high
+                    work.bounds[6, kept], work.bounds[7, kept] = low_leaf, high_leaf
+                    kept += 1
+                else:
+                    best = min(best, value)
+            if t < quota[s]:
+                left, low = right, max(low, work.low[0, i])
+                low_leaf = max(low_leaf, work.low[2, i])
+                i += 1
+    for s in range(kept):
+        work.spans[0, s], work.spans[1, s] = work.spans[3, s], work.spans[4, s]
+        for k in range(4):
+            work.bounds[k, s] = work.bounds[4 + k, s]
+    return kept, best
+
+
 @kernel(nogil=True)
 def depth_two(
     columns: Any,
@@ -224,7 +256,9 @@ def depth_two(
     work: Any,
     level: int,
     budget: int,
+    floor: int,
     limited: bool,
+    three: bool,
     known: Any,
     hint: int,
     stop: Any,
@@ -232,11 +266,13 @@ def depth_two(
 ) -> Any:
     """The best tree of depth two if it costs less than `budget`, else a bound that is no less.
 
-    Between two evaluated cuts a < b of a column every tree costs at least low(a) + high(b): the low
-    side has more rows than at a, the high side more than at b, and a tree on more rows never costs
-    less. With a least amount per leaf that is wrong (rows may be what makes a leaf possible), so
-    bounds come from trees without it. `known[c]` holds a lower bound of every column and gets a
-    better one; `found` gets column and cut.
+    It has at most three leaves if `three`. Between two evaluated cuts a < b of a column every tree
+    costs at least low(a) + high(b): the low side has more rows than at a, the high side more than
+    at b, and a tree on more rows never costs less. With least amounts per leaf that is wrong (rows
+    may be what makes a leaf possible), so bounds come from trees without them. No tree costs less
+    than `floor`. `known[c]` holds a lower bound of every column and gets a better one. `found` gets
+    column and cut, after the hint the values of both sides, and the number of leaves of the low one
+    (0: no limit).
     """
     p = lists.runs.shape[1]
     ub = budget
@@ -244,15 +280,10 @@ def depth_two(
     leaf = leaf_value(columns, lists, level)
     bound = leaf
     ub = min(ub, leaf)
+    if ub <= floor:
+        return ub if ub < budget else floor
     gather(columns, lists, work, level, limited)
     lanes = work.cuts.shape[0]
-    a, b, quota, la, hb = (
-        work.spans[0],
-        work.spans[1],
-        work.spans[2],
-        work.bounds[0],
-        work.bounds[1],
-    )
     s1 = 1 if limited else 0
     for q in range(p):
         # The column that was best on the last such node first.
@@ -270,46 +301,26 @@ def depth_two(
         n_open = 0
         if first <= last:
             root_column(columns, lists, work, level, c)
-            a[0], b[0], la[0], hb[0], n_open = first - 1, last + 1, columns.leaf, columns.leaf, 1
+            work.spans[0, 0], work.spans[1, 0], n_open = first - 1, last + 1, 1
+            work.bounds[:4, 0] = columns.leaf
         while n_open:
             if stop[0]:
                 return ub
             n = pick(work, np.int64(n_open), np.int64(lanes))
             evaluate(columns, lists, work, level, c, n, limited)
             for i in range(n):
-                value = work.low[s1, i] + work.high[s1, i] + columns.costs[c]
+                value = columns.costs[c] + together(
+                    work.low[s1, i], work.high[s1, i], work.low[2, i], work.high[2, i], three
+                )
                 best = min(best, value)
                 if value < ub:
                     ub, found[0], found[1] = value, c, work.picked[i]
-            # Spans are divided at the cuts; those that cannot hold a better tree are dropped.
-            kept, i = 0, 0
-            pieces = work.spans[3:], work.bounds[2:]
-            for s in range(n_open):
-                left, low = a[s], la[s]
-                for t in range(quota[s] + 1):
-                    right, high = (
-                        (work.picked[i], work.high[0, i]) if t < quota[s] else (b[s], hb[s])
-                    )
-                    high = max(high, hb[s])
-                    if right - left > 1:
-                        value = low + high + columns.costs[c]
-                        if value < ub:
-                            pieces[0][0, kept], pieces[0][1, kept] = left, right
-                            pieces[1][0, kept], pieces[1][1, kept] = low, high
-                            kept += 1
-                        else:
-                            best = min(best, value)
-                    if t < quota[s]:
-                        left, low = right, max(low, work.low[0, i])
-                        i += 1
-            n_open = kept
-            for s in range(kept):
-                a[s], b[s], la[s], hb[s] = (
-                    pieces[0][0, s],
-                    pieces[0][1, s],
-                    pieces[1][0, s],
-                    pieces[1][1, s],
-                )
+                    found[3], found[4], found[5] = work.low[s1, i], work.high[s1, i], 0
+                    if three:
+                        note_three(work, s1, i, found)
+            if ub <= floor:
+                return ub if ub < budget else floor
+            n_open, best = divide_spans(columns, work, c, n_open, ub, best, three)
         known[c] = max(known[c], best)
         bound = min(bound, known[c])
     return ub if ub < budget else max(bound, budget)

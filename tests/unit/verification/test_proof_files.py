@@ -120,12 +120,14 @@ def test_methods_without_proofs_are_refused_before_they_run(tmp_path):
     [
         (mt.Trees(2), "dp, dp-sorted, lagrangian, state-flow@SOLVER."),
         (mt.Trees(4), "dp, lagrangian, state-flow@SOLVER."),
-        (mt.Trees(3, max_leaf_nodes=4), "dp, lagrangian."),
+        (mt.Trees(3, max_leaf_nodes=4), "dp, dp-sorted, lagrangian."),
+        (mt.Trees(None, max_leaf_nodes=4), "dp, dp-sorted."),
+        (mt.Trees(4, max_leaf_nodes=5), "dp, lagrangian."),
         (mt.RuleLists(mt.Antecedents(max_literals=1), max_length=2), "corels, dp-lists."),
     ],
 )
 def test_only_methods_that_prove_such_answers_are_named(tmp_path, space, named):
-    """near-best proves counts, and dp-sorted no tree of four levels: what is named must prove."""
+    """near-best proves counts, and dp-sorted only small trees: what is named must prove."""
     data = mt.load("planted:rows=40,tests=4,depth=2")
     problem = mt.Problem(data, mt.Accuracy(), space)
     plain = "enumerate-lists" if space.name == "rule-lists" else "cart"
