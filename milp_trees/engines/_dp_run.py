@@ -22,7 +22,7 @@ from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.engines.dynamic.arrays import Instance
-    from milp_trees.engines.dynamic.runs import Outcome
+    from milp_trees.engines.dynamic.shared import Outcome
 
 #: Bytes of the table when the caller gives no memory limit.
 _TABLE_BYTES = 2**30
@@ -149,12 +149,12 @@ class Run:
         memory = (
             _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19
         )  # half of what is allowed
-        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(
-            upper=upper, watch=self.watch
-        )
+        threads = max(1, self.limits.threads)
+        run = Search(inst, method, order, threads, memory, report, method.deepening)
+        return run.solve(upper=upper, watch=self.watch)
 
     def fronts(self) -> None:
-        from milp_trees.engines.sizes.fronts import solve_sizes
+        from milp_trees.engines.sizes.turns import solve_sizes
 
         def progress(values: Any) -> None:
             found = [Z for Z in values if Z is not None]

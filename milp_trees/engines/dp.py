@@ -16,6 +16,7 @@ A run that is stopped keeps its tree and a valid bound. All arithmetic is in int
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -29,6 +30,7 @@ from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
+from milp_trees.methods.work import Sizes
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, Status
@@ -37,6 +39,13 @@ from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
+
+
+#: Seconds per row and combination of tests along a path, and how many times as long trees of every
+#: number of leaves take.
+PACE, FRONTS = 5e-13, 20
+#: Largest size of the sums for all pairs of tests where thresholds are open.
+OPEN_BYTES = 2**28
 
 
 @register
@@ -95,6 +104,12 @@ class DynamicProgramme(Options, Method):
             return "dp:lookahead takes no largest number of leaves; dp without it does."
         return self._too_large(problem, view)
 
+    def expected_seconds(self, sizes: Sizes) -> float:
+        if _bytes_of_pairs(sizes.tests, sizes.actions) > OPEN_BYTES:
+            return math.inf
+        pairs = sizes.rows * max(1, sizes.actions - 1) * float(sizes.tests) ** sizes.depth
+        return PACE * pairs * (FRONTS if sizes.few_leaves else 1) if self.exact else 0.0
+
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
         """The sentence that pair sums, costs or the depth are too large, or None.
 
@@ -103,9 +118,9 @@ class DynamicProgramme(Options, Method):
         from milp_trees.engines.dynamic.arrays import MOST_BYTES, UNLIMITED, surely_fits
 
         space = problem.trees
-        sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
+        sums = _bytes_of_pairs(view.n_features, view.n_actions)
         if (
-            view.ranked is not None and 2 * sums > MOST_BYTES
+            view.ranked is not None and sums > MOST_BYTES
         ):  # all thresholds are different: presolve drops none, and would make them a matrix
             return f"dp keeps sums for all pairs of tests; {view.n_features} tests are too many. Use dp-sorted, or fewer thresholds."
         if surely_fits(view) and (space.max_depth or 0) < UNLIMITED:
@@ -168,6 +183,11 @@ class DynamicProgramme(Options, Method):
             from milp_trees.engines.proving.trees import prove_trees as prove
         Z = view.objective(result.predictor)
         return prove(view, problem.presolved_view(), space, Z, Watch(limits))
+
+
+def _bytes_of_pairs(tests: int, actions: int) -> int:
+    """Bytes of the sums for all pairs of tests."""
+    return 6 * (actions + 1) * (tests + 32) ** 2
 
 
 def solve_view(

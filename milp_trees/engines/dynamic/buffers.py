@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.engines.dynamic import pair_layout as at
-from milp_trees.engines.dynamic.arrays import (
-    UNLIMITED,
-    Instance,
-)
+from milp_trees.engines.dynamic.arrays import UNLIMITED, Instance
 from milp_trees.engines.dynamic.contexts import Context, Rows
 from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
@@ -25,6 +22,8 @@ from milp_trees.engines.dynamic.pair_counts import (
 )
 from milp_trees.engines.dynamic.switches import Switches
 
+#: The largest depth that is searched before all depths are.
+DEEPEST = 40
 #: Entries of the smallest table. A large one that is touched at random costs page faults worth more
 #: than a small search.
 _SMALLEST = 2**13
@@ -66,9 +65,10 @@ def stack_of(
     levels : int
         Number of levels (`most_levels`).
     board : dict
-        The arrays `stop` and `shared_best`, common to all stacks of a run.
+        The arrays `stop`, `shared_best` and `root_free`, common to all stacks of a run.
     shared : Context, optional
-        The stack of another thread, with which bounds of the root tests are shared.
+        The stack of another thread in the same pass, with which bounds of the root tests are
+        shared.
 
     Returns
     -------
@@ -82,15 +82,15 @@ def stack_of(
         "key": (2,),
         "order": (F,),
         "bound": (F,),
+        "free_bound": (F,),
         "hashes": (F, 4),
         "side": (2, W),
         "total": (U + 1,),
     }
     parts = Rows(LEVEL, levels, shapes, number=np.arange(levels))
-    roots = {"root_bound": (F,), "busy": (F,)} if shared is None else {}
-    root: dict[str, Any] = (
-        {} if shared is None else {"root_bound": shared.root_bound, "busy": shared.busy}
-    )
+    names = ("root_bound", "busy")
+    roots = dict.fromkeys(names, (F,)) if shared is None else {}
+    root = {} if shared is None else {name: getattr(shared, name) for name in names}
     return Context(
         STACK,
         roots,
@@ -151,7 +151,7 @@ def work_of(
     V, M, n, G = data.n_values, data.n_masses, max(1, inst.n_rows), data.n_counted
     U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
     words, weighted_rows = (n + 63) // 64, n if by_row else 1
-    depths = 5 if depth == UNLIMITED and not sizes else depth + 1
+    depths = DEEPEST + 2 if depth == UNLIMITED and not sizes else depth + 1
     pairs, weighted = bits // 8 * U * at.pair_rows(F) * S, (U, weighted_rows, S)
     shapes = {
         "P": (pairs,),

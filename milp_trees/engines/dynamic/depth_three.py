@@ -35,7 +35,7 @@ def depth_three(data, work, table, stack, level):
         if work.per_test:
             floor = similar_per_test(work, kept, bits, data.heavy, subsets_only, F, bound)
         else:
-            floor = similar(work, kept, bits, data.heavy, subsets_only)
+            floor = similar(work, kept, bits, data.heavy, subsets_only, np.int64(0))
         if floor > budget:
             work.similar += 1
             return floor, False, np.int64(-1)

@@ -2,7 +2,7 @@
 
 A set is asked for with a budget: the answer is its optimum if that is at most the budget, else a
 lower bound above it. The search returns to its caller, and goes on when called again, when a flag
-is raised, when the table should grow, and when the root has a better tree.
+is raised, when the table should grow, when the root has a better tree, and after some nodes.
 
 What a side must cost at least is taken from the budget of the other side (`sibling`); its depth-two
 optimum bounds that too, by look-ahead.
@@ -20,18 +20,21 @@ from milp_trees.engines.dynamic.entering import (
     FIRST_BACK,
     NEXT,
     SECOND_BACK,
+    alike,
     answer,
     bound_of,
-    code,
+    carries,
+    cost_deeper,
     enter,
+    keep,
 )
 from milp_trees.engines.dynamic.layouts import data_at, level_of, stack_at, table_at, work_at
-from milp_trees.engines.dynamic.memory import archive_level, archive_set, store
+from milp_trees.engines.dynamic.memory import archive_level, archive_set
 from milp_trees.engines.dynamic.nodes import large_enough, sums
 from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, copy, subtract
 
 #: Why the search returned.
-DONE, STOPPED, NEEDS_ROOM, IMPROVED = range(4)
+DONE, STOPPED, NEEDS_ROOM, IMPROVED, PAUSED = range(5)
 
 
 @kernel(allocates=False)
@@ -100,18 +103,26 @@ def _try(data, work, table, stack, level, f):
     n = children(level.bits, data.tests[f], left, right)
     level.current = f
     if n == 0 or n == level.size or not _both_large(data, work, stack, level, right):
-        return _settle(stack, level, np.int64(INFINITY))
+        return _settle(data, work, stack, level, np.int64(INFINITY), np.int64(INFINITY))
     h = level.hashes[f]
-    left_exact, a = bound_of(data, work, table, left, h[0], h[1], depth, allowed)
-    right_exact, b = bound_of(data, work, table, right, h[2], h[3], depth, allowed)
+    left_exact, a, a_free = bound_of(data, work, table, h[0], h[1], depth, allowed)
+    right_exact, b, b_free = bound_of(data, work, table, h[2], h[3], depth, allowed)
     goal = _goal_of(stack, level)
-    low = a + b + data.split[f]
+    low, free = a + b + data.split[f], a_free + b_free + data.split[f]
     if left_exact and right_exact:
         _offer(stack, level, low, f)
-        return _settle(stack, level, low)
+        return _settle(data, work, stack, level, low, free)
+    if low < goal and work.similarity and allowed < 0:
+        if not left_exact:
+            a = alike(data, work, depth, left, a)
+        if not right_exact:
+            b = alike(data, work, depth, right, b)
+        low = a + b + data.split[f]
+        if low >= goal:
+            work.similar += 1
     if low >= goal:
         work.siblings += 1
-        return _settle(stack, level, low)
+        return _settle(data, work, stack, level, low, free)
     # Where splits are free the larger side exhausts the budget sooner; where they cost, the smaller
     # one is settled by its depth-two tree.
     larger = (work.larger_first != 0) == (data.leaf + data.least_split == 0)
@@ -120,9 +131,11 @@ def _try(data, work, table, stack, level, f):
         first = 1 if left_exact else 0
     level.first_side = first
     level.other_bound, level.other_exact = (b, right_exact) if first == 0 else (a, left_exact)
+    level.other_free = b_free if first == 0 else a_free
     level.phase = FIRST_BACK
     other = level.other_bound if work.sibling or level.other_exact else data.leaf
-    return _push(stack, level, first, depth, allowed, goal - 1 - data.split[f] - other)
+    budget = goal - 1 - data.split[f] - other
+    return _push(stack, level, first, depth, allowed, budget, a if first == 0 else b)
 
 
 @kernel(allocates=False)
@@ -135,23 +148,33 @@ def _both_large(data, work, stack, level, right):
 
 
 @kernel(allocates=False)
-def _push(stack, level, side, depth, allowed, budget):
+def _push(stack, level, side, depth, allowed, budget, lower):
     child, f = level_of(stack, level.number + 1), level.current
-    child.depth, child.budget, child.allowed, child.phase = depth, budget, allowed, ENTER
+    child.lower, child.depth, child.budget, child.allowed, child.phase = (
+        lower,
+        depth,
+        budget,
+        allowed,
+        ENTER,
+    )
     copy(level.side[side], child.bits)
     child.key[0], child.key[1] = level.hashes[f, 2 * side], level.hashes[f, 2 * side + 1]
     stack.level = child.number
 
 
 @kernel(allocates=False)
-def _settle(stack, level, low):
-    """Record a bound on the current root test and go on to the next one."""
+def _settle(data, work, stack, level, low, free):
+    """Record bounds on the current root test and go on to the next one."""
     f = level.current
     level.phase = NEXT
     if level.number > 0:
         level.bound[f] = max(level.bound[f], low)
+        level.free_bound[f] = max(level.free_bound[f], free)
     else:
         stack.root_bound[f] = max(stack.root_bound[f], low)
+        if carries(data, work, level.allowed):
+            free = max(free, min(stack.root_bound[f], cost_deeper(data, level)))
+        stack.root_free[f] = max(stack.root_free[f], free)
         atomic_add(stack.busy.ctypes.data + 8 * f, -1)
 
 
@@ -167,31 +190,38 @@ def _offer(stack, level, value, f):
 def _back(data, work, stack, level):
     """A side has been answered: try the other one, or settle the root test."""
     f, value, exact = level.current, stack.returned, stack.exact != 0
-    cost = data.split[f]
+    cost, free = data.split[f], stack.returned_free
     if level.phase == SECOND_BACK:
         total = level.first_value + value + cost
         if exact:
             _offer(stack, level, total, f)
-        _settle(stack, level, total)
+        _settle(data, work, stack, level, total, level.first_free + free + cost)
         return
-    total = value + level.other_bound + cost
+    total, whole = value + level.other_bound + cost, free + level.other_free + cost
     if not exact:
-        _settle(stack, level, total)
+        _settle(data, work, stack, level, total, whole)
         return
     if level.other_exact:
         _offer(stack, level, total, f)
-        _settle(stack, level, total)
+        _settle(data, work, stack, level, total, whole)
         return
     goal = _goal_of(stack, level)
     if total >= goal:
         work.siblings += 1
-        _settle(stack, level, total)
+        _settle(data, work, stack, level, total, whole)
         return
-    level.first_value = value
-    level.phase = SECOND_BACK
+    side = 1 - level.first_side
     depth = level.depth if level.depth == UNLIMITED else level.depth - 1
     allowed = level.allowed - level.position if level.allowed >= 0 else np.int64(-1)
-    _push(stack, level, 1 - level.first_side, depth, allowed, goal - 1 - cost - value)
+    lower = level.other_bound
+    if work.similarity and allowed < 0:
+        lower = alike(data, work, depth, level.side[side], lower)
+        if value + lower + cost >= goal:
+            work.similar += 1
+            _settle(data, work, stack, level, value + lower + cost, whole)
+            return
+    level.first_value, level.first_free, level.phase = value, free, SECOND_BACK
+    _push(stack, level, side, depth, allowed, goal - 1 - cost - value, lower)
 
 
 @kernel(allocates=False)
@@ -200,19 +230,19 @@ def _close(data, work, table, stack, level):
     F = data.n_tests
     best, budget, test = level.best, level.budget, level.test
     exact = best <= budget
-    value = best
-    if not exact:
-        if level.allowed < 0:
-            for f in range(F):
-                value = min(value, level.bound[f])
-        else:
-            value = budget + 1
-        value = max(value, budget + 1)
-    if work.cache:
-        store(table, level.key[0], level.key[1], code(level), value, exact, test)
+    value, free = budget + 1, level.free
+    if level.allowed < 0:
+        low, deeper = best, cost_deeper(data, level)
+        value = best
+        for f in range(F):
+            value = min(value, level.bound[f])
+            low = min(low, max(level.free_bound[f], min(level.bound[f], deeper)))
+        free = max(free, low)
+    value = best if exact else max(value, free, budget + 1)
+    keep(data, work, table, level, value, exact, test, free)
     if work.similarity and level.allowed < 0:
         archive_set(work, archive_level(work, level.depth), level.bits, value, level.bound, F)
-    answer(stack, value, exact, test)
+    answer(stack, value, exact, test, free)
 
 
 @kernel(nogil=True, allocates=False)
@@ -237,7 +267,12 @@ def run(data_address, work_address, table_address, stack_address, best_first, bo
         if level.phase == ENTER:
             if not bounded and table.used[0] > table.room:
                 return NEEDS_ROOM
+            if 0 < stack.until <= work.nodes:
+                return PAUSED
             if enter(data, work, table, stack, level) and not stack.stop[0]:
+                if level.number == 0:
+                    for f in range(F):
+                        stack.root_free[f] = max(stack.root_free[f], stack.returned_free)
                 stack.level -= 1
         elif level.phase == NEXT:
             if level.number == 0 and base == 0 and level.best < stack.reported:
@@ -248,7 +283,7 @@ def run(data_address, work_address, table_address, stack_address, best_first, bo
             if f >= 0:
                 _try(data, work, table, stack, level, f)
             elif level.number == 0:
-                answer(stack, level.best, True, level.test)
+                answer(stack, level.best, True, level.test, np.int64(0))
                 stack.level = -1
             else:
                 _close(data, work, table, stack, level)

@@ -21,7 +21,7 @@ from milp_trees.engines.dynamic.layouts import (
     tree_at,
     work_at,
 )
-from milp_trees.engines.dynamic.memory import look_up
+from milp_trees.engines.dynamic.memory import look_up, look_up_free
 from milp_trees.engines.dynamic.nodes import best_one, best_two, hash_children
 from milp_trees.engines.dynamic.words import children, copy, count
 
@@ -31,32 +31,37 @@ UNKNOWN, _UNSOLVED = -3, -2
 
 @kernel(allocates=False)
 def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
-    """(root test, value) of an optimal tree of a set that costs at most `most`.
+    """(root test, value, depth) of an optimal tree of a set that costs at most `most`.
 
     The test is -1 for a leaf, _UNSOLVED if level 1 of the stack says what must be solved first.
     """
     if tree.solved:
         tree.solved = 0
-        return stack.returned_test, stack.returned
+        return stack.returned_test, stack.returned, depth
     if depth == 0:
-        return np.int64(-1), most
+        return np.int64(-1), most, depth
     if depth == 1:
         value, test = best_one(data, bits, work.sides[0], work.sides[1], work.total)
-        return test, value
+        return test, value, depth
+    if depth > 2 and allowed < 0:
+        value, needs, test = look_up_free(table, key[0], key[1])
+        if needs <= depth:  # its sides are known for the depth at which it was found
+            return test, value, needs
     known, value, exact, test = look_up(
         table, key[0], key[1], depth | (allowed + 1) << 6 if depth > 2 else depth
     )
     if known and exact:
-        return test, value
+        return test, value, depth
     if depth == 2:
         value, test = best_two(data, work, bits)
-        return test, value
+        return test, value, depth
     stack.base = stack.level = 1
     level = level_of(stack, 1)
     level.depth, level.budget, level.allowed, level.phase = depth, most, allowed, 0
+    level.lower = 0
     copy(bits, level.bits)
     copy(key, level.key)
-    return np.int64(_UNSOLVED), most
+    return np.int64(_UNSOLVED), most, depth
 
 
 @kernel(allocates=False)
@@ -109,7 +114,7 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
         depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
         test, value = tree.root_test, tree.root_value
         if tree.written > 0 or test == UNKNOWN:
-            test, value = _root_test(
+            test, value, depth = _root_test(
                 data, work, table, stack, tree, node, key, depth, allowed, most
             )
             if test == _UNSOLVED:

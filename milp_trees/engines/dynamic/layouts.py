@@ -48,7 +48,8 @@ WORK = ContextType(
     "Work",
     fields(
         "cache:fixed cache_two:fixed similarity:fixed per_test:fixed sibling:fixed"
-        " larger_first:fixed gini:fixed look_ahead:fixed smaller_counted:fixed " + COUNTERS + " "
+        " larger_first:fixed gini:fixed look_ahead:fixed smaller_counted:fixed"
+        " free_bounds:fixed " + COUNTERS + " "
         "args:int64:1 kernels:int64:1 rows:int64:1 local:int64:1 X:uint8:2 listed:int64:1"
         " first:int64:1 total:int64:2 sides:uint64:2 hashes:uint64:2 pairs:int64:1 totals:int64:1"
         " test_bits:uint64:2 mask:uint64:1 weighted_16:int16:3 weighted_32:int32:3"
@@ -71,25 +72,29 @@ TABLE = ContextType("Table", fields("room:fixed used:int64:1 slots:uint64:2"))
 #: lower: a bound on all trees; size: number of rows; position: in the order of tests; current: the
 #: test at work; first_side, first_value, other_bound, other_exact: its sides; rung: what the root
 #: test may cost for now. key (2,), hashes (F, 4): of the set and of its children; order (F,);
-#: bound (F,): lower bounds with a given root test; side (2, W): children; total (U + 1,).
+#: bound (F,): lower bounds with a given root test; side (2, W): children; total (U + 1,). Of trees
+#: of any depth: free, free_bound (F,), first_free, other_free, like `lower` and the others.
 LEVEL = ContextType(
     "Level",
     fields(
         "number:fixed depth budget allowed best test lower size phase position current first_side"
-        " first_value other_bound other_exact rung bits:uint64:1 key:uint64:1 order:int64:1"
-        " bound:int64:1 hashes:uint64:2 side:uint64:2 total:int64:1"
+        " first_value other_bound other_exact rung free first_free other_free bits:uint64:1"
+        " key:uint64:1 order:int64:1 bound:int64:1 free_bound:int64:1 hashes:uint64:2"
+        " side:uint64:2 total:int64:1"
     ),
 )
 
 #: levels: address of the first one; level, base: number of the one at work, and of the one that is
-#: to be answered; returned, exact, returned_test: the last answer; reported: value of the last
-#: incumbent that was reported. Shared by the threads of a run: stop (1,), shared_best (1,),
-#: root_bound (F,), busy (F,): a bound for every root test, and whether a thread works on it.
+#: to be answered; returned, exact, returned_test, returned_free: the last answer, with a bound for
+#: trees of any depth; reported: value of the last incumbent that was reported; until: nodes of the
+#: thread at which the search pauses, 0: it does not. Common to all stacks of a run: stop (1,),
+#: shared_best (1,), root_free (F,), a bound for every root test at any depth. Shared by the threads of
+#: a pass: root_bound (F,), busy (F,): the same at its depth, and whether a thread works on it.
 STACK = ContextType(
     "Stack",
     fields(
-        "levels:fixed level base returned exact returned_test reported stop:int64:1"
-        " shared_best:int64:1 root_bound:int64:1 busy:int64:1"
+        "levels:fixed level base returned exact returned_test returned_free reported until stop:int64:1"
+        " shared_best:int64:1 root_bound:int64:1 root_free:int64:1 busy:int64:1"
     ),
 )
 

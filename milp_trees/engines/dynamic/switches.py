@@ -23,6 +23,7 @@ class Switches:
     gini: bool = True
     look_ahead: bool = True
     smaller_counted: bool = True
+    free_bounds: bool = True
 
     def flags(self) -> dict[str, int]:
         """1 where a technique is on."""
@@ -41,6 +42,7 @@ class Options(Switches):
     lookahead: int = 0
     merge_rows: bool = True
     drop_tests: bool = True
+    deepening: bool = True
 
     def __post_init__(self) -> None:
         for name, allowed in (("order", ORDERS), ("ties", TIES)):

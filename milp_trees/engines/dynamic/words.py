@@ -112,6 +112,17 @@ def missing_weight(bits, other, heavy):
 
 
 @kernel(allocates=False)
+def weight_up_to(bits, other, heavy, most):
+    """`missing_weight`, or a smaller sum that is at least `most`."""
+    total = 0
+    for w in range(len(bits)):
+        total += ones(bits[w] & ~other[w]) * heavy[w]
+        if total >= most:
+            break
+    return total
+
+
+@kernel(allocates=False)
 def inside(bits, other):
     """Whether a set lies in another."""
     for w in range(len(bits)):  # noqa: SIM110 (numba compiles loops better)

@@ -141,7 +141,7 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
     """Room for 32 entries: sets are forgotten while they are needed, also when the tree is written
     out.
     """
-    from milp_trees.engines.dynamic import runs
+    from milp_trees.engines.dynamic import runs, shared
     from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.layouts import TABLE
 
@@ -155,12 +155,14 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
             slots=np.zeros((32, 4), dtype=np.uint64),
         )
 
-    monkeypatch.setattr(runs, "table_of", tiny)
-    for name, make in INSTANCES.items():
-        found = DynamicProgramme().run(make())
-        assert found.model_size["entries"] == 32
-        assert found.optimal
-        assert found.objective == wanted[name]
+    monkeypatch.setattr(shared, "table_of", tiny)
+    for turn in (runs.TURN, 0):  # one depth after the other, and all of them in turns
+        monkeypatch.setattr(runs, "TURN", turn)
+        for name, make in INSTANCES.items():
+            found = DynamicProgramme().run(make())
+            assert found.model_size["entries"] == 32
+            assert found.optimal
+            assert found.objective == wanted[name]
 
 
 def test_ctrl_c_ends_a_search_with_its_tree():

@@ -66,8 +66,11 @@ def check(seed, method, threads=1):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_switches_orders_ties_and_threads_agree(block):
+def test_random_switches_orders_ties_and_threads_agree(block, monkeypatch):
+    from milp_trees.engines.dynamic import runs
+
     for seed in range(100 * block, 100 * block + 100):
+        monkeypatch.setattr(runs, "TURN", 8e10 if seed % 2 else 0)
         rng = np.random.default_rng(10_000 + seed)
         on = {name: bool(rng.random() < 0.6) for name in SWITCHES}
         method = DynamicProgramme(
@@ -154,13 +157,19 @@ EFFECTS = {
     "gini": ("five levels", "calls", lambda with_it, without: without > with_it),
     "look_ahead": ("sparse", "nodes", lambda with_it, without: without > 5 * with_it),
     "smaller_counted": ("four levels", "rows_counted", lambda with_it, without: without > with_it),
+    "free_bounds": ("sparse", "nodes", lambda with_it, without: without > with_it),
+    "deepening": ("five levels", "calls", lambda with_it, without: without != with_it),
     "merge_rows": ("four levels", "rows", lambda with_it, without: without > with_it),
     "drop_tests": ("four levels", "tests", lambda with_it, without: without == with_it + 1),
 }
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_each_switch_changes_a_counter_and_not_the_optimum(name):
+def test_each_switch_changes_a_counter_and_not_the_optimum(name, monkeypatch):
+    from milp_trees.engines.dynamic import runs
+
+    if name in ("free_bounds", "deepening"):  # these problems take less than a turn
+        monkeypatch.setattr(runs, "TURN", 0)
     instance, counter, expected = EFFECTS[name]
     on = DynamicProgramme().run(INSTANCES[instance]())
     off = DynamicProgramme(**{name: False}).run(INSTANCES[instance]())
