@@ -35,7 +35,7 @@ from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.engines.list_search.search import ListSearch
+    from milp_trees.engines.list_search.lengths import Lengthening
     from milp_trees.problem import Problem
 
 #: Bytes of the prefixes when the caller gives no memory limit.
@@ -135,11 +135,17 @@ class _Run:
 
         `told` says whether the search has a place in the trace.
         """
+        from milp_trees.engines.list_search.lengths import SHARE, Lengthening
         from milp_trees.engines.list_search.search import ListSearch
 
         memory = MEMORY if self.limits.memory_mb is None else int(self.limits.memory_mb * 2**19)
         least = self.problem.lists.min_samples_rule
-        search = ListSearch(self.view, longest, least, self.method, memory)
+
+        def make(length: int | None, part: int) -> ListSearch:
+            return ListSearch(self.view, length, least, self.method, memory // part)
+
+        # A path has all shorter lists already.
+        search = Lengthening(make, longest, shorter=not isinstance(self.problem.question, BySize))
         search.offer(self.view.objective(self.list))
 
         def between() -> Limit | None:
@@ -147,8 +153,10 @@ class _Run:
                 self.note(search)
             return self.watch.over()
 
+        began, deadline = self.watch.began, self.watch.deadline
+        late = began + (deadline.at - began) / SHARE
         ended, stopped = self.watch.until(
-            lambda: search.run(between, self.limits.nodes, self.watch.deadline)
+            lambda: search.run(between, self.limits.nodes, deadline, late)
         )
         self.limit = ended or stopped
         if told:
@@ -161,11 +169,11 @@ class _Run:
                 )
             self.keep(found)
         self.watch.has_answer(self.list)
-        self.bound = search.bound
+        self.bound = search.bound if self.limit else search.value
         self.counters = search.counters
-        return search.bound
+        return self.bound
 
-    def is_news(self, search: ListSearch) -> bool:
+    def is_news(self, search: Lengthening) -> bool:
         """Whether the search has a better list, or a hundredth of its time has passed."""
         if not self.history:
             return True
@@ -173,12 +181,12 @@ class _Run:
         better = float(self.view.to_value(search.value)) != self.history["incumbent"][-1]
         return better or self.clock.seconds > 1.01 * last + 0.01
 
-    def note(self, search: ListSearch) -> None:
+    def note(self, search: Lengthening) -> None:
         """Add a point to the trace and to the history."""
         to_value, counters = self.view.to_value, search.counters
         value, bound = float(to_value(search.value)), float(to_value(search.bound))
         self.trace.add(self.clock.seconds, value, bound)
-        known = self.list if search.prefixes.best_length < 0 else None
+        known = self.list if search.best_length < 0 else None
         now = {
             "seconds": self.clock.seconds,
             "incumbent": value,
@@ -187,7 +195,7 @@ class _Run:
             "queue": counters["waiting"],
             "map": counters["sets"],
             "longest": counters["longest"],
-            "best_length": int(search.prefixes.best_length) if known is None else known.length,
+            "best_length": search.best_length if known is None else known.length,
         }
         for name, entry in now.items():
             self.history.setdefault(name, []).append(entry)

@@ -10,6 +10,8 @@ import milp_trees as mt
 from milp_trees import Limits
 from milp_trees.by_name import registry
 from milp_trees.engines.list_proofs.emit import list_claims
+from milp_trees.engines.list_search import lengths
+from milp_trees.engines.list_search import search as searching
 from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.check_proof import Instance, Wrong
@@ -88,6 +90,27 @@ def test_claims_prove_the_least_cost_of_all_lists():
             assert followed(problem, claims) == value
         several += len(claims.items) > 2
     assert several > 10
+
+
+def test_an_optimum_that_a_search_for_shorter_lists_has_proved_has_claims(monkeypatch):
+    """No longer list pays for its rules, so that the run ends there."""
+    monkeypatch.setattr(lengths, "PATIENCE", 0)
+    monkeypatch.setattr(searching, "QUOTA", 1)
+    ended, shorter = [], lengths.Lengthening._shorter
+
+    def watched(search, nodes, deadline):
+        done = shorter(search, nodes, deadline)
+        ended.append(done)
+        return done
+
+    monkeypatch.setattr(lengths.Lengthening, "_shorter", watched)
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        problem = random_problem(rng, large=False)
+        result = METHODS[0].run(problem, Limits(time=None))
+        claims = METHODS[0].prove(problem, result, ENOUGH)
+        assert followed(problem, claims) == least(problem)
+    assert sum(ended) > 3
 
 
 class Claimed:

@@ -60,6 +60,7 @@ class ListSearch:
         memory_bytes: int,
     ) -> None:
         self.view, self.switches, self.memory = view, switches, memory_bytes
+        self._growing = 0.0  # seconds that the last room took
         #: What every list pays: the cheapest action of every row, and the default rule.
         self.constant = int(view.base.sum()) + view.leaf_cost
         total = sum(map(int, view.regret.max(axis=1, initial=0)))
@@ -223,32 +224,49 @@ class ListSearch:
         Limit or None
             None: the best list is proven.
         """
-        growing = 0.0  # seconds that the last room took; the next one takes twice as long
         while True:
-            answer = kernels.search(
-                self.problem.address,
-                self.tables.address,
-                self.prefixes.address,
-                self.switches.share,
-                MOST_STEPS,
-                self.switches.dive,
-                2**62 if nodes is None else min(nodes, 2**62),
-                QUOTA,
-            )
+            done, full = self.advance(nodes, deadline)
             limit = between()
-            if answer == kernels.DONE:
+            if done:
                 return None
             if limit is not None:
                 return limit
             if nodes is not None and self.prefixes.expanded >= nodes:
                 return Limit.NODES
-            if answer == kernels.FULL:
-                began = time.perf_counter()
-                if began + 2 * growing > deadline.at:
-                    return Limit.TIME
-                if not self._grow():
-                    return Limit.MEMORY
-                growing = time.perf_counter() - began
+            if full is not None:
+                return full
+
+    def advance(
+        self, nodes: int | None = None, deadline: Deadline = NEVER
+    ) -> tuple[bool, Limit | None]:
+        """Search for a few milliseconds, as in `run`.
+
+        Returns
+        -------
+        done : bool
+        full : Limit or None
+            Why there is no room for more prefixes.
+        """
+        answer = kernels.search(
+            self.problem.address,
+            self.tables.address,
+            self.prefixes.address,
+            self.switches.share,
+            MOST_STEPS,
+            self.switches.dive,
+            2**62 if nodes is None else min(nodes, 2**62),
+            QUOTA,
+        )
+        full = None
+        if answer == kernels.FULL:
+            began = time.perf_counter()
+            # The next room takes twice as long as the last one.
+            if began + 2 * self._growing > deadline.at:
+                full = Limit.TIME
+            elif not self._grow():
+                full = Limit.MEMORY
+            self._growing = time.perf_counter() - began
+        return answer == kernels.DONE, full
 
     @property
     def value(self) -> int:
