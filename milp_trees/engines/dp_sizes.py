@@ -62,7 +62,8 @@ class DynamicProgrammeBySize(Method):
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        from milp_trees.engines.sizes.fronts import MEMO_BYTES, solve_sizes
+        from milp_trees.engines.sizes.fronts import MEMO_BYTES
+        from milp_trees.engines.sizes.turns import solve_sizes
 
         clock = Clock()
         with clock("prepare"):

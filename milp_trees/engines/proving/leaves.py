@@ -17,8 +17,9 @@ import numpy as np
 
 from milp_trees.engines.proving.kernels import most_similar
 from milp_trees.engines.proving.recent import FREE, HELPFUL, KEPT, Recent
-from milp_trees.engines.sizes.fronts import MEMO_BYTES, FrontSearch, warm_up
+from milp_trees.engines.sizes.fronts import MEMO_BYTES, FrontSearch
 from milp_trees.engines.sizes.limits import prepare_sizes
+from milp_trees.engines.sizes.turns import warm_up
 from milp_trees.errors import SolverFailure
 from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.claims import Claims

@@ -3,28 +3,23 @@
 They are the front of loss against size. Every node gets a budget for each number of leaves from
 its parent and returns lower bounds (van der Linden, de Weerdt, Demirović 2023, *STreeD*, solve the
 same problem by merging Pareto fronts; Demirović et al. 2022, *MurTree*, have the limit on leaves,
-depth-two counts and similar sets). `solve_sizes` is the entry; the compiled part is `kernels`.
+depth-two counts and similar sets). The entry is `turns.solve_sizes`; the compiled part is `kernels`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from milp_trees.compiling import compiling
-from milp_trees.engines.dynamic.arrays import INFINITY, Instance
+from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.switches import Switches
-from milp_trees.engines.sizes.limits import Prepared, prepare_sizes
-from milp_trees.errors import Unsupported
-from milp_trees.methods.watch import Watch
+from milp_trees.engines.sizes.limits import Prepared
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
 QUOTA = 5e8
 #: Bytes of the memo when the caller gives no memory limit.
 MEMO_BYTES = 2**30
-
-_warm: set[tuple[str, bool, bool, bool]] = set()
 
 
 @dataclass(frozen=True)
@@ -82,53 +75,6 @@ class Fronts:
 #: Called with the objectives (for 1, 2, … leaves) whenever one has improved; 0 leaves the first
 #: out.
 Improved = Callable[[tuple[int | None, ...]], None]
-
-
-def solve_sizes(
-    view: CostMatrix,
-    space: Trees,
-    watch: Watch | None = None,
-    progress: Improved | None = None,
-    memory_bytes: int = MEMO_BYTES,
-    similar: bool = True,
-) -> Fronts:
-    """Best trees of at most 1, 2, …, L leaves on a view without side rows.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced (`view.reduce()`); penalties of at least 0.
-    space : Trees
-        L is its `max_leaf_nodes`, or what its depth allows. Without a depth limit L is needed, and
-        bounds the depth by L - 1.
-    watch : Watch, optional
-        Asked every few hundredths of a second whether to stop; compilation is not counted. Ctrl-C
-        stops the search too.
-    progress : callable, optional
-        Called with the objectives so far, by number of leaves, after every improvement.
-    memory_bytes : int
-        Most bytes of the memo.
-    similar : bool, default=True
-        Whether lower bounds from similar sets are used (a switch for tests).
-
-    Returns
-    -------
-    Fronts
-        After an early end every size has what was found and a valid lower bound.
-
-    Raises
-    ------
-    Unsupported
-        The space limits neither depth nor leaves, the problem is too large, or its costs are.
-    """
-    if space.max_depth is None and space.max_leaf_nodes is None:
-        raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
-    prepared = prepare_sizes(view, space)
-    spent = warm_up(prepared.instance)
-    if watch is not None:
-        watch.postpone(spent)
-    run = FrontSearch(prepared, view, memory_bytes, similar)
-    return replace(run.solve(watch, progress), compiling=spent)
 
 
 class FrontSearch:
@@ -225,54 +171,34 @@ class FrontSearch:
 
     def run(self, between: Callable[[], bool]) -> bool:
         """Search until done (True) or until `between` says to stop."""
-        k = self.kernels
         while True:
-            answer = k.search(
-                self.data.address,
-                self.work.address,
-                self.table.address,
-                self.memo.address,
-                self.fronts.address,
-                QUOTA,
-            )
-            if answer == k.FULL:
-                self._grow()
-            if answer == k.DONE:
-                between()
-                return True
-            if between():
-                return False
+            done, stop = self.advance(), between()
+            if done or stop:
+                return done
 
-    def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> Fronts:
-        """The front on all rows."""
-        root = self.begin(self.data.everything, self.depth, self.leaves)
-        told: list[tuple[int | None, ...]] = []
-        reached: list[Limit | None] = [None]
+    def advance(self) -> bool:
+        """Search for a few hundredths of a second; whether it is done."""
+        k = self.kernels
+        answer = k.search(
+            self.data.address,
+            self.work.address,
+            self.table.address,
+            self.memo.address,
+            self.fronts.address,
+            QUOTA,
+        )
+        if answer == k.FULL:
+            self._grow()
+        return bool(answer == k.DONE)
 
-        def between() -> bool:
-            found = tuple(self.objective(v) for v in root.best[1 : self.leaves + 1].tolist())
-            if progress and (not told or told[-1] != found):
-                told.append(found)
-                progress(found)
-            reached[0] = watch.over() if watch else None
-            return reached[0] is not None
-
-        limit = None
-        try:
-            if not self.run(between):
-                limit = reached[0]
-        except KeyboardInterrupt:
-            limit = Limit.INTERRUPTED
-        best = root.best[: self.leaves + 1].copy()
-        return self._answer(best, best if limit is None else self._lower(best), limit)
-
-    def _lower(self, best: np.ndarray) -> np.ndarray:
+    def lower(self, best: np.ndarray, proven: int = 0) -> np.ndarray:
         """Lower bounds of the root by number of leaves, if its search has not ended.
 
-        They are the values proven for up to four leaves; every other tree pays at least its leaves.
+        They are the values proven for up to four leaves, or for as many as another search has
+        proven; every other tree pays at least its leaves.
         """
         k, root, data = self.kernels, self.frames[0], self.data
-        exact = 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0
+        exact = max(proven, 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0)
         lower = best.copy()
         for leaves in range(exact + 1, self.leaves + 1):
             least = (exact + 1) * data.leaf + exact * data.least_split
@@ -283,31 +209,30 @@ class FrontSearch:
         """Z of a value; None for what is infeasible."""
         return None if value >= INFINITY // 2 else self.instance.to_Z(value)
 
-    def _answer(self, best: np.ndarray, lower: np.ndarray, limit: Limit | None) -> Fronts:
+    @property
+    def counters(self) -> dict[str, int]:
         work = self.work
-        counters = {
+        return {
             "pairs": work.calls,
             "nodes": work.nodes,
             "recalled": work.hits,
             "skipped": work.tests_skipped,
+            "cached": self.memo.used,
         }
-        counters["cached"] = self.memo.used
-        sizes: list[Size] = []
-        root = self.frames[0]
-        tests, left = root.tests.copy(), root.left.copy()
-        for k in range(1, self.leaves + 1):
-            Z = self.objective(int(best[k]))
-            bound = self.instance.to_Z(min(int(lower[k]), INFINITY))
-            tree = None
-            if sizes and Z == sizes[-1].Z:
-                tree = sizes[-1].tree
-            elif Z is not None:
-                node = self._split(self.data.everything, self.depth, k, int(tests[k]), int(left[k]))
-                tree = Tree(node, self.view.actions)
-            sizes.append(Size(k, Z, bound, tree))
-        return Fronts(tuple(sizes), limit, counters)
 
     # -- trees -------------------------------------------------------------------------------------
+
+    def trees(self, wanted: list[int]) -> dict[int, Node]:
+        """The trees behind the values of the root for some numbers of leaves.
+
+        The search cannot go on after this.
+        """
+        root, data = self.frames[0], self.data
+        tests, left = root.tests.copy(), root.left.copy()
+        return {
+            k: self._split(data.everything, self.depth, k, int(tests[k]), int(left[k]))
+            for k in wanted
+        }
 
     def _tree(self, bits: np.ndarray, entry: int, depth: int, leaves: int) -> Node:
         """Best tree of a set with at most so many leaves, from the memo or by another search."""
@@ -339,22 +264,3 @@ class FrontSearch:
         total = self.data.values[held, : self.data.n_values].sum(axis=0)
         k = int(total.argmin())
         return k + 1 if total[k] < 0 else 0
-
-
-def warm_up(instance: Instance) -> float:
-    """Compile the search and the kernels for an instance's kind, once per process.
-
-    Returns the seconds that took; they do not count as time of a run.
-    """
-    began = time.perf_counter()
-    if instance.kernel_kind not in _warm:
-        from milp_trees.engines.dynamic.buffers import kernels_of
-        from milp_trees.engines.dynamic.warm import tiny_view
-
-        with compiling("the search for trees of every size"):
-            kernels_of(instance, sides=True)
-            first = not _warm
-            _warm.add(instance.kernel_kind)
-            if first:
-                solve_sizes(tiny_view(), Trees(4, 7))
-    return time.perf_counter() - began
