@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from milp_trees.errors import DataError, VerificationError
+from milp_trees.limits import one_thread
 from milp_trees.verification import (
     check_count,
     check_flow,
@@ -19,16 +20,6 @@ from milp_trees.verification import (
     slow_reading,
 )
 from milp_trees.verification.proof_files import read_statement
-
-
-def one_thread() -> Any:
-    """A context in which numpy multiplies on one thread.
-
-    The checkers make many small products, for which threads cost far more than they save.
-    """
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(limits=1)
 
 
 @dataclass(frozen=True)

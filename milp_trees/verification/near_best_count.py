@@ -9,12 +9,11 @@ from typing import Any, cast
 
 from milp_trees.counted import counted
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
-from milp_trees.limits import Stopped
+from milp_trees.limits import Stopped, one_thread
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.results.result import Result, Solution, Status
 from milp_trees.verification import check_count, check_proof, proof_reading
-from milp_trees.verification.checking import one_thread
 from milp_trees.verification.near_best_set import NearBestSet
 from milp_trees.verification.proof_files import read_statement, statement
 from milp_trees.verification.statement import printable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.counted import counted
 from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
-from milp_trees.limits import Limit, Stopped
+from milp_trees.limits import Limit, Stopped, one_thread
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.questions import Front
@@ -20,7 +20,6 @@ from milp_trees.studies.agreement import crosses, units
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_flow, check_gap, check_proof, proof_reading
-from milp_trees.verification.checking import one_thread
 from milp_trees.verification.derive import Derivation, bound_of
 from milp_trees.verification.proof_files import read_statement, sha256, statement, with_remark
 from milp_trees.verification.pruning_statement import curve_statement, pruning_statement

@@ -129,6 +129,10 @@ LONG = {
     ),
     "partial-trees": lambda: mt.Problem(noise(400, 60), mt.tasks.AUC(), mt.Trees(4)),
     "subgradient": lambda: forest(2000, 60),
+    "tangents": lambda: mt.Problem(noise(400, 60), mt.tasks.AUC(), mt.Trees(4)),
+    "tangents, errors": lambda: mt.Problem(
+        noise(400, 60), mt.tasks.GeometricMean(leaf_penalty="1/500"), mt.Trees(4)
+    ),
 }
 
 
