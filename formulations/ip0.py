@@ -51,10 +51,10 @@ class IP0(pruning.PruningFormulation):
         pruning.add_leaves(m, view)
         pruning.add_leaf_objective(m, view, with_features=False)
 
-    def options_for(
+    def relaxation_options_for(
         self, solver: str, view: NodeGains, space: PrunedEnsembles
     ) -> Mapping[str, Any]:
-        return {"as_lp_first": True, "solver": "simplex"} if solver == "highs" else {}
+        return {"solver": "simplex"} if solver == "highs" else {}
 
     def decode(self, m: Any) -> Ensemble:
         return pruning.decode_leaves(m)

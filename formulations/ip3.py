@@ -104,8 +104,17 @@ class IP3(pruning.PruningFormulation):
         self, solver: str, view: NodeGains, space: PrunedEnsembles
     ) -> Mapping[str, Any]:
         if solver == "highs" and view.budget is None:
-            return {"as_lp_first": True, "solver": "simplex", "presolve_rule_off": 1 << 15}
+            return {"presolve_rule_off": 1 << 15}
         return self.suggested_options.get(solver, {})
+
+    def relaxation_options_for(
+        self, solver: str, view: NodeGains, space: PrunedEnsembles
+    ) -> Mapping[str, Any]:
+        lp = {"solver": "simplex"} if solver == "highs" and view.budget is None else {}
+        return {**self.options_for(solver, view, space), **lp}
+
+    def has_integral_relaxation(self, view: NodeGains, space: PrunedEnsembles) -> bool:
+        return view.budget is None
 
     def decode(self, m: Any) -> Ensemble:
         return pruning.decode_leaves(m)

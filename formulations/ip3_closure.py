@@ -152,14 +152,13 @@ class IP3Closure(pruning.PruningFormulation):
             m.sets, bounds=(0, 1), doc="W[q] = 1 iff the pairs (k,i) of set q are acquired"
         )
 
-    def options_for(
+    def relaxation_options_for(
         self, solver: str, view: NodeGains, space: PrunedEnsembles
     ) -> Mapping[str, Any]:
-        return (
-            {"as_lp_first": True, "solver": "simplex"}
-            if solver == "highs" and view.budget is None
-            else {}
-        )
+        return {"solver": "simplex"} if solver == "highs" and view.budget is None else {}
+
+    def has_integral_relaxation(self, view: NodeGains, space: PrunedEnsembles) -> bool:
+        return view.budget is None
 
     def decode(self, m: Any) -> Ensemble:
         view: NodeGains = m.view

@@ -249,13 +249,21 @@ class StateFlow(TreeFormulation):
         return not any(isinstance(part, LeafOrder) for part in structure)
 
     def options_for(self, solver: str, view: CostMatrix, space: Any) -> Mapping[str, Any]:
-        if solver != "highs":
+        if solver != "highs" or self.has_integral_relaxation(view, space):
             return {}
-        h = self._states(view, space)
-        if view.side or view.structure or space.limits_leaves:
-            return {"presolve": "off", **_tolerance(h)}  # presolve spends its time in probing
-        # The relaxation is integral; interior point is faster if there are many states.
-        return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
+        # Presolve spends its time in probing.
+        return {"presolve": "off", **_tolerance(self._states(view, space))}
+
+    def relaxation_options_for(
+        self, solver: str, view: CostMatrix, space: Any
+    ) -> Mapping[str, Any]:
+        if solver != "highs" or not self.has_integral_relaxation(view, space):
+            return self.options_for(solver, view, space)
+        # Interior point is faster if there are many states.
+        return {"solver": "ipm" if self._states(view, space).n_states > 8000 else "simplex"}
+
+    def has_integral_relaxation(self, view: CostMatrix, space: Any) -> bool:
+        return self.integral_relaxation and not (view.side or view.structure or space.limits_leaves)
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         h, view, every = m.hypergraph, m.view, groups(m.view)

@@ -61,6 +61,7 @@ from .studies.gap import gap_of as gap_of
 from .studies.lexicographic import lexicographic as lexicographic
 from .studies.policy_values import policy_leaves as policy_leaves
 from .studies.policy_values import policy_value as policy_value
+from .studies.thresholds import choose_thresholds as choose_thresholds
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify
 

@@ -53,6 +53,10 @@ class PluginWarning(UserWarning):
     """A plug-in cannot be imported and is left out; the message names its package."""
 
 
+class IncompleteModelWarning(UserWarning):
+    """A model was built whose cuts are found while it is solved: its optimum is another one."""
+
+
 class DataWarning(UserWarning):
     """A file contradicts another one, and is not used; the message says where, and what to do."""
 

@@ -20,8 +20,6 @@ from milp_trees.results.result import Limit, Status
 
 from ._common import Log, Trace, agrees, bounded_objective, dual_value, finite
 
-#: A relaxation whose solution is this close to integers is the optimum itself.
-INTEGRALITY = 1e-6
 #: HiGHS's message that a solution of the presolved problem does not solve the model
 #: (https://github.com/ERGO-Code/HiGHS/issues/2204).
 UNTRANSFORMED = re.compile(
@@ -34,25 +32,18 @@ START_IS_FEASIBLE = re.compile(
 )
 #: A violation of this size cannot be explained by tolerances.
 BROKEN = 1e-3
-#: Options of this adapter that HiGHS does not have.
-OWN_OPTIONS = frozenset({"as_lp_first"})
 
 
 @register
 class Highs(Solver):
     """HiGHS: simplex, interior point and first-order LP, branch and cut.
 
-    All options of HiGHS are allowed, and `as_lp_first=True`: solve the linear relaxation first,
-    with the given LP options (`solver="ipm"`), and use its solution if it is integral; otherwise
-    branch and cut with the same options, but with HiGHS's choice of `solver`.
+    All options of HiGHS are allowed.
     """
 
     name = "highs"
     title = "HiGHS"
-    notes = (
-        "callbacks give incumbents and bounds as they come; `as_lp_first` solves the "
-        "relaxation first and answers from it if it is integral (what `state-flow` suggests)"
-    )
+    notes = "callbacks give incumbents and bounds as they come"
     default_rank = 10
     capabilities = frozenset(
         {
@@ -87,43 +78,9 @@ class Highs(Solver):
         try:
             if job.relax or not job.model.integer.any():
                 return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
-            if not job.options.get("as_lp_first"):
-                return self._branch_and_cut(job, job.options, Trace(emit), stop, log)
-            return self._relaxation_first(job, Trace(emit), stop, log)
+            return self._branch_and_cut(job, job.options, Trace(emit), stop, log)
         finally:
             log.close()
-
-    def _relaxation_first(
-        self, job: Job, trace: Trace, stop: Callable[[], bool], log: Log
-    ) -> Answer:
-        relaxed = Run(relaxation(job), job.options, Trace(lambda event: None), stop, log).answer()
-        if relaxed.status is Status.INFEASIBLE or relaxed.limit is not None:
-            # A point at a limit is a point of the relaxation only.
-            status = relaxed.status if relaxed.status is Status.INFEASIBLE else Status.NO_SOLUTION
-            return replace(relaxed, status=status, x=None, objective=None)
-        if relaxed.status is Status.OPTIMAL and relaxed.x is not None:
-            x = job.model.rounded(relaxed.x)
-            if (
-                np.abs(x - relaxed.x).max(initial=0.0) <= INTEGRALITY
-                and job.model.violation(x) <= INTEGRALITY
-            ):
-                value = job.model.objective(x)
-                trace.record(value, relaxed.bound, 0, x)
-                message = (
-                    ""
-                    if job.start is None
-                    else "The relaxation is integral; the start was not needed."
-                )
-                return replace(relaxed, x=x, objective=value, message=message)
-            trace.record(None, relaxed.bound)
-        options = {k: v for k, v in job.options.items() if k != "solver"}
-        return self._branch_and_cut(
-            replace(job, limits=replace(job.limits, time=trace.left(job.limits.time))),
-            options,
-            trace,
-            stop,
-            log,
-        )
 
     def _branch_and_cut(
         self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log
@@ -186,7 +143,7 @@ class Run:
             settings["parallel"] = "on" if limits.threads > 1 else "off"
         if limits.nodes is not None:
             settings["mip_max_nodes"] = limits.nodes
-        settings |= {k: v for k, v in options.items() if k not in OWN_OPTIONS}
+        settings |= options
         for key, value in settings.items():
             self._set(key, value)
 

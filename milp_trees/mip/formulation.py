@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
-import contextlib
-import gc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.errors import Unsupported
-from milp_trees.limits import collector_off
+from milp_trees.mip.building import fast_building
+from milp_trees.mip.incomplete import marked_incomplete
+from milp_trees.mip.open_thresholds import refuse_open
 from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Space, Trees
@@ -60,7 +59,7 @@ class Formulation(ABC):
     #: Kinds of constraints on the tree itself that it takes (`Structure.kind`).
     takes_structure: ClassVar[frozenset[str]] = frozenset()
     #: Whether the linear relaxation has an integral optimum if there are no side constraints and no
-    #: limits on leaves.
+    #: limits on leaves. It is then solved first, as a linear program, by every solver that takes one.
     integral_relaxation: ClassVar[bool] = False
     #: Whether, with the integer variables fixed at integers, some optimum has the other variables
     #: at integers too (flows, routings). It is used only where all coefficients are whole numbers.
@@ -206,6 +205,28 @@ class Formulation(ABC):
         """
         return self.suggested_options.get(solver, {})
 
+    def relaxation_options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
+        """Solver options for the linear relaxation alone; by default those of the model.
+
+        Parameters
+        ----------
+        solver : str
+        view : view of the task
+        space : Space
+
+        Returns
+        -------
+        mapping
+        """
+        return self.options_for(solver, view, space)
+
+    def has_integral_relaxation(self, view: Any, space: Any) -> bool:
+        """Whether the linear relaxation of a view has an integral optimum.
+
+        A formulation that declares `integral_relaxation` says here what must not be added to it.
+        """
+        return self.integral_relaxation
+
     def warm_up(self) -> None:
         """Compile what needs compiling, before any clock starts."""
 
@@ -221,18 +242,30 @@ class Formulation(ABC):
             self.presolved_view(problem), problem.space
         )
 
-    def build(self, problem: Problem) -> Any:
+    def build(self, problem: Problem, incomplete: bool = False) -> Any:
         """The Pyomo model of a problem: no solving, no I/O; every call gives the same model.
+
+        Parameters
+        ----------
+        problem : Problem
+        incomplete : bool, default=False
+            What to do if the model is completed by cuts that are found while it is solved (see
+            `whole`). By default its name says so, `IncompleteModelWarning` is given, and its
+            constraint `incomplete` makes it infeasible for every solver that finds no cuts. With
+            True the model comes without them, to be completed by `separator`.
 
         Raises
         ------
         Unsupported
-            The formulation cannot take the problem; the sentence gives the reason.
+            The formulation cannot take the problem, or the data leave many thresholds open; the
+            sentence gives the reason.
         """
+        refuse_open(self.name, problem)
         why = self.unsupported(problem)
         if why:
             raise Unsupported(why)
-        return self.assemble(problem)
+        m = self.assemble(problem)
+        return m if incomplete or self.whole(problem) else marked_incomplete(m, self.name)
 
     def assemble(self, problem: Problem) -> Any:
         """The Pyomo model of a problem that is known to be supported."""
@@ -240,7 +273,7 @@ class Formulation(ABC):
 
         m = pyo.ConcreteModel(name=self.name)
         m.view, m.space = self.presolved_view(problem), problem.space
-        with _fast_building(self.templates(m.view, m.space)):
+        with fast_building(self.templates(m.view, m.space)):
             self.declare(m, m.view, m.space)
         return m
 
@@ -326,45 +359,3 @@ class TreeFormulation(Formulation):
         if self.has_full_tree and space.depth > DEEPEST:
             return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels{who_can(problem, 'takes_any_depth')}."
         return None
-
-
-@contextlib.contextmanager
-def repaired() -> Iterator[None]:
-    """Restore what Pyomo exchanges while it works, if an exception leaves this block.
-
-    Pyomo exchanges `sum`, the iteration of sets, and the garbage collector. It restores them
-    itself, unless an interrupt or the end of a time limit comes at exactly that place.
-    """
-    from pyomo.common.gc_manager import PauseGCCompanion
-    from pyomo.core.base import constraint
-    from pyomo.core.expr.template_expr import _TemplateIterManager as templates
-
-    before = gc.isenabled(), PauseGCCompanion._stack_depth, constraint.TEMPLATIZE_CONSTRAINTS
-    try:
-        yield
-    except BaseException:
-        was_on, PauseGCCompanion._stack_depth, constraint.TEMPLATIZE_CONSTRAINTS = before
-        if was_on:
-            gc.enable()
-        builtins.sum = templates.builtin_sum
-        for exchanged in templates.iters or ():
-            exchanged.release()
-        templates.paused, templates.context, templates.iters = True, None, None
-        raise
-
-
-@contextlib.contextmanager
-def _fast_building(templates: bool) -> Iterator[None]:
-    """Within this block constraints may be templates, and the garbage collector is off.
-
-    Templates are three times faster to build and to hand over.
-    """
-    from pyomo.core.base import constraint
-
-    before = constraint.TEMPLATIZE_CONSTRAINTS
-    with collector_off():
-        constraint.TEMPLATIZE_CONSTRAINTS = templates
-        try:
-            yield
-        finally:
-            constraint.TEMPLATIZE_CONSTRAINTS = before

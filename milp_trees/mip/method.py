@@ -20,8 +20,12 @@ from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
-from milp_trees.mip import proving
-from milp_trees.mip.formulation import Formulation, repaired
+from milp_trees.methods.work import Sizes
+from milp_trees.mip import proving, relaxation
+from milp_trees.mip.building import repaired
+from milp_trees.mip.cut_loop import solve_by_cuts
+from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.open_thresholds import OfModels
 from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved, solver_gap
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
@@ -45,7 +49,9 @@ class FormulationMethod(Method):
     formulation : Formulation
     solver : Solver
     options : mapping, optional
-        Solver options; they have priority over those that the formulation suggests.
+        Solver options; they have priority over those that the formulation suggests. The option
+        `as_lp_first` is of this class: whether the linear relaxation is solved first, and its
+        solution used if it is integral. By default it is if the formulation says that it will be.
     """
 
     libraries = ("numpy", "scipy", "numba", "pyomo")
@@ -84,6 +90,9 @@ class FormulationMethod(Method):
         self, limits: Limits, problem: Problem, search: Callable[[], Result]
     ) -> Result:
         return search()  # its stages, and its solver's process, are stopped one by one, so that none loses what the others found
+
+    def most_tests(self, sizes: Sizes) -> int:
+        return OfModels().most_tests(sizes)
 
     def warm_up(self) -> None:
         from milp_trees.mip import runner
@@ -143,11 +152,10 @@ class FormulationMethod(Method):
             raise Unsupported(why)
         return self.search(problem, limits, start, progress)
 
-    def solver_options(self, run: Run) -> dict[str, Any]:
-        return {
-            **self.formulation.options_for(self.solver.name, run.view, run.problem.space),
-            **self.options,
-        }
+    def solver_options(self, run: Run, relax: bool = False) -> dict[str, Any]:
+        model = self.formulation
+        suggested = model.relaxation_options_for if relax else model.options_for
+        return {**suggested(self.solver.name, run.view, run.problem.space), **self.options}
 
     # -- stages ----------------------------------------------------------------------------------------------
 
@@ -177,7 +185,7 @@ class FormulationMethod(Method):
         why = self.solver.unsupported(run.matrix)
         if not why:
             with clock("encode"):
-                self._encode_known(run, start)
+                self.encode_known(run, start)
         return why
 
     def _next_model(self, run: Run, watch: Watch) -> bool:
@@ -203,7 +211,7 @@ class FormulationMethod(Method):
         run.record(None, None)
         return True
 
-    def _encode_known(self, run: Run, start: Tree | None) -> None:
+    def encode_known(self, run: Run, start: Tree | None) -> None:
         """Begin with the given start, or with the best tree so far if models know of trees.
 
         A model that holds only some trees may hold neither of them.
@@ -240,7 +248,7 @@ class FormulationMethod(Method):
                 return
             if answer.status is Status.INFEASIBLE and covers + 1 > run.bound:
                 run.bound = float(covers + 1)
-                run.prover = self._prover(run, answer)
+                run.prover = self.prover(run, answer)
             try:
                 more = within(run.deadline.left, lambda: self._further(run))
             except (Stopped, MemoryError) as end:
@@ -259,10 +267,10 @@ class FormulationMethod(Method):
         """Make the next model; False if there is none."""
         if not self._next_model(run, Watch(run.limits, run.clock.begin)):
             return False
-        self._encode_known(run, None)
+        self.encode_known(run, None)
         return True
 
-    def _prover(self, run: Run, answer: Answer) -> str:
+    def prover(self, run: Run, answer: Answer) -> str:
         """The program that claims a bound, with what the model was derived by."""
         name = f"{self.solver.name} {answer.version}".strip()
         return (
@@ -273,11 +281,12 @@ class FormulationMethod(Method):
         separator = self.formulation.separator(run.m, run.matrix)
         with run.clock("solve"):
             if separator is None:
-                self._solve_once(run)
+                if not (relaxation.comes_first(self, run) and relaxation.settles(self, run)):
+                    self.solve_once(run)
             else:
-                self._cut_loop(run, separator)
+                solve_by_cuts(self, run, separator)
 
-    def _solve_once(self, run: Run, **job: Any) -> Answer | None:
+    def solve_once(self, run: Run, **job: Any) -> Answer | None:
         """Call the solver once; decode its incumbent and keep its bound."""
         deadline = run.deadline
         if deadline.passed:
@@ -286,9 +295,9 @@ class FormulationMethod(Method):
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
             limits = replace(run.limits, time=deadline.left, abs_gap=solver_gap(run.view))
-            request = Job(
-                run.matrix, limits, None if relax else run.start, self.solver_options(run), **job
-            )
+            options = self.solver_options(run, relax)
+            options.pop(relaxation.AS_LP_FIRST, None)
+            request = Job(run.matrix, limits, None if relax else run.start, options, **job)
             answer = solved(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = nothing_to_choose(run.matrix)
@@ -302,9 +311,9 @@ class FormulationMethod(Method):
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
             bound = round_up(answer.bound, run.view, finished)
             if bound >= run.bound:
-                run.bound, run.prover = bound, self._prover(run, answer)
+                run.bound, run.prover = bound, self.prover(run, answer)
         if not relax and answer.x is not None:
-            self._decode(run, answer)
+            self.decode(run, answer)
         run.record(None, None)
         return answer
 
@@ -316,7 +325,7 @@ class FormulationMethod(Method):
 
         return listen
 
-    def _decode(self, run: Run, answer: Answer) -> None:
+    def decode(self, run: Run, answer: Answer) -> None:
         """Keep the tree of a solver's point.
 
         If the tree contradicts the model, the model or its decoding is wrong, and the run is
@@ -349,47 +358,6 @@ class FormulationMethod(Method):
         """Whether a point satisfies the whole model, also the cuts that were not added yet."""
         separator = self.formulation.separator(run.m, run.matrix)
         return separator is None or not len(separator.separate(run.matrix.rounded(x), True)[1])
-
-    def _cut_loop(self, run: Run, separator: Any) -> None:
-        """Solve by cuts: first at fractional points of the relaxation, then in a tree search.
-
-        The tree search uses a constraint handler, or solves again until no cut is violated.
-        """
-        while (
-            (answer := self._solve_once(run, relax=True)) is not None
-            and answer.x is not None
-            and answer.limit is None
-        ):
-            if not self._cut(run, separator, answer.x, False):
-                break
-        if run.stopped:
-            return
-        if "lazy" in self.solver.capabilities:
-            self._solve_once(run, lazy=separator)
-            return
-        while (
-            not run.closed
-            and not run.wrong
-            and (answer := self._solve_once(run)) is not None
-            and answer.x is not None
-            and answer.limit is None
-        ):
-            if not self._cut(run, separator, run.matrix.rounded(answer.x), True):
-                break
-            if run.incumbent is not None:
-                self._encode_known(run, run.incumbent)
-
-    def _cut(self, run: Run, separator: Any, x: np.ndarray, integral: bool) -> bool:
-        """Add the cuts that a point violates; True if there are any, and time is left."""
-        try:
-            A, lower, upper = within(run.deadline.left, lambda: separator.separate(x, integral))
-        except Stopped as stopped:
-            run.stopped = stopped.limit
-            return False
-        if len(lower):
-            run.cuts += len(lower)
-            run.compiled = run.matrix.with_rows(A, lower, upper)
-        return bool(len(lower))
 
 
 def _look_at_memory(watch: Watch) -> None:

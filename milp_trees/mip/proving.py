@@ -88,7 +88,7 @@ def _duals(method: Pair, problem: Problem, limits: Limits) -> dict[str, np.ndarr
         )
     matrix = compile_model(method.formulation.assemble(problem))
     view = method.formulation.presolved_view(problem)
-    options = method.formulation.options_for(method.solver.name, view, problem.space)
+    options = method.formulation.relaxation_options_for(method.solver.name, view, problem.space)
     blocks: dict[str, list[float]] = {}
     found = row_duals(method.solver.name, matrix, limits, options).tolist()
     for label, dual in zip(matrix.row_labels, found, strict=True):

@@ -199,7 +199,7 @@ def check_relaxation(formulation: Formulation, problem: Problem) -> None:
     if best is None:
         return
     Z = minimise(built(formulation, problem).matrix, relax=True).objective
-    if formulation.integral_relaxation and view.budget is None:
+    if formulation.has_integral_relaxation(view, problem.space):
         _demand(
             Z is not None and _same(view, Z, best[0]),
             formulation,

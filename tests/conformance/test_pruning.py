@@ -228,13 +228,14 @@ def test_highs_does_not_probe_ip3():
     after it would not probe.
     """
     ip3 = make("ip3")
-    with_budget, without = (
-        ip3.options_for("highs", example(n).view(NodeGains), example(n).space)
-        for n in ("two-items", "figure-1")
+    budget, free = (
+        (example(n).view(NodeGains), example(n).space) for n in ("two-items", "figure-1")
     )
-    assert with_budget == {"presolve": "off"}
-    assert (without["as_lp_first"], without["presolve_rule_off"]) == (True, 32768)
-    assert ip3.options_for("cbc", example("figure-1").view(NodeGains), None) == {}
+    assert ip3.options_for("highs", *budget) == {"presolve": "off"}
+    assert ip3.options_for("highs", *free) == {"presolve_rule_off": 32768}
+    assert ip3.relaxation_options_for("highs", *free)["solver"] == "simplex"
+    assert [ip3.has_integral_relaxation(*there) for there in (budget, free)] == [False, True]
+    assert ip3.options_for("cbc", *free) == {}
 
 
 def test_examples_are_made_anew_each_time():

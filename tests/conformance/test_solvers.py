@@ -257,28 +257,6 @@ def assignment(n: int = 8) -> MatrixModel:
     return model(rng.integers(1, 50, n * n), A, np.ones(2 * n), np.ones(2 * n), offset=7)
 
 
-@pytest.mark.parametrize("options", [{}, {"solver": "ipm"}, {"solver": "simplex"}])
-def test_highs_answers_from_an_integral_relaxation(options):
-    m = assignment()
-    answer = run("highs", Job(m, Limits(time=20), options={"as_lp_first": True, **options}))
-    check_claims(m, answer)
-    assert (answer.status, answer.nodes) == (Status.OPTIMAL, 0)
-    assert answer.objective == pytest.approx(run("highs", Job(m, Limits(time=20))).objective)
-    assert answer.bound == answer.root_bound == pytest.approx(answer.objective)
-
-
-def test_highs_goes_on_from_a_fractional_relaxation():
-    m = knapsacks(18, 3)
-    answer = run("highs", Job(m, Limits(time=20), options={"as_lp_first": True, "solver": "ipm"}))
-    check_claims(m, answer)
-    assert (answer.status, answer.objective) == (Status.OPTIMAL, pytest.approx(least_value(m)))
-    infeasible = model([1, 1, 1], [[2, 2, 2]], [7], [7])
-    assert (
-        run("highs", Job(infeasible, Limits(time=20), options={"as_lp_first": True})).status
-        is Status.INFEASIBLE
-    )
-
-
 @pytest.mark.parametrize("suffix", [".mps", ".lp", ".mps.gz", ".lp.gz"])
 def test_a_written_model_is_read_back_the_same(tmp_path, suffix):
     import highspy

@@ -238,8 +238,8 @@ def fresh() -> None:
     """In the child: nothing is left that was made by the true formulations, and rules are called
     with every index.
     """
-    build = formulation_module._fast_building
-    formulation_module._fast_building = lambda templates: build(False)
+    build = formulation_module.fast_building
+    formulation_module.fast_building = lambda templates: build(False)
     for cached in (solve.built, testing_checks.solved, deletion._noticed):
         cached.cache_clear()
 

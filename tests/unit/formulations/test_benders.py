@@ -18,7 +18,7 @@ from milp_trees.testing.solve import minimise
 
 def built(problem):
     f = mt.registry.formulation("benders-oct")
-    m = f.build(problem)
+    m = f.build(problem, incomplete=True)
     matrix = compile_model(m)
     return f, m, matrix, f.separator(m, matrix)
 

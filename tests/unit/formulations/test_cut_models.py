@@ -38,7 +38,7 @@ def formulation(label):
 
 def matrix_of(label, problem):
     f = formulation(label)
-    m = f.build(problem)
+    m = f.build(problem, incomplete=True)
     return f, m, compile_model(m)
 
 
