@@ -5,23 +5,28 @@ Original names, categories and thresholds are part of every `BinaryFeature`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.data import dates
-from milp_trees.data.checks import check_finite, some
+from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.data.learned_thresholds import buckets, guessed
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rules import (
     Rule,
     features_of,
+    n_thresholds,
     outcomes,
     ranked_features,
     reduced,
+    rules_of,
+    separates,
     thresholds_at,
     with_missing,
 )
@@ -30,7 +35,7 @@ from milp_trees.data.table_columns import (
     as_numbers,
     check_complete,
     counts_as_equal,
-    in_single_precision,
+    different_values,
     kind_of,
     present_in,
     refuse_spoilt_numbers,
@@ -42,10 +47,16 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "midpoints", "quantiles", "buckets", "tree-guess")
 
+#: Thresholds of a column that a description lists; of more it gives the number.
+FEW = 50
+#: Up to so many thresholds in all, data with some of them know how to make the others.
+MOST_IN_ALL = 1_000_000
+
 #: What a result on such thresholds may lose against all thresholds of the columns; all midpoints
 #: lose nothing.
 THRESHOLD_NOTES = {
     "quantiles": "thresholds at quantiles only, so another threshold may give a better tree",
+    "auto": "the columns have more thresholds than max_thresholds, so those at quantiles are taken, and another one may give a better tree",
     "buckets": "bucketized thresholds (none between neighbouring values of one class), which may lose the optimum (Lin et al. 2020, Theorem 3.1)",
     "tree-guess": "thresholds guessed by boosted trees (McTavish et al. 2022), so another threshold may give a better tree",
     "precision": "whole numbers beyond 2^53 are compared as doubles, and some that differ count as equal",
@@ -64,17 +75,19 @@ class Binarizer:
     Parameters
     ----------
     kind : {"auto", "midpoints", "quantiles", "buckets", "tree-guess"}
-        Which thresholds a numeric column gets. "midpoints": all of them, so nothing is lost
-        (`dp-sorted` can use tens of thousands). "quantiles": those at quantiles. "buckets": those
-        between neighbouring values that are not all of one class; this may lose the optimum (Lin
-        et al. 2020, "Generalized and scalable optimal sparse decision trees", Theorem 3.1).
-        "tree-guess": those that a boosted ensemble of small trees uses (McTavish et al. 2022,
-        "Fast sparse decision tree optimization via reference ensembles"). "auto": all midpoints of
-        a column with at most `max_midpoints` distinct values, quantiles otherwise.
+        Which thresholds a numeric column gets. "auto": all of them, and where that is too much
+        work for the method that solves a problem, it chooses among them with the target in view
+        (`milp_trees.choose_thresholds`). "midpoints": all of them, whatever the method. "quantiles":
+        those at quantiles. "buckets": those between neighbouring values that are not all of one
+        class; this may lose the optimum (Lin et al. 2020, "Generalized and scalable optimal sparse
+        decision trees", Theorem 3.1). "tree-guess": those that a boosted ensemble of small trees
+        uses (McTavish et al. 2022, "Fast sparse decision tree optimization via reference
+        ensembles").
     n_bins : int, default=10
         Number of bins of the quantiles: `n_bins - 1` thresholds per column.
-    max_midpoints : int, default=20
-        Used by "auto".
+    max_thresholds : int, default=200_000
+        If the columns have more thresholds in all, "auto" takes those at quantiles of the columns
+        with the most, so many that the total is at most this (every column keeps one at least).
     n_estimators, max_depth : int, default=40, 1
         Size of the boosted ensemble of "tree-guess".
     back_select : bool, default=True
@@ -91,6 +104,8 @@ class Binarizer:
         See `milp_trees.data.rules`.
     features : tuple of BinaryFeature
         The binary features, in the order of the columns of `transform`.
+    n_thresholds_ : int
+        Number of all thresholds: one between any two neighbouring values of a numeric column.
     threshold_note_ : str
         What the thresholds may lose against all midpoints, empty if nothing; it is copied into the
         data and into every result.
@@ -108,7 +123,7 @@ class Binarizer:
         *,
         kind: str = "auto",
         n_bins: int = 10,
-        max_midpoints: int = 20,
+        max_thresholds: int = 200_000,
         n_estimators: int = 40,
         max_depth: int = 1,
         back_select: bool = True,
@@ -117,7 +132,7 @@ class Binarizer:
     ) -> None:
         self.kind = kind
         self.n_bins = n_bins
-        self.max_midpoints = max_midpoints
+        self.max_thresholds = max_thresholds
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.back_select = back_select
@@ -131,7 +146,7 @@ class Binarizer:
         Names are `auto`, `midpoints`, `quantiles:5`, `buckets` and `tree-guess:40`.
         """
         kind, _, number = str(text).partition(":")
-        size = {"auto": "n_bins", "quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
+        size = {"quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
         if kind not in KINDS or (number and (size is None or not number.isdecimal())):
             raise DataError(
                 f"There is no binarizer {text!r}; write auto, midpoints, quantiles:5 (5 bins), buckets or tree-guess:40 (40 boosted trees)."
@@ -151,8 +166,14 @@ class Binarizer:
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
         present = {str(c): present_in(frame[c]) for c in frame.columns}
+        values = {
+            c: different_values(c, held) if len(held) else None for c, held in present.items()
+        }
+        self.n_thresholds_ = sum(len(v) - 1 for v in values.values() if v is not None)
+        most = self._most_of_a_column([len(v) - 1 for v in values.values() if v is not None])
         self.rules_: dict[str, Rule] = {
-            c: self._rule(c, values) if len(values) else [] for c, values in present.items()
+            c: self._rule(c, held, values[c], most) if len(held) else []
+            for c, held in present.items()
         }
         complete = self.rules_
         if self.kind in ("tree-guess", "buckets"):
@@ -161,67 +182,59 @@ class Binarizer:
                     f"The binarizer {self.kind} learns its thresholds from a target; give y, or use quantiles:N."
                 )
             self.rules_ = (
-                self._guess(frame, np.asarray(y))
+                guessed(self, self.rules_, frame, np.asarray(y))
                 if self.kind == "tree-guess"
-                else self._buckets(frame, np.asarray(y))
+                else buckets(self.rules_, frame, np.asarray(y))
             )
-        self.threshold_note_ = self._threshold_note(present, complete)
+        self.threshold_note_ = self._threshold_note(present, values, complete)
         self.rules_ = {
             c: rule if len(present[c]) == len(frame) else with_missing(rule, present[c])
             for c, rule in self.rules_.items()
         }
         return self
 
+    def _most_of_a_column(self, sizes: list[int]) -> int | None:
+        """The most thresholds that "auto" takes of a column; None if it takes all of them."""
+        if self.kind != "auto" or sum(sizes) <= self.max_thresholds:
+            return None
+        left, sizes = self.max_thresholds, sorted(sizes)
+        for k, size in enumerate(sizes):
+            if size * (len(sizes) - k) > left:
+                return left // (len(sizes) - k)
+            left -= size
+        return None
+
     def _threshold_note(
-        self, present: Mapping[str, pd.Series], complete: Mapping[str, Rule]
+        self,
+        present: Mapping[str, pd.Series],
+        values: Mapping[str, np.ndarray | None],
+        complete: Mapping[str, Rule],
     ) -> str:
         """The sentences of `THRESHOLD_NOTES` if a column has fewer features than it could have."""
-        thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
-        distinct = {c: as_numbers(present[c]).nunique() for c in thresholds}
+        numeric = {c: v for c, v in values.items() if v is not None}
         fewer = any(
-            len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c]
+            len(rule) < len(numeric[c]) - 1 if c in numeric else rule != complete[c]
             for c, rule in self.rules_.items()
             if rule != "0/1"
         )
-        kinds = ["quantiles" if self.kind == "auto" else self.kind] if fewer else []
-        if any(counts_as_equal(present[c]) for c in thresholds):
+        kinds = [self.kind] if fewer else []
+        if any(counts_as_equal(present[c]) for c in numeric):
             kinds.append("precision")
         return "; ".join(THRESHOLD_NOTES[kind] for kind in kinds)
 
-    def _buckets(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
-        """The rules without thresholds between neighbouring values whose rows have one class."""
-        names = {str(c): c for c in frame.columns}
-        codes = np.unique(y, return_inverse=True)[1]
-        out: dict[str, Rule] = {}
-        for c, rule in self.rules_.items():
-            if isinstance(rule, list):
-                known = frame[names[c]].notna().to_numpy()
-                values, group = np.unique(as_numbers(frame[names[c]][known]), return_inverse=True)
-                here = codes[known]
-                low, high = np.full(len(values), len(codes)), np.full(len(values), -1)
-                np.minimum.at(low, group, here)
-                np.maximum.at(high, group, here)
-                pure = (low[:-1] == high[:-1]) & (low[1:] == high[1:]) & (low[:-1] == low[1:])
-                rule = [t for t, drop in zip(rule, pure.tolist(), strict=True) if not drop]
-            out[c] = rule
-        return out
-
-    def _rule(self, name: str, column: pd.Series) -> Rule:
+    def _rule(
+        self, name: str, column: pd.Series, values: np.ndarray | None, most: int | None
+    ) -> Rule:
+        """The rule of a column, from its values in order and the most thresholds it may have."""
         kind = kind_of(name, column)
-        if kind == "bool":
-            return "0/1"
-        if kind == "text":
-            return {"categories": self._categories(name, column)}
-        numbers = as_numbers(column).to_numpy()
-        if kind == "numbers":
-            check_finite(name, numbers)
+        if values is None:
+            return {"categories": self._categories(name, column)} if kind == "text" else "0/1"
         between = thresholds_at if kind == "numbers" else dates.thresholds_at
-        values = np.unique(numbers)
-        if kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}:
-            return "0/1"
-        if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
+        if self.kind == "quantiles" or (most is not None and len(values) - 1 > most):
             # With as many bins as rows, the quantiles give all midpoints already.
-            bins = max(2, min(self.n_bins, len(numbers)))
+            wanted = self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
+            bins = max(2, min(wanted, len(column)))
+            numbers = as_numbers(column).to_numpy()
             at = np.quantile(numbers, np.arange(1, bins) / bins, method="lower")
             return between(values, np.unique(np.searchsorted(values, at, side="right")))
         return between(values, np.arange(1, len(values)))
@@ -235,66 +248,6 @@ class Binarizer:
                 f"turn it into numbers, or raise Binarizer(max_categories=…)."
             )
         return found[1:] if len(found) <= 2 else found
-
-    def _guess(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
-        """Rules of the features that a boosted ensemble uses, as few as leave it as accurate."""
-        from sklearn.ensemble import GradientBoostingClassifier
-
-        def ensemble() -> Any:
-            return GradientBoostingClassifier(
-                n_estimators=self.n_estimators,
-                max_depth=self.max_depth,
-                random_state=self.random_state,
-            )
-
-        tests = features_of(self.rules_)
-        kept = self._numeric_guesses(frame, y, ensemble()) + [t for t in tests if t.kind != "<="]
-        kept = [t for t in tests if t in set(kept)]
-        X = outcomes(kept, frame)
-        while self.back_select and len(kept) > 1:
-            model = ensemble().fit(X, y)
-            score, importance = model.score(X, y), model.feature_importances_
-            used = importance > 0
-            if not used.all() and used.any():  # removing unused features changes nothing
-                kept, X = [t for t, u in zip(kept, used.tolist(), strict=True) if u], X[:, used]
-                continue
-            without = np.arange(len(kept)) != int(importance.argmin())
-            if ensemble().fit(X[:, without], y).score(X[:, without], y) < score:
-                break
-            kept, X = [t for t, u in zip(kept, without.tolist(), strict=True) if u], X[:, without]
-        return {
-            c: reduced(rule, [t for t in kept if t.column == c]) for c, rule in self.rules_.items()
-        }
-
-    def _numeric_guesses(
-        self, frame: pd.DataFrame, y: np.ndarray, model: Any
-    ) -> list[BinaryFeature]:
-        """Features of the ensemble that is fitted on the columns themselves.
-
-        Their thresholds are moved halfway between observed values.
-        """
-        names = {str(c): c for c in frame.columns}
-        numeric = [c for c, rule in self.rules_.items() if isinstance(rule, list) and rule]
-        if not numeric:
-            return []
-        others = [t for t in features_of(self.rules_) if t.kind != "<="]
-        asked = {c: in_single_precision(c, frame[names[c]], self.rules_[c]) for c in numeric}
-        columns = np.column_stack(
-            [*(numbers for numbers, _ in asked.values()), outcomes(others, frame)]
-        )
-        model.fit(columns, y)
-        found: set[BinaryFeature] = set()
-        for tree in (t.tree_ for t in model.estimators_.ravel()):
-            for feature, threshold in zip(
-                tree.feature.tolist(), tree.threshold.tolist(), strict=True
-            ):
-                if 0 <= feature < len(numeric):
-                    name = numeric[feature]
-                    # scikit-learn compares in single precision; the nearest midpoint divides
-                    # the training rows in the same way.
-                    nearest = int(np.abs(asked[name][1] - threshold).argmin())
-                    found.add(features_of({name: self.rules_[name][nearest : nearest + 1]})[0])
-        return list(found)
 
     # -- using -------------------------------------------------------------------------------------
 
@@ -328,7 +281,9 @@ class Binarizer:
         """Names of the features."""
         return np.array([t.name for t in self.features], dtype=object)
 
-    def dataset(self, frame: Any, y: Any = None, **fields: Any) -> Dataset:
+    def dataset(
+        self, frame: Any, y: Any = None, *, fitted_on: Any = None, **fields: Any
+    ) -> Dataset:
         """A Dataset of a table; a binarizer that is not fitted is fitted on this table first.
 
         Parameters
@@ -337,6 +292,9 @@ class Binarizer:
             The table, n rows.
         y : array of shape (n,), optional
             Target of any label type.
+        fitted_on : DataFrame or mapping of columns, optional
+            The rows that the binarizer was fitted on. With them the dataset knows all thresholds
+            of its columns, also those that are none of its features.
         **fields
             Further fields of the Dataset, such as `weights` or `groups`.
 
@@ -346,21 +304,50 @@ class Binarizer:
         """
         if not hasattr(self, "rules_"):
             self.fit(frame, y)
+            fitted_on = frame
         table, tests = as_frame(frame), self.features
         self._check_columns(table, tests)
-        if getattr(self, "threshold_note_", ""):
-            fields["source"] = {**fields.get("source", {}), "threshold_note": self.threshold_note_}
+        note, source = getattr(self, "threshold_note_", ""), dict(fields.pop("source", {}))
+        given = dict(source)
+        if note:
+            source["threshold_note"] = note
+        # A binarizer that was read, or keeps some features only, has no number of all thresholds,
+        # and those of other rows are others.
+        every = getattr(self, "n_thresholds_", 0)
+        if fitted_on is None and every and not separates(self.rules_, table):
+            every = 0
+        if every:
+            source["thresholds"] = {"used": n_thresholds(tests), "of": every}
+        if n_thresholds(tests) < every <= MOST_IN_ALL and fitted_on is not None:
+            make = partial(self._with_all, fitted_on, table, y, {**fields, "source": given})
+            fields["all_thresholds"] = make
+        fields.setdefault("open_thresholds", bool(every) and self.kind == "auto")
         ranked: Any = ranked_features(self.rules_, table)
-        return Dataset(ranked, tests, y=y, **fields)
+        return Dataset(ranked, tests, y=y, source=source, **fields)
+
+    def _with_all(self, fitted_on: Any, table: Any, y: Any, fields: Mapping[str, Any]) -> Dataset:
+        """The dataset with all thresholds of the rows that this binarizer was fitted on."""
+        every = type(self)(kind="midpoints", max_categories=self.max_categories).fit(fitted_on)
+        source = dict(fields["source"])
+        if "binarizer" in source:
+            source["binarizer"] = {**every.described(), "given": False}
+        return every.dataset(table, y, fitted_on=fitted_on, **{**fields, "source": source})
 
     def only(self, tests: Any) -> Binarizer:
         """A copy that makes only some of the features, such as those of a tree."""
         out: Binarizer = copy(self)
+        out.__dict__.pop("n_thresholds_", None)
         wanted = set(tests)
         out.rules_ = {
             c: reduced(rule, [t for t in features_of({c: rule}) if t in wanted])
             for c, rule in self.rules_.items()
         }
+        return out
+
+    def covering(self, tests: Iterable[BinaryFeature]) -> Binarizer:
+        """A copy that makes other features of the same columns."""
+        out: Binarizer = copy(self)
+        out.rules_ = {**{c: [] for c in self.rules_}, **rules_of(tests)}
         return out
 
     # -- exchange ----------------------------------------------------------------------------------
@@ -379,10 +366,34 @@ class Binarizer:
             "threshold_note": self.threshold_note_,
         }
 
+    def described(self) -> dict[str, Any]:
+        """As `to_json`, with the number of thresholds of a column instead of the thresholds.
+
+        That is enough where fitting finds them again: without another choice they are all midpoints.
+        """
+        out = self.to_json()
+        if self.kind in ("auto", "midpoints"):
+            out["columns"] = {c: _counted(rule) for c, rule in self.rules_.items()}
+        return out
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
+        """The binarizer that `to_json` described, or a binarizer to be fitted from `described`."""
         out = cls(kind=data["kind"], **data.get("parameters", {}))
+        if any(_is_count(rule) for rule in data["columns"].values()):
+            return out
         out.rules_ = dict(data["columns"])
         out.threshold_note_ = data.get("threshold_note", "")
         out.n_features_in_ = len(out.rules_)
         return out
+
+
+def _counted(rule: Rule) -> Any:
+    """The number of thresholds of a rule with more than a few; any other rule itself."""
+    tests = rule if isinstance(rule, list) else rule.get("tests", []) if rule != "0/1" else []
+    return len(tests) if len(tests) > FEW else rule
+
+
+def _is_count(rule: Any) -> bool:
+    """Whether a described rule is a number of thresholds."""
+    return isinstance(rule, int)

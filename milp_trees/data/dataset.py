@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from milp_trees.data.checks import (
 )
 from milp_trees.data.counted import Counted
 from milp_trees.data.feature import BinaryFeature as BinaryFeature
+from milp_trees.data.rules import n_thresholds, rules_of
 from milp_trees.errors import DataError
 
 #: Field of a Dataset → the option that names its column, on the command line and (without dashes)
@@ -34,6 +35,9 @@ ROLES = {
     "propensities": "--propensity",
     "values": "--values",
 }
+
+#: Parts of `source` that describe the features, not the rows.
+OF_FEATURES = ("binarizer", "thresholds", "threshold_note")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,12 @@ class Dataset(Counted):
     counts : int array of shape (n,), optional
         Number of equal original rows that each row stands for; default 1 each. All other arrays
         state what holds for one original row, `weights` too.
+    open_thresholds : bool, default=False
+        Whether a method for which all thresholds of the columns are too much work may choose among
+        them (`Binarizer(kind="auto")`).
+    all_thresholds : callable, optional
+        Makes the dataset with all thresholds of the columns, if the features are a choice of them
+        and the columns are at hand. It is called at most once, and left out of pickles.
 
     Raises
     ------
@@ -98,6 +108,8 @@ class Dataset(Counted):
     columns: Sequence[str] | None = None
     source: Mapping[str, Any] = field(default_factory=dict)
     counts: np.ndarray | None = None
+    open_thresholds: bool = False
+    all_thresholds: Callable[[], Dataset] | None = None
 
     def __post_init__(self) -> None:
         X: Any = self._keep_ranked()
@@ -246,6 +258,63 @@ class Dataset(Counted):
                 copies.append(test.name)
         return {"column": self.group_column, "groups": len(levels), "copies": copies}
 
+    # -- thresholds --------------------------------------------------------------------------------
+
+    @cached_property
+    def complete(self) -> Dataset | None:
+        """These rows with all thresholds of the columns that the features were made from.
+
+        It is the dataset itself if it has them all, and None if the columns are not at hand.
+        """
+        if self.all_thresholds is not None:
+            return self.all_thresholds()
+        counted = self.source.get("thresholds")
+        whole = counted is not None and counted["used"] == counted["of"]
+        return self if self.open_thresholds or whole else None
+
+    def choose(self, tests: Iterable[BinaryFeature]) -> Dataset:
+        """The dataset with some of its features, which knows that others were left out.
+
+        Parameters
+        ----------
+        tests : iterable of BinaryFeature
+            Features of the dataset.
+
+        Returns
+        -------
+        Dataset
+            Its features are in the order of this dataset, and its thresholds are no longer open.
+        """
+        wanted = set(tests)
+        kept = np.array([j for j, t in enumerate(self.features) if t in wanted], dtype=np.int64)
+        features = [self.features[j] for j in kept]
+        stored: Any = self.X[:, kept] if self.ranked is None else self.ranked.select(kept)
+        source = dict(self.source)
+        if "thresholds" in source:
+            source["thresholds"] = {**source["thresholds"], "used": n_thresholds(features)}
+        if "binarizer" in source:
+            nothing: dict[str, Any] = {c: [] for c in source["binarizer"]["columns"]}
+            rules = {**nothing, **rules_of(features)}
+            source["binarizer"] = {**source["binarizer"], "columns": rules, "given": True}
+        return replace(
+            self,
+            X=stored,
+            features=features,
+            source=source,
+            open_thresholds=False,
+            all_thresholds=self.all_thresholds or (lambda: self),
+        )
+
+    def _others(self, change: Callable[[Dataset], Dataset]) -> Callable[[], Dataset] | None:
+        """What makes all thresholds of a dataset that is changed in its rows or fields."""
+        make = self.all_thresholds
+        return None if make is None else lambda: change(make())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to pickle; the columns behind other thresholds are not kept."""
+        left_out = ("all_thresholds", "complete")
+        return {k: v for k, v in self.__dict__.items() if k not in left_out}
+
     # -- making others -----------------------------------------------------------------------------
 
     def subset(self, rows: Any) -> Dataset:
@@ -268,13 +337,23 @@ class Dataset(Counted):
         ):
             if getattr(self, name) is not None:
                 changed[name] = getattr(self, name)[rows]
+        changed["all_thresholds"] = self._others(lambda every: every.subset(rows))
         return replace(self, **changed)
 
     def with_(self, **changes: Any) -> Dataset:
         """A copy in which some fields are replaced."""
         if "y" in changes and "classes" not in changes:
             changes["classes"] = None
-        return replace(self, **{"X": self.stored, **changes})
+        others = None if "X" in changes else self._others(lambda every: every._with_rows(changes))
+        return replace(self, **{"X": self.stored, "all_thresholds": others, **changes})
+
+    def _with_rows(self, changes: Mapping[str, Any]) -> Dataset:
+        """A copy with the changes of a dataset on the same rows, without those of its features."""
+        kept = {k: v for k, v in changes.items() if k not in ("features", "source")}
+        stated = changes.get("source", self.source)
+        about_rows = {k: v for k, v in stated.items() if k not in OF_FEATURES}
+        own = {k: v for k, v in self.source.items() if k in OF_FEATURES}
+        return self.with_(source={**about_rows, **own}, **kept)
 
     @cached_property
     def sha256(self) -> str:
@@ -282,9 +361,8 @@ class Dataset(Counted):
         h = hashlib.sha256("\n".join(t.name for t in self.features).encode())
         for f in fields(self):
             if f.name == "X" and self.ranked is not None:
-                h.update(b"X")
-                for block in self.ranked.blocks():
-                    h.update(block.tobytes())
+                for part in self.ranked.least_codes():
+                    h.update(part.tobytes())
                 continue
             value = getattr(self, f.name)
             if isinstance(value, np.ndarray):

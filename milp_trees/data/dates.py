@@ -5,6 +5,7 @@ A threshold is an ISO text, `2021-03-05` or `2021-03-05T12:30`, and is compared 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -206,7 +207,18 @@ def positions(thresholds: Sequence[Any]) -> np.ndarray:
     """Thresholds as numbers that can be compared with `measured`: ISO texts become seconds."""
     if any(isinstance(t, str) for t in thresholds):
         return seconds(np.array(list(thresholds), dtype="datetime64[us]"))
-    return np.array(thresholds, dtype=float)
+    try:
+        return np.array(thresholds, dtype=float)
+    except OverflowError:  # an integer beyond all floats
+        return np.array([_as_float(t) for t in thresholds])
+
+
+def _as_float(number: Any) -> float:
+    """The number as a float; infinity if it is larger than all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def measured(values: Any, thresholds: Sequence[Any]) -> np.ndarray:

@@ -12,7 +12,7 @@ from milp_trees.data.binarize import THRESHOLD_NOTES
 from milp_trees.data.engine_table import BOOL, KINDS, TEXT, WHOLE, EngineTable, Extent
 from milp_trees.data.feature import YES_NO
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
-from milp_trees.data.rules import Rule, thresholds_at
+from milp_trees.data.rules import Rule, features_of, n_thresholds, thresholds_at
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -145,19 +145,21 @@ def fit_there(
         fewer |= not complete
     binarizer.rules_, binarizer.n_features_in_ = rules, len(rules)
     binarizer.threshold_note_ = THRESHOLD_NOTES["quantiles"] if fewer else ""
+    if not fewer:
+        binarizer.n_thresholds_ = n_thresholds(features_of(rules))
 
 
 def _rule(binarizer: Binarizer, table: EngineTable, name: str) -> tuple[Rule, bool]:
     """The rule of a column, and whether it has all thresholds that the column could have."""
     if table.columns[name] == TEXT:
         return {"categories": _categories(binarizer, table, name)}, True
-    few = binarizer.max_midpoints if binarizer.kind == "auto" else MOST_MIDPOINTS
-    values: Any = None if binarizer.kind == "quantiles" else table.distinct(name, few)
+    most = MOST_OPEN if binarizer.kind == "auto" else MOST_MIDPOINTS
+    values: Any = None if binarizer.kind == "quantiles" else table.distinct(name, most)
     if binarizer.kind == "midpoints" and values is None:
         raise DataError(
             f"The column {name!r} has more than {MOST_MIDPOINTS} different values, too many for midpoints; take quantiles:N."
         )
-    if binarizer.kind == "midpoints" or (binarizer.kind == "auto" and _fit_in(values, few)):
+    if values is not None:
         return thresholds_at(np.array(values), np.arange(1, len(values))), True
     n = table.n_rows()
     bins = max(2, min(binarizer.n_bins, n))
@@ -166,10 +168,6 @@ def _rule(binarizer: Binarizer, table: EngineTable, name: str) -> tuple[Rule, bo
     pairs = sorted(set(table.ranked(name, ranks.tolist())))
     rule = [t for pair in pairs if pair[1] < np.inf for t in thresholds_at(np.array(pair), _ONE)]
     return rule, table.distinct(name, len(rule) + 1) is not None
-
-
-def _fit_in(values: Any, most: int) -> bool:
-    return values is not None and len(values) <= most
 
 
 def _categories(binarizer: Binarizer, table: EngineTable, name: str) -> list[str]:
@@ -182,5 +180,7 @@ def _categories(binarizer: Binarizer, table: EngineTable, name: str) -> list[str
 
 
 _ONE = np.array([1])
-#: Largest number of different values of a column that gets all midpoints.
+#: Largest number of different values of a column that gets all midpoints with "auto".
+MOST_OPEN = 1000
+#: The same with "midpoints".
 MOST_MIDPOINTS = 10_000

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Largest number of distinct rows that come into memory by default.
 MOST_DISTINCT = 5_000_000
+#: Largest number of distinct rows with all thresholds for which "auto" takes them.
+MOST_OPEN = 100_000
 #: Fields of the Dataset that hold numbers.
 _NUMBERS = ("weights", "outcomes", "propensities", "values")
 
@@ -59,7 +61,9 @@ def load_grouped(
         What reads Parquet files.
     binarizer : str or Binarizer, default="auto"
         As for `load`. The engine computes quantiles and distinct values, exactly; `buckets` and
-        `tree-guess` need all rows and are refused, but a Binarizer that is fitted is taken.
+        `tree-guess` need all rows and are refused, but a Binarizer that is fitted is taken. `auto`
+        takes all thresholds of columns with at most 1000 values if they leave at most 100 000
+        distinct rows, otherwise quantiles.
     max_distinct : int, default=5 million
         Largest number of distinct rows.
     memory_mb, threads : int, optional
@@ -103,13 +107,25 @@ def load_grouped(
     fitted = hasattr(chosen, "rules_")
     if given.reading.max_categories is not None:
         chosen.max_categories = given.reading.max_categories
+    found = None
     if not fitted:
         fit_there(chosen, table, features, extents)
+        if chosen.kind == "auto":
+            # All thresholds make many small groups; quantiles are for tables with more of them.
+            found = table.group(chosen.rules_, labels, MOST_OPEN)
+            if len(found) > MOST_OPEN:
+                found, chosen = (
+                    None,
+                    Binarizer(kind="quantiles", max_categories=chosen.max_categories),
+                )
+                fit_there(chosen, table, features, extents)
     if missing := [c for c in features if c not in chosen.rules_]:
         raise DataError(f"The binarizer has no rule for the column {missing[0]!r}; drop it.")
     rules = {c: chosen.rules_[c] for c in features}
     check_given(rules, table, extents)
-    found = _in_order(table.group(rules, labels, max_distinct), max_distinct)
+    if found is None:
+        found = table.group(rules, labels, max_distinct)
+    found = _in_order(found, max_distinct)
     label = {c: found[LABEL.format(k)].to_numpy() for k, c in enumerate(labels)}
     fields: dict[str, Any] = {f: label[c] for f, c in meaning.items() if f != "values"}
     if meaning.get("values"):
@@ -126,11 +142,20 @@ def load_grouped(
         "binarizer": {**chosen.to_json(), "given": fitted},
         **({"threshold_note": chosen.threshold_note_} if chosen.threshold_note_ else {}),
     }
+    every = 0 if fitted else getattr(chosen, "n_thresholds_", 0)
+    if every:
+        about["thresholds"] = {"used": every, "of": every}
     ranked: Any = _ranked(rules, found)
     counts = found[COUNT].to_numpy(dtype=np.int64)
     group = meaning.get("groups")
     return Dataset(
-        ranked, features_of(rules), group_column=group, source=about, counts=counts, **fields
+        ranked,
+        features_of(rules),
+        group_column=group,
+        source=about,
+        counts=counts,
+        open_thresholds=bool(every) and chosen.kind == "auto",
+        **fields,
     )
 
 

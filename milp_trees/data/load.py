@@ -193,6 +193,7 @@ def load_columns(
     frame, features, regrouped = regroup(
         frame, features, many, given, chosen.max_categories, fields.get("y"), train
     )
+    fitted_on = None
     if not fitted:
         fitted_on = frame[features] if test is None else frame[features].iloc[train]
         chosen.fit(fitted_on, None if "y" not in fields else fields["y"][train])
@@ -204,13 +205,17 @@ def load_columns(
         "width": table.frame.shape[1],
         **left_out,
         **regrouped,
-        "binarizer": {**chosen.to_json(), "given": fitted},
+        "binarizer": {**(chosen.to_json() if fitted else chosen.described()), "given": fitted},
     }
-    if chosen.threshold_note_:
-        source["threshold_note"] = chosen.threshold_note_
     whole = chosen.dataset(
-        frame[features], group_column=meaning.get("groups"), source=source, **fields
+        frame[features],
+        fitted_on=fitted_on,
+        **({"open_thresholds": False} if fitted else {}),
+        group_column=meaning.get("groups"),
+        source=source,
+        **fields,
     )
+    source = dict(whole.source)
     return _parts(whole, train, test, source, test_size, seed)
 
 

@@ -206,7 +206,7 @@ OF_FORESTS: dict[str, Rule] = {
 #: Parameters of `Binarizer`.
 OF_BINARIZERS: dict[str, Rule] = {
     "n_bins": Whole(2),
-    "max_midpoints": Whole(0),
+    "max_thresholds": Whole(1),
     "n_estimators": Whole(1),
     "max_depth": Whole(1),
     "back_select": Flag(),

@@ -78,6 +78,28 @@ class RankedTests:
             None if self.gap is None else self.gap[tests],
         )
 
+    def least_codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Codes, columns and cuts that depend on the answers of these features alone.
+
+        Codes may count thresholds that are none of the features, and columns without features may
+        lie between others. Here they do not.
+
+        Returns
+        -------
+        codes : int32 array of shape (n, p)
+        column, cut : int64 arrays of shape (F,)
+        """
+        used, first = np.unique(self.column, return_index=True)
+        order = used[np.argsort(first)]
+        codes = np.empty((len(self.codes), len(order)), dtype=np.int32)
+        column, cut = np.empty_like(self.column), np.empty_like(self.cut)
+        for c, old in enumerate(order.tolist()):
+            here = self.column == old
+            cuts, place = np.unique(self.cut[here], return_inverse=True)
+            codes[:, c] = np.searchsorted(cuts, self.codes[:, old], side="left")
+            column[here], cut[here] = c, place
+        return codes, column, cut
+
 
 def gaps(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """The neighbours of thresholds among a column's values, shape (m, 2); see `RankedTests`."""

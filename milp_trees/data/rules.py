@@ -7,15 +7,16 @@ that had missing values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.data.checks import check_finite, missing_in
-from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.dates import measured, positions
+from milp_trees.data.feature import BinaryFeature
 from milp_trees.data.ranked import RankedTests, gaps
+from milp_trees.data.table_columns import different_values, present_in
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -52,6 +53,45 @@ def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
         else:
             tests += [BinaryFeature(column, "==", c) for c in rule["categories"]]
     return tuple(tests)
+
+
+def rules_of(tests: Iterable[BinaryFeature]) -> dict[str, Rule]:
+    """The rules of which `features_of` makes these features again."""
+    by_column: dict[str, list[BinaryFeature]] = {}
+    for test in tests:
+        by_column.setdefault(test.column, []).append(test)
+    return {column: _rule_of(group) for column, group in by_column.items()}
+
+
+def _rule_of(tests: list[BinaryFeature]) -> Rule:
+    """The rule of the features of one column."""
+    if any(t.missing or t.kind == "missing" for t in tests):
+        return {"tests": [[t.kind, t.value, t.missing] for t in tests]}
+    if tests[0].kind == "is":
+        return "0/1"
+    values = [t.value for t in tests]
+    return values if tests[0].kind == "<=" else {"categories": values}
+
+
+def n_thresholds(tests: Iterable[BinaryFeature]) -> int:
+    """Number of thresholds that features ask for, whatever they answer for missing values."""
+    return len({(t.column, t.value) for t in tests if t.kind == "<="})
+
+
+def separates(rules: Mapping[str, Rule], table: pd.DataFrame) -> bool:
+    """Whether the thresholds are those between any two neighbouring values of a table."""
+    names = {str(c): c for c in table.columns}
+    for c, rule in rules.items():
+        present = present_in(table[names[c]])
+        values = different_values(c, present) if len(present) else None
+        cuts = sorted({t.value for t in features_of({c: rule}) if t.kind == "<="})
+        if len(cuts) != (0 if values is None else len(values) - 1):
+            return False
+        if values is not None and len(cuts):
+            codes = np.searchsorted(positions(cuts), measured(values, cuts), side="left")
+            if (codes != np.arange(len(values))).any():
+                return False
+    return True
 
 
 def with_missing(rule: Rule, present: pd.Series) -> Rule:

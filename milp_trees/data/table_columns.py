@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data import dates
+from milp_trees.data.checks import check_finite
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -99,6 +100,27 @@ def present_in(column: pd.Series) -> pd.Series:
 def as_numbers(column: pd.Series) -> pd.Series:
     """A column of numbers as doubles; dates stay as they are."""
     return column if column.dtype.kind == "M" else column.astype(float)
+
+
+def different_values(name: str, column: pd.Series) -> np.ndarray | None:
+    """The different values of a complete column in order, if it gets thresholds.
+
+    None for a column of categories, and for one that holds 0 and 1 only.
+
+    Raises
+    ------
+    DataError
+        A number is infinite, or the column holds something that is no feature.
+    """
+    kind = kind_of(name, column)
+    if kind not in ("numbers", "dates"):
+        return None
+    numbers = as_numbers(column).to_numpy()
+    if kind == "numbers":
+        check_finite(name, numbers)
+    values: np.ndarray = np.unique(numbers)
+    yes_no = kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}
+    return None if yes_no else values
 
 
 def in_single_precision(

@@ -133,6 +133,7 @@ class Tree(Exportable):
 
     def routes(self, rows: Rows) -> Routes:
         """Leaf and action of every row of a Dataset (or of a view of one)."""
+        rows = _with_tests(rows, self.splits)
         outcome, index = _outcomes(rows), rows.index
         leaf = np.zeros(_length(rows), dtype=np.int64)
         paths: list[tuple[BinaryFeature, ...]] = []
@@ -279,6 +280,14 @@ class Tree(Exportable):
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def _with_tests(rows: Rows, tests: Iterable[BinaryFeature]) -> Rows:
+    """The rows, with all thresholds of their columns if they lack tests and can have them."""
+    make = getattr(rows, "all_thresholds", None)
+    if make is None or all(test in rows.index for test in tests):
+        return rows
+    return rows.complete  # type: ignore[attr-defined, no-any-return]
 
 
 def _outcomes(rows: Rows) -> Callable[[int, np.ndarray], np.ndarray]:

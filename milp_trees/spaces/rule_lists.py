@@ -50,6 +50,8 @@ class RuleLists(Space):
 
     name: ClassVar[str] = "rule-lists"
     noun: ClassVar[str] = "rule list"
+    #: Measured on labels without any pattern: pruning begins later than in trees.
+    combined: ClassVar[float] = 4.0
 
     antecedents: Antecedents = field(default_factory=Antecedents)
     max_length: int | None = None
@@ -81,6 +83,16 @@ class RuleLists(Space):
     def most_leaves(self) -> int | None:  # type: ignore[override]
         """Largest number of rules with the default rule; None is no limit."""
         return None if self.max_length is None else self.max_length + 1
+
+    @property
+    def levels(self) -> int | None:  # type: ignore[override]
+        """The limit on the number of rules."""
+        return self.max_length
+
+    @property
+    def most_literals(self) -> int:  # type: ignore[override]
+        """Largest number of literals of an antecedent."""
+        return self.antecedents.max_literals
 
     def with_leaves(self, most: int) -> RuleLists:
         return replace(self, max_length=most - 1)

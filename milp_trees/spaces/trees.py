@@ -66,6 +66,12 @@ class Space(ABC):
     #: Largest number of leaves of a model, and whether the space itself limits their size.
     most_leaves: int | None = None
     is_bounded: bool = False
+    #: Largest number of questions that one model combines on the way to a leaf (None: no limit), and
+    #: of features in a question, for estimates of work.
+    levels: int | None = None
+    most_literals: int = 1
+    #: Number of questions whose combinations an exact search goes through; pruning decides of more.
+    combined: ClassVar[float] = 3.0
     #: Whether a largest number of leaves excludes models that the other limits allow.
     limits_leaves: bool = False
 
@@ -222,6 +228,11 @@ class Trees(Space):
         """Largest number of leaves that depth and `max_leaf_nodes` allow; None is no limit."""
         full = None if self.max_depth is None else full_leaves(self.max_depth)
         return min((n for n in (self.max_leaf_nodes, full) if n is not None), default=None)
+
+    @property
+    def levels(self) -> int | None:  # type: ignore[override]
+        """The depth limit."""
+        return self.max_depth
 
     def with_leaves(self, most: int) -> Trees:
         return replace(self, max_leaf_nodes=most)

@@ -83,7 +83,7 @@ TAKES = {
     "exact": "",
     "free_after_use": "True",
     "back_select": "True",
-    "max_midpoints": "0",
+    "max_thresholds": "",
     "max_categories": "",
     "alpha": "0 1.5",
     "min_gain": "0 1.5",

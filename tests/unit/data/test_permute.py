@@ -38,7 +38,9 @@ def test_seeds_give_orders_and_0_is_the_order_as_given():
 def test_the_optimum_is_the_same_in_every_order(method):
     data = mt.load("wine", binarizer="quantiles:4")
     values = {
-        mt.solve(mt.Problem(permuted(data, k), mt.Accuracy(), mt.Trees(2)), method).value.exact
+        mt.solve(
+            mt.Problem(permuted(data, k), mt.Accuracy(), mt.Trees(2)), method, start=None
+        ).value.exact
         for k in range(4)
     }
     assert len(values) == 1
