@@ -282,3 +282,13 @@ def collector_off() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def one_thread() -> Any:
+    """A context in which numpy multiplies on one thread.
+
+    Many small products take far longer on several threads than on one.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1)

@@ -27,6 +27,8 @@ from milp_trees.methods.callback import BEAT, Callback, listening
 
 T = TypeVar("T")
 
+#: Seconds after its limit at which work is stopped from outside at the earliest.
+LATE = 0.3
 #: Seconds until the exception is raised once more if it was not noticed. The second one must not
 #: come during the clean-up after the first, which can take long.
 AGAIN = 3.0

@@ -17,21 +17,21 @@ from milp_trees.limits import Limit, Limits, Stopped
 from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.callback import Callback, heard
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.deadline import within
-from milp_trees.methods.finish import Clock, _installed, finish, versions
-from milp_trees.methods.front import finish_front
+from milp_trees.methods.deadline import LATE, within
+from milp_trees.methods.finish import Clock, _installed, versions
 from milp_trees.methods.scores import scores
-from milp_trees.methods.simplest import met_or_simplest
 from milp_trees.methods.start import Start, refusal
+from milp_trees.methods.thresholds import is_open, settled_within
 from milp_trees.methods.trace import Progress
+from milp_trees.methods.unprepared import unprepared
 from milp_trees.methods.watch import hearing
+from milp_trees.methods.work import Sizes, most_tests, usual_seconds
 from milp_trees.problem import (
     Problem,
     unsupported_reason,
     unsupported_structure,
     who_can,
 )
-from milp_trees.questions import Front
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Space, Trees
@@ -43,19 +43,10 @@ if TYPE_CHECKING:
 
 #: From this product of rows and tests on, a timer also stops an engine that watches the clock.
 LARGE = 200_000
-#: Time after the limit at which an engine is stopped from outside: at least so many seconds, and
-#: at least this share of the limit.
-#: Also the seconds that an engine has for reading its answer after the user's function stopped it.
-LATE, LATE_SHARE, GRACE = 0.3, 0.07, 2.0
-
-#: How a run ends that is stopped from outside.
-ENDED = {
-    Limit.TIME: "The time limit (raise --time-limit) ended",
-    Limit.MEMORY: "The memory limit (raise --memory-limit) ended",
-    Limit.INTERRUPTED: "The run was interrupted",
-    Limit.CALLBACK: "The progress function stopped the run",
-    Limit.NODES: "The node limit ended",
-}
+#: Share of the limit after which an engine is stopped from outside, if that is more than `LATE`
+#: seconds, and the seconds that an engine has for reading its answer after the user's function
+#: stopped it.
+LATE_SHARE, GRACE = 0.07, 2.0
 
 
 class Method(ABC):
@@ -89,6 +80,8 @@ class Method(ABC):
     falls_back: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
+    #: Whether it takes all thresholds of numeric columns without the pairs of them.
+    sorts_columns: ClassVar[bool] = False
     #: Whether it can hand over a proof of its bound (`prove`).
     proves: ClassVar[bool] = False
     #: Distributions that it computes with: with another version of one, a run counts as another
@@ -131,6 +124,17 @@ class Method(ABC):
     def unsupported_view(self, problem: Problem) -> str | None:
         """Further reasons of a method why it cannot take a problem; None if there are none."""
         return None
+
+    def expected_seconds(self, sizes: Sizes) -> float:
+        """Estimate of the seconds that a proof takes, from sizes alone (`milp_trees.methods.work`).
+
+        It decides which thresholds the method gets where they are open.
+        """
+        return usual_seconds(sizes) if self.exact else 0.0
+
+    def most_tests(self, sizes: Sizes) -> int:
+        """The number of tests that it can be expected to search to a proof."""
+        return most_tests(self.expected_seconds, sizes)
 
     def warm_up(self) -> None:
         """Compile what needs compiling, before any clock starts."""
@@ -247,12 +251,18 @@ class Method(ABC):
         self.warm_up()
         limits, clock = limits or Limits(), Clock()
         begin = start if isinstance(start, Start) else Start(start)
-        fresh = problem.without_views()
+        asked, tree = problem.without_views(), begin.tree
         with heard(progress) as callback:
             try:
-                result = self._answer(fresh, limits, begin.tree, callback, clock)
+                if is_open(problem):
+                    found = settled_within(asked, self, limits, tree, clock)
+                    tree = found.start if tree is None else tree
+                    if found.limit is not None:
+                        raise Stopped(found.limit)
+                    problem = asked = found.problem.without_views()
+                result = self._answer(asked, limits, tree, callback, clock)
             except Stopped as stopped:
-                result = self._unprepared(fresh, begin.tree, clock, stopped.limit)
+                result = unprepared(self.name, asked, tree, clock, stopped.limit)
         result = replace(result, problem=problem, start=begin.describe(result.start))
         if test is not None and result.predictor is not None:
             more = scores(problem, result.predictor, test)
@@ -300,8 +310,9 @@ class Method(ABC):
             result = replace(result, options={**result.options, "time_limit": limits.time})
         if refused:
             result = replace(result, start={"accepted": False, "reason": refused})
-        apart = result.times.get("enumerate", 0.0)
+        apart = result.times.get("enumerate", 0.0) + sum(clock.times.values())
         times = {
+            **clock.times,
             "prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0),
             **{k: v for k, v in result.times.items() if k != "prepare"},
         }
@@ -352,46 +363,22 @@ class Method(ABC):
         most = limits.time and limits.time + max(LATE, LATE_SHARE * limits.time)
         return within(most, search, GRACE)
 
-    def _unprepared(self, problem: Problem, start: Any, clock: Clock, limit: Limit) -> Result:
-        """The answer of a run that was stopped from outside.
+    def stopped_before(self, problem: Problem, limit: Limit, known: Any = None) -> Result:
+        """The answer of a run that a limit ended before it could begin.
 
-        It is the start, if that is feasible, or otherwise the best predictor that needs no search.
+        Parameters
+        ----------
+        problem : Problem
+        limit : Limit
+        known : Tree, optional
+            A model that was found by then.
+
+        Returns
+        -------
+        Result
         """
-        refused = refusal(problem, start)
-        known = None if refused else start
-        said: dict[str, Any] = {}
-        if refused:
-            said = {"accepted": False, "reason": refused}
-        elif start is not None:
-            said = {"accepted": None, "value": problem.value(start).number}
-        watch = problem.watch
-        message = f"{ENDED[limit]} while the data were being prepared, or the answer read."
-        if problem.question.name == Front.name:
-            tree = met_or_simplest(problem) if known is None else known
-            return finish_front(
-                problem,
-                self.name,
-                [] if tree is None else [tree],
-                complete=False,
-                proved_by=None,
-                clock=clock,
-                limit=limit,
-                start=said,
-                message=message,
-            )
-        return finish(
-            problem,
-            self.name,
-            met_or_simplest(problem) if known is None else known,
-            bound=None,
-            claims_optimal=False,
-            proved_by=None,
-            clock=clock,
-            limit=limit,
-            start=said,
-            message=message,
-            watch=watch if watch is not None and watch.fallback is not None else None,
-        )
+        result = unprepared(self.name, problem.without_views(), known, Clock(), limit)
+        return self._signed(replace(result, problem=problem))
 
 
 def _is_large(problem: Problem) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
+    from milp_trees.limits import Limit
     from milp_trees.problem import Problem
 
 
@@ -26,12 +27,15 @@ class Start:
         Seconds that making it took; they are not part of the run that begins with it.
     reason : str
         Why there is no tree although one was requested.
+    limit : Limit or None
+        How the user ended the run that made it; the run that would begin with it ends, too.
     """
 
     tree: Any = None
     method: str = ""
     seconds: float = 0.0
     reason: str = ""
+    limit: Limit | None = None
 
     def describe(self, of_run: Mapping[str, Any]) -> dict[str, Any]:
         """The field `start` of a result: what the run reports about acceptance, and this start."""
@@ -47,13 +51,21 @@ class Start:
         return {**out, **of_run}
 
 
+def _other_thresholds(problem: Problem, tree: Any) -> list[Any]:
+    """The tests of a tree on columns of the data that are no features of theirs."""
+    data = problem.dataset
+    other = [t for t in tree.splits if t not in data.index]
+    columns = {t.column for t in data.features} if other else set()
+    return [t for t in other if t.column in columns]
+
+
 def refusal(problem: Problem, tree: Any) -> str | None:
     """The reason why a run cannot begin with a tree; None if it can, or if there is no tree.
 
     Raises
     ------
     DataError
-        The tree is for other data: its tests or actions are not those of the problem.
+        The tree is for other data: its columns or actions are not those of the problem.
     """
     if tree is None:
         return None
@@ -62,6 +74,8 @@ def refusal(problem: Problem, tree: Any) -> str | None:
         raise DataError(
             f"The start is a {noun}; the models of the space {problem.space.name} are others, so it cannot begin with it."
         )
+    if problem.space.noun == "tree" and (absent := _other_thresholds(problem, tree)):
+        return f"The start tests {absent[0].name}, which is not among the tests of this problem."
     strange = problem.task.unknown_actions(tree.actions, problem.dataset)
     if strange:
         raise DataError(f"The start is for another problem: {strange}")

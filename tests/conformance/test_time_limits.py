@@ -12,6 +12,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.limits import Stopped
+from milp_trees.methods import unprepared
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.testing.random_prunings import random_problem
@@ -141,7 +142,7 @@ def test_pyomo_is_repaired_where_it_was_stopped_in_the_middle():
         _TemplateIterManager,
     )
 
-    from milp_trees.mip.formulation import repaired
+    from milp_trees.mip.building import repaired
 
     before = builtins.sum, _FiniteSetMixin.__iter__
     with pytest.raises(Stopped), repaired():  # noqa: PT012
@@ -186,6 +187,7 @@ def test_time_up_is_never_seen_outside(monkeypatch):
 
     method = registry.method("dp")
     monkeypatch.setattr(type(method), "unsupported_within", up)
+    monkeypatch.setattr(unprepared, "GROWING", 0.0)
     start = mt.solve(SMALL, "cart").predictor
     for given, least_leaves in (
         (None, 1),

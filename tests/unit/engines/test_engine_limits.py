@@ -11,8 +11,9 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods import method as method_module
-from milp_trees.methods import simplest
+from milp_trees.methods import simplest, unprepared
 from milp_trees.methods import watch as watching
+from milp_trees.methods.greedy import greedy_for
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
@@ -196,7 +197,12 @@ class Stuck(Method):
 
 
 @pytest.mark.parametrize("kind", [k for k in SEARCHED if k not in ("decisions", "midpoints")])
-def test_a_run_that_is_stopped_in_its_preparation_returns_the_best_leaf(kind, monkeypatch):
+@pytest.mark.parametrize("greedy", [False, True])
+def test_a_run_that_is_stopped_in_its_preparation_returns_what_needs_no_search(
+    kind, greedy, monkeypatch
+):
+    """The best leaf, or a greedy tree where there is a moment to grow it."""
+    monkeypatch.setattr(unprepared, "GROWING", 20.0 if greedy else 0.0)
     monkeypatch.setattr(method_module, "LARGE", 0)
     monkeypatch.setattr(method_module, "LATE", 0.05)
     monkeypatch.setattr(simplest, "LOOKING", 20.0)
@@ -209,5 +215,7 @@ def test_a_run_that_is_stopped_in_its_preparation_returns_the_best_leaf(kind, mo
         assert result.status is Status.NO_SOLUTION
         return
     assert result.status is Status.FEASIBLE
-    assert result.tree.n_leaves == 1
+    assert greedy or result.tree.n_leaves == 1
+    grown = greedy_for(problem) if greedy else None
+    values += [] if grown is None else [problem.value(grown)]
     assert not any(value.better_than(result.value) for value in values)

@@ -104,7 +104,14 @@ ASKED = {
     "solve, chosen": (lambda: mt.solve(problem()), 1),
     "solve, judged": (lambda: mt.solve(problem(), "dp", reference="enumerate"), 2),
     "solve, begun by cart": (lambda: mt.solve(problem(), "dp", start="cart"), 2),
-    "solve, a model": (lambda: mt.solve(problem(), "flow-oct@highs"), 1),
+    "solve, a model": (
+        lambda: mt.solve(problem(), "flow-oct@highs", start=None, reference=None),
+        1,
+    ),
+    "solve, a model, begun and judged by the same": (
+        lambda: mt.solve(problem(), "flow-oct@highs"),
+        2,
+    ),
     "compare": (
         lambda: mt.compare(problem(), ["dp", "flow-oct@highs"], start=None, reference=None),
         2,
