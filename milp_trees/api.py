@@ -38,8 +38,8 @@ def solve(
     method: str | Method | None = None,
     *,
     time_limit: float | None = 60.0,
-    start: str | Tree | Ensemble | None = None,
-    reference: str | None = None,
+    start: str | Tree | Ensemble | None = "auto",
+    reference: str | None = "auto",
     threads: int = 1,
     seed: int = 0,
     memory_mb: int | None = None,
@@ -61,12 +61,13 @@ def solve(
         (`flow-oct@highs`); by default the first by `default_rank` that takes the problem.
     time_limit : float or None, default=60
         Seconds for building and solving.
-    start : Tree, Ensemble or str, optional
-        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`),
-        whose time does not count as time of the run.
-    reference : str, optional
-        Another method that is run too, to fill in `result.agrees`; if it cannot take the problem,
-        and for `"auto"`, the first by `judge_rank` that can.
+    start : Tree, Ensemble, str or None, default="auto"
+        A model to begin with, or the method that makes one (`"dp"`, `"cart"`), whose time does not
+        count as time of the run. `"auto"`: an integer program begins with the default engine's
+        model, and the greedy tree over all thresholds is the answer if no other is as good.
+    reference : str or None, default="auto"
+        Another method, which fills in `result.agrees`; if it cannot take the problem, the first by
+        `judge_rank` that can. `"auto"` is that one, and judges integer programs only.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     max_nonzeros : int or None, default=20 million
@@ -124,7 +125,7 @@ def solve(
         test_data=test_data,
         progress=progress,
     )
-    return result if proof is None else prove(method, problem, result, proof, limits)
+    return result if proof is None else prove(method, result.problem, result, proof, limits)
 
 
 def compare(
@@ -392,9 +393,8 @@ def size_path(
 
 def _check(problem: Any) -> None:
     if not isinstance(problem, Problem):
-        raise DataError(
-            f"A Problem is needed: mt.Problem(dataset, task, space); got {type(problem).__name__}."
-        )
+        got = type(problem).__name__
+        raise DataError(f"A Problem is needed: mt.Problem(dataset, task, space); got {got}.")
 
 
 __all__ = ["compare", "estimate", "near_best", "size_path", "solve"]

@@ -216,7 +216,7 @@ def show(
         if reference is not None:
             typer.echo(f"reference    {reference.line}")
         for line in reasons(rows):
-            typer.echo(line)
+            typer.echo(folded(line))
         for row in rows:
             if row["scores"]:
                 typer.echo(
@@ -224,7 +224,7 @@ def show(
                     + ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())
                 )
     if best is not None and best.predictor is not None:
-        typer.echo(f"\n{best.value} by {best.method}:\n{best.predictor.to_text()}")
+        typer.echo(f"\n{best.value} by {best.found_by or best.method}:\n{best.predictor.to_text()}")
 
 
 def finish(result: Result) -> None:

@@ -50,13 +50,13 @@ def solve(
         ),
     ] = None,
     start: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--start",
-            help="Method that makes a model to begin with, auto or none.",
+            help="Method that makes a model to begin with, or none. auto: formulations begin with the default engine's model, and no answer is worse than the greedy tree over all thresholds.",
             rich_help_panel=METHOD,
         ),
-    ] = None,
+    ] = "auto",
     reference: Annotated[
         str,
         typer.Option(
@@ -121,7 +121,7 @@ def solve_one(
     method: str | None,
     limits: Limits,
     *,
-    start: str | None,
+    start: str,
     reference: str,
     option: list[str] | None,
     test_data: Dataset | None,
@@ -148,12 +148,13 @@ def solve_one(
             limits,
             start=none_or(start),
             reference=none_or(reference),
+            judge_engines=True,
             options=solver_options(option),
             test_data=test_data,
             progress=live.point,
         )
         if proof is not None:
-            result = prove(proving, problem, result, proof, limits)
+            result = prove(proving, result.problem, result, proof, limits)
     if not as_json:
         show([result.to_json()], result, verbose=verbose)
     write(result.to_json(), out, as_json)

@@ -147,6 +147,7 @@ def read_model(
     """
     from milp_trees.by_name import registry
     from milp_trees.linear.matrix import compile_model
+    from milp_trees.mip.open_thresholds import for_models
     from milp_trees.unimodular.reading import read_matrix
 
     known = registry.classes("formulations")
@@ -167,10 +168,11 @@ def read_model(
         if example is not None
         else data_problem(formulation, str(data), given, quiet)
     )
+    problem = for_models(problem)
     reason = formulation.unsupported(problem)
     if reason:
         raise Unsupported(f"{model} cannot take this problem: {reason}")
-    built = formulation.build(problem)
+    built = formulation.build(problem, incomplete=True)
     named = getattr(formulation, "network_tree", None)
     model_matrix = compile_model(built)
     incomplete = formulation.separator(built, model_matrix) is not None

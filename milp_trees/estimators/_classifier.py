@@ -65,12 +65,27 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         again = _repeats(weights, len(codes))
         self._fit_binarizer(take(X, again), codes[again])
         dataset = self.binarizer_.dataset(
-            X, codes, classes=labels, weights=weights, groups=groups, group_column=column
+            X,
+            codes,
+            fitted_on=take(X, again),
+            classes=labels,
+            weights=weights,
+            groups=groups,
+            group_column=column,
         )
         return dataset, codes, X
 
-    def _count(self, dataset: Dataset, codes: np.ndarray) -> None:
-        """Compute the shares of the classes in the leaves, with the weights of rows and classes."""
+    def _count(self, codes: np.ndarray, dataset: Dataset | None = None) -> None:
+        """Compute the shares of the classes in the leaves, with the weights of rows and classes.
+
+        Parameters
+        ----------
+        codes : int array of shape (n,)
+            Index of the class of every row.
+        dataset : Dataset, optional
+            The rows; by default those of the result.
+        """
+        dataset = self.result_.problem.dataset if dataset is None else dataset
         labels, weights = self.classes_, dataset.row_weights
         if self.class_weight_ is not None:
             weights = weights * np.array([float(w) for w in self.class_weight_.values()])[codes]

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 FALLBACK = 0.25
 
 
-def solved(problem: Problem, method: str | None, limits: Limits, start: Any) -> Result:
+def solved(
+    problem: Problem, method: str | None, limits: Limits, start: Any, reference: str | None = None
+) -> Result:
     """Run a method and return its result, which contains a model.
 
     A `ConvergenceWarning` says that an exact method stopped before its model was proven optimal. A
@@ -36,6 +38,8 @@ def solved(problem: Problem, method: str | None, limits: Limits, start: Any) -> 
         Name of the method, as in the registry; None: the default method of the task.
     limits : Limits
     start : Predictor, name of a method, or None
+    reference : str or None
+        Name of the method that judges the answer; "auto" judges integer programs only.
 
     Returns
     -------
@@ -53,7 +57,14 @@ def solved(problem: Problem, method: str | None, limits: Limits, start: Any) -> 
     from milp_trees.studies.solving import answer
 
     try:
-        result = answer(problem, method, limits, start=start, progress=listener())
+        result = answer(
+            problem,
+            method,
+            limits,
+            start=start,
+            reference=reference,
+            progress=listener(),
+        )
     except NotInTime as refused:
         result = greedy_result(problem, str(method), str(refused))
     if result.status is Status.INFEASIBLE:
@@ -72,6 +83,12 @@ def solved(problem: Problem, method: str | None, limits: Limits, start: Any) -> 
         )
     if result.limit is not None and not result.optimal:
         warn_user(unproven(result, limits), ConvergenceWarning)
+    if result.agrees is False:
+        raise SolverFailure(
+            f"{result.method} and its reference contradict each other: its value is {result.value}, its bound {result.bound}. Please report this problem."
+        )
+    if result.found_by:
+        warn_user(result.message, UserWarning)
     if result.start.get("accepted") is False:
         why = result.start.get("reason", "the method does not take it.")
         warn_user(f"The start was not used: {why}", UserWarning)

@@ -177,10 +177,13 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
         """Run a method and return its result, which contains a model; see `_solving.solved`."""
-        return solved(problem, method, self._limits(), start)
+        reference = getattr(self, "reference", None)
+        return solved(problem, method, self._limits(), start, reference)
 
     def _keep(self, result: Result) -> None:
         self.result_ = result
+        if result.found_by:  # over more thresholds than the binarizer chose
+            self.binarizer_ = self.binarizer_.covering(result.problem.dataset.features)
         setattr(self, self._fitted_as, result.predictor)
         self.status_, self.bound_, self.gap_ = result.status.value, result.bound, result.gap
 

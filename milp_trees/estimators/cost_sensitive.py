@@ -34,7 +34,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
     max_depth, max_leaf_nodes, min_samples_leaf, ccp_alpha, method, time_limit, binarizer, n_bins
         As for `OptimalTreeClassifier`. `ccp_alpha` is a cost per row and leaf. A column that is
         binarised is one attribute: all its thresholds are known once it is paid.
-    start, random_state, n_jobs, progress, verbose, keep_data
+    start, reference, random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -71,7 +71,8 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
-        start: Any = None,
+        start: Any = "auto",
+        reference: str | None = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -90,6 +91,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         self.binarizer = binarizer
         self.n_bins = n_bins
         self.start = start
+        self.reference = reference
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress

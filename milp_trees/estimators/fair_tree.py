@@ -46,7 +46,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         As for `OptimalTreeClassifier`.
     task : str, default="accuracy"
         Name of the task that the tree optimises under the constraint.
-    class_weight, start, random_state, n_jobs, progress, verbose, keep_data
+    class_weight, start, reference, random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -89,7 +89,8 @@ class FairTreeClassifier(OptimalTreeClassifier):
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
-        start: Any = None,
+        start: Any = "auto",
+        reference: str | None = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -111,6 +112,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.binarizer = binarizer
         self.n_bins = n_bins
         self.start = start
+        self.reference = reference
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -179,10 +181,10 @@ class FairTreeClassifier(OptimalTreeClassifier):
                 factor = factor[np.flatnonzero(np.asarray(sample_weight))]
             dataset = dataset.with_(factor=factor, classes=dataset.classes)
         self._solve(dataset, self._stated_task(sample_weight is not None), table)
-        self._count(dataset, codes)
+        self._count(codes)
         self.disparity_ = self.fairness_ = None
         if self.constraint_ is not None:
-            chosen = self.tree_.routes(dataset).action
+            chosen = self.tree_.routes(self.result_.problem.dataset).action
             self.disparity_ = float(self._disparity(chosen, dataset))
             self.fairness_ = _report(chosen, dataset, self.constraint_.positive(self._labels()))
             self._say_copies(dataset)

@@ -42,7 +42,7 @@ class OptimalPolicyTree(OptimalTree):
         the other rows.
     ccp_alpha : number, default=0
         Penalty per leaf, in the unit of the mean value.
-    constraints, split_on_group, method, time_limit, binarizer, n_bins, start, random_state
+    constraints, split_on_group, method, time_limit, binarizer, n_bins, start, reference, random_state
         As for `OptimalTreeClassifier`.
     n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
@@ -81,7 +81,8 @@ class OptimalPolicyTree(OptimalTree):
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
-        start: Any = None,
+        start: Any = "auto",
+        reference: str | None = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -101,6 +102,7 @@ class OptimalPolicyTree(OptimalTree):
         self.binarizer = binarizer
         self.n_bins = n_bins
         self.start = start
+        self.reference = reference
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -181,6 +183,7 @@ class OptimalPolicyTree(OptimalTree):
         self._fit_binarizer(take(X, learn), target[learn])
         rows = self.binarizer_.dataset(
             X,
+            fitted_on=take(X, learn),
             values=y,
             actions=names,
             groups=levels,
@@ -194,6 +197,8 @@ class OptimalPolicyTree(OptimalTree):
         for name in {"value_", "leaves_"} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
         if len(left_out):
+            if self.result_.found_by:  # the tree asks thresholds that the binarizer left out
+                rows = rows.complete or rows
             self.value_ = policy_value(self.tree_, rows.subset(left_out))
             self.leaves_ = policy_leaves(self.tree_, rows.subset(left_out))
         return self

@@ -66,9 +66,10 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         Seconds. If the list is not proven optimal by then, `fit` issues a ConvergenceWarning.
     binarizer, n_bins
         How the thresholds of numeric columns are chosen, as for `OptimalTreeClassifier`.
-    start : RuleList, fitted estimator, name of a method, or None, default=None
-        A list with which the search begins.
-    random_state, n_jobs, progress, verbose, keep_data
+    start : "auto", RuleList, fitted estimator, name of a method, or None, default="auto"
+        What the search begins with. "auto": an integer program begins with the list of the default
+        engine.
+    reference, random_state, n_jobs, progress, verbose, keep_data
         As for `OptimalTreeClassifier`.
 
     Attributes
@@ -114,7 +115,8 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
-        start: Any = None,
+        start: Any = "auto",
+        reference: str | None = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -137,6 +139,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         self.binarizer = binarizer
         self.n_bins = n_bins
         self.start = start
+        self.reference = reference
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -178,7 +181,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         """
         dataset, codes, table = self._prepare(X, y, sample_weight, groups)
         self._solve(dataset, self._stated_task(sample_weight is not None), table)
-        self._count(dataset, codes)
+        self._count(codes)
         return self
 
     @property

@@ -1,9 +1,10 @@
 """`OptimalTreeClassifier`: an optimal classification tree as a scikit-learn estimator.
 
-`fit` turns the columns into binary tests, builds a Problem and calls `solve`. By default a numeric
-column with at most 20 distinct values gets a threshold at every midpoint, and any other column gets
-7 quantiles (`binarizer="auto"`, `n_bins=8`). The tree is optimal among all trees that use these
-thresholds; `binarizer="midpoints"` allows every threshold.
+`fit` turns the columns into binary tests, builds a Problem and calls `solve`. By default numeric
+columns get a threshold between any two neighbouring values (`binarizer="auto"`), and the tree is
+optimal among all trees with such thresholds, as long as a proof can be expected within seconds.
+Beyond that the method searches a set of thresholds that is chosen with the target in view, whose
+best tree is no worse than the greedy one over all thresholds; `model.result_` says which.
 """
 
 from __future__ import annotations
@@ -55,18 +56,27 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         Whether the tree may split on the column that `fit` gets as `groups`.
     method : str, default="auto"
         Name of any method of the registry, for example "flow-oct@highs". "auto" takes the default
-        engine of the task, which is "dp" for most tasks.
+        engine of the task: the quickest that is expected to prove the optimum over all thresholds,
+        or else "dp" for most tasks.
     time_limit : float or None, default=60
         Seconds. If the tree is not proven optimal by then, `fit` issues a ConvergenceWarning.
-    binarizer : {"auto", "midpoints", "quantiles", "tree-guess"} or Binarizer, default="auto"
-        How the thresholds of numeric columns are chosen.
+    binarizer : {"auto", "midpoints", "quantiles", "buckets", "tree-guess"} or Binarizer, default="auto"
+        Which thresholds numeric columns get: all of them, and where these are too much work for the
+        method, a set that is chosen with the target in view (see `mt.Binarizer`). The
+        others name a set.
     n_bins : int, default=8
-        Number of bins per column if they are quantiles; there are `n_bins - 1` thresholds.
-    start : Tree, fitted estimator, name of a method, or None, default=None
-        A tree with which the search begins. It may also be a fitted `DecisionTreeClassifier` or
+        Number of bins per column for "quantiles"; there are `n_bins - 1` thresholds.
+    start : "auto", Tree, fitted estimator, name of a method, or None, default="auto"
+        What the search begins with. "auto": an integer program begins with the tree of the default
+        engine, and with binarizers that leave thresholds out the fitted tree is the greedy one over
+        all thresholds if that is better. None: nothing. A tree may also be a fitted `DecisionTreeClassifier` or
         `DecisionTreeRegressor` of scikit-learn on the same columns: every split becomes the
         candidate that divides the training rows of its node in the same way. A warning says which
         splits have none, and where the nearest was taken.
+    reference : str or None, default="auto"
+        The exact method with which the answer is compared; "auto" compares that of an integer
+        program with the first that takes the problem. A contradiction is a SolverFailure. None: no
+        comparison.
     random_state : int, RandomState or None, default=None
         Seed of the solver.
     n_jobs : int or None, default=None
@@ -123,7 +133,8 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
-        start: Any = None,
+        start: Any = "auto",
+        reference: str | None = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -143,6 +154,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.binarizer = binarizer
         self.n_bins = n_bins
         self.start = start
+        self.reference = reference
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -184,7 +196,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         """
         dataset, codes, table = self._prepare(X, y, sample_weight, groups)
         self._solve(dataset, self._stated_task(sample_weight is not None), table)
-        self._count(dataset, codes)
+        self._count(codes)
         return self
 
     def size_path(

@@ -78,7 +78,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
 
     #: Parameters of the base class that this class lacks: the size path covers all penalties.
     ccp_alpha = 0.0
-    start = None
+    start = "auto"
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             **{f"split{i}_test_score": row for i, row in enumerate(scores)},
         }
         self._keep(result_at(path, penalties[best]))
-        self._count(dataset, codes)
+        self._count(codes)
         return self
 
     def _scores(
@@ -215,7 +215,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 point = path.at_penalty(penalty)
                 if id(point) not in known:
                     model.tree_ = point.predictor
-                    model._count(dataset, codes)
+                    model._count(codes, dataset)
                     known[id(point)] = float(scorer(model, unseen, truth))
             rows.append([known[id(path.at_penalty(penalty))] for penalty in penalties])
         if not rows:

@@ -61,8 +61,7 @@ def plan_of(source: Source, folder: Path) -> Plan:
     refuse_too_many(checked, source)
     expansion.check_names()
     problems = _problems(checked, source, str(folder))
-    for number, one in problems:
-        expansion.add(one.problem, number, *_built(one, source))
+    planned = [expansion.add(one.problem, number, *_built(one, source)) for number, one in problems]
     runs, notes = expansion.finished()
     extra = {"library": checked.library} if checked.library else {}
     return Plan(
@@ -70,7 +69,7 @@ def plan_of(source: Source, folder: Path) -> Plan:
         source.text,
         str(folder),
         tuple(checked.plugins),
-        tuple(one.problem for _, one in problems),
+        tuple(planned),
         runs,
         notes,
         extra,

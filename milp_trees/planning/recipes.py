@@ -103,7 +103,12 @@ def _of_table(
     with _about("task"):
         task = made_task(recipe["task"], folder)
         check_groups_differ(getattr(task, "constraints", ()), train)
-    return Problem(train, task, space), test
+    problem = Problem(train, task, space)
+    if "chosen" in recipe:
+        from milp_trees.methods.thresholds import with_chosen
+
+        problem = with_chosen(problem, recipe["chosen"])
+    return problem, test
 
 
 def table(data: Mapping[str, Any], folder: Path) -> tuple[Dataset, Dataset | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,6 +13,7 @@ from milp_trees.by_name import registry
 from milp_trees.counted import counted, spaced
 from milp_trees.limits import MAX_NONZEROS, Limits
 from milp_trees.methods.method import Method
+from milp_trees.methods.thresholds import chosen_json, is_open, settled
 from milp_trees.planning.estimating import Estimate, estimate
 from milp_trees.planning.lines import Path
 from milp_trees.planning.methods import Chosen, MethodTable
@@ -115,7 +116,9 @@ class Expansion:
             for i, table in enumerate(getattr(self.spec, name)):
                 yield (name, i), table
 
-    def add(self, planned: PlannedProblem, number: int, problem: Problem, test: Any) -> None:
+    def add(
+        self, planned: PlannedProblem, number: int, problem: Problem, test: Any
+    ) -> PlannedProblem:
         """Add the runs of a problem.
 
         Parameters
@@ -126,23 +129,36 @@ class Expansion:
         problem : Problem
             As given, without a permutation.
         test : Dataset or None
+
+        Returns
+        -------
+        PlannedProblem
+            With the thresholds that its methods get, if the problem leaves them open.
         """
         table = self.spec.problems[number]
+        pairs = list(self._methods_on(problem, table))
+        planned, problem = _settled(planned, problem, [chosen.method for _, chosen in pairs])
         statement = Statement.of(problem, test)
-        fitting = registry.formulations_for(problem)
         estimates: dict[str, Estimate] = {}
-        for each in self.tables:
+        for each, chosen in pairs:
             found = settings(each.table, table, self.spec.defaults)
             found["reference"] = table.reference or self.spec.defaults.reference
+            with self.source.at(*chosen.path):
+                self._pair(_Pair(planned, problem, statement, chosen, found, estimates))
+        return planned
+
+    def _methods_on(self, problem: Problem, table: Any) -> Iterator[tuple[MethodTable, Chosen]]:
+        """The methods on the problems of a table, each with the table that names it."""
+        fitting = registry.formulations_for(problem)
+        for each in self.tables:
             for chosen in each.of(fitting):
                 if table.methods is not None and not each.named(table.methods, chosen):
                     continue
                 self._used.add(chosen.label)
-                if not isinstance(problem.space, chosen.taker.space):
+                if isinstance(problem.space, chosen.taker.space):
+                    yield each, chosen
+                else:
                     self._count(self._other_kind, chosen.label)
-                    continue
-                with self.source.at(*chosen.path):
-                    self._pair(_Pair(planned, problem, statement, chosen, found, estimates))
 
     def _pair(self, pair: _Pair) -> None:
         """Add the runs of a method on a problem."""
@@ -246,6 +262,17 @@ class Expansion:
         for i, number in enumerate(self.excluded):
             place = self.source.where(("exclude", i))
             yield f"The exclusion at {place} leaves out {counted(number, 'run')}."
+
+
+def _settled(
+    planned: PlannedProblem, problem: Problem, methods: list[Method]
+) -> tuple[PlannedProblem, Problem]:
+    """The problem with the thresholds that its methods get, and its recipe with those chosen."""
+    if not is_open(problem):
+        return planned, problem
+    found = settled(problem, methods).problem
+    recipe = {**planned.recipe, "chosen": chosen_json(found, problem)}
+    return replace(planned, recipe=recipe), found
 
 
 @dataclass

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
+from milp_trees.methods.work import ENOUGH, sizes_of
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.attempt import AUTO
@@ -28,7 +29,11 @@ def judges() -> Iterator[str]:
 
 
 def choose_reference(
-    problem: Problem, wanted: str | None = AUTO, without: tuple[str, ...] = (), models: bool = True
+    problem: Problem,
+    wanted: str | None = AUTO,
+    without: tuple[str, ...] = (),
+    models: bool = True,
+    quick: bool = False,
 ) -> str | None:
     """Name of the first method that supports a problem and may be the reference.
 
@@ -42,6 +47,8 @@ def choose_reference(
         excluded with every solver and option.
     models : bool, default=True
         Whether a formulation may be the reference.
+    quick : bool, default=False
+        Whether a method that was not named must be expected to take `work.ENOUGH` seconds at most.
 
     Returns
     -------
@@ -60,6 +67,8 @@ def choose_reference(
     for name in chain(named, (name for name in judges() if name not in named)):
         method = registry.method(name)  # an unknown name is an error
         if base_name(name) in excluded or not (models or registry.is_engine(name)):
+            continue
+        if quick and name not in named and method.expected_seconds(sizes_of(problem)) > ENOUGH:
             continue
         if method.unsupported(problem) is None:
             return name
@@ -85,7 +94,9 @@ def built_on(method: str) -> frozenset[str]:
     return frozenset(parts)
 
 
-def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | None:
+def judge_of(
+    method: str, problem: Problem, wanted: str | None = AUTO, quick: bool = False
+) -> str | None:
     """The reference for one method.
 
     The reference for an engine that is itself a reference is another engine or none, since a second
@@ -97,6 +108,7 @@ def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | 
         Label of the method.
     problem : Problem
     wanted : str or None, default="auto"
+    quick : bool, default=False
         As for `choose_reference`.
 
     Returns
@@ -107,7 +119,7 @@ def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | 
         return None
     engine: Any = registry.classes("methods").get(base_name(method))
     of_engines = engine is not None and engine.judge_rank is not None
-    return choose_reference(problem, wanted, (method,), models=not of_engines)
+    return choose_reference(problem, wanted, (method,), not (of_engines or quick), quick)
 
 
 def with_agreement(result: Result, reference: Result | None) -> Result:
@@ -121,6 +133,34 @@ def with_agreement(result: Result, reference: Result | None) -> Result:
     agrees = agreement(result, reference)
     alone = agrees and not built_on(result.method) & built_on(reference.method)
     return replace(result, agrees=agrees, derived_by=reference.method if alone else None)
+
+
+def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
+    """The result whose message says why a reference that was named did not judge it.
+
+    Parameters
+    ----------
+    result : Result
+    wanted : str or None
+        The reference that was asked for.
+    judge : str or None
+        The one that judged.
+
+    Returns
+    -------
+    Result
+    """
+    if wanted in (None, AUTO, judge):
+        return result
+    assert wanted is not None
+    why = registry.method(wanted).unsupported(result.problem)
+    if base_name(wanted) == base_name(result.method):
+        why = f"{base_name(wanted)} made this answer."
+    elif why is None:
+        why = "an engine that judges others is judged by engines only."
+    did = "nothing judged it" if judge is None else f"{judge} did"
+    said = f"The reference {wanted} did not judge this answer, and {did}: {why}"
+    return replace(result, message=f"{result.message} {said}".strip())
 
 
 def agreement(result: Result, reference: Result) -> bool | None:

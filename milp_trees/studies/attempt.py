@@ -14,7 +14,9 @@ from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import versions
 from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
+from milp_trees.methods.thresholds import is_open, some_thresholds
 from milp_trees.methods.trace import Progress
+from milp_trees.methods.work import ENOUGH, sizes_of
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 AUTO = "auto"
 #: Seconds in which a formulation must find out whether it takes a problem, to be chosen early.
 CHOOSING = 0.4
+#: Expected seconds of a proof over all thresholds that leave no wish for a quicker engine.
+AT_ONCE = 0.1
 #: From this `default_rank` on, a method is chosen only if no formulation before it asked for longer.
 LAST_RESORT = 100
 
@@ -57,18 +61,41 @@ def first_that_takes(problem: Problem) -> str | None:
     """The first method by `default_rank` that takes a problem; None if none does.
 
     No time limit holds yet, so a formulation that must enumerate for long to find out whether it
-    takes the problem comes last.
+    takes the problem comes last. Where thresholds are open, an engine that can be expected to prove
+    the optimum over all of them comes first.
     """
+    open_ = is_open(problem)
+    if open_ and (whole := _over_all_thresholds(problem)) is not None:
+        return whole
     slow: list[str] = []
     for name, cls in _fitting(problem):
         if slow and cls.default_rank >= LAST_RESORT:
             break
+        method = registry.method(name)
         try:
-            if _taken_by(registry.method(name), problem):
+            if _taken_by(method, some_thresholds(problem, method) if open_ else problem):
                 return name
         except Stopped:
             slow.append(name)
     return slow[0] if slow else None
+
+
+def _over_all_thresholds(problem: Problem) -> str | None:
+    """The engine that is expected to prove the optimum over all thresholds; None if none is.
+
+    It is the first by `default_rank` that is expected to do so at once, or else the quickest.
+    """
+    sizes, found = sizes_of(problem), []
+    for name, _ in _fitting(problem):
+        if not registry.is_engine(name):
+            continue
+        method = registry.method(name)
+        seconds = method.expected_seconds(sizes)
+        if method.exact and seconds <= ENOUGH and method.unsupported(problem) is None:
+            if seconds <= AT_ONCE:
+                return name
+            found.append((seconds, name))
+    return min(found)[1] if found else None
 
 
 def _fitting(problem: Problem) -> Iterator[tuple[str, Any]]:
@@ -191,7 +218,8 @@ def start_from(result: Result) -> Start:
         if result.predictor is not None
         else result.message or f"{result.method} found no {result.problem.space.noun}."
     )
-    return Start(result.predictor, result.method, result.seconds, reason)
+    ended = result.limit if result.limit is not None and result.limit.by_user else None
+    return Start(result.predictor, result.method, result.seconds, reason, ended)
 
 
 def attempt(

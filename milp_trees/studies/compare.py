@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
-from milp_trees.limits import Limits
+from milp_trees.limits import Deadline, Limits
 from milp_trees.methods.callback import heard, is_true
+from milp_trees.methods.thresholds import CHOOSING, Choice, settled
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
@@ -160,7 +161,7 @@ class Comparison:
         try:
             for problem in problems:
                 self._check(problem)
-                bench = self._bench(problem, names)
+                bench = self._bench(self._settled(problem, names), names)
                 with heard(self._teller("preparing", self.number + 1)):
                     self.study.reference = bench.judge
                     _ = bench.start
@@ -182,6 +183,13 @@ class Comparison:
             _ = problem.scale
         except NoView:
             return
+
+    def _settled(self, problem: Problem, names: list[str]) -> Problem:
+        """The problem with the thresholds that all methods of the comparison get."""
+        most = self.limits.time and CHOOSING * self.limits.time
+        with heard(self._teller("preparing", self.number + 1)):
+            methods = [named_method(name) for name in names]
+            return settled(problem, methods, Choice(deadline=Deadline.after(most))).problem
 
     def _bench(self, problem: Problem, names: list[str]) -> Bench:
         case = Case(problem, self.limits, self.start, self.reference, tuple(names), self.test_data)

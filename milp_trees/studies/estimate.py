@@ -13,6 +13,7 @@ from typing import Any
 from milp_trees.by_name import registry
 from milp_trees.errors import Unsupported
 from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.open_thresholds import for_models
 from milp_trees.problem import Problem
 from milp_trees.registering.labels import split_labels
 
@@ -27,6 +28,7 @@ def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> li
 
     For a ratio, these are the sizes and the class of one step.
     """
+    problem = for_models(problem)
     if formulations == "all":
         names = registry.formulations_for(problem)
     else:

@@ -19,6 +19,7 @@ from milp_trees.linear.matrix import MatrixModel, compile_model
 from milp_trees.linear.pseudo_boolean import HEADER, best_bound, proof_text
 from milp_trees.linear.solutions import OBJECTIVE, write_solution
 from milp_trees.mip.method import too_large
+from milp_trees.mip.open_thresholds import for_models
 from milp_trees.mip.proving import row_duals, with_duals
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
@@ -130,7 +131,7 @@ class Export:
             raise Unsupported(
                 f"A proof needs duals, and no solver that gives them is installed; install {' or '.join(with_duals())}, or write the model alone with --no-solution."
             )
-        options = self.formulation.options_for(names[0], self.m.view, self.problem.space)
+        options = self.formulation.relaxation_options_for(names[0], self.m.view, self.problem.space)
         duals = row_duals(names[0], self.file.model, limits, options)
         bound = best_bound(self.file.model, duals)
         path.write_text(proof_text(self.file.model, self.file.columns, bound, point))
@@ -158,7 +159,7 @@ def prepare(problem: Problem, formulation: str, limits: Limits) -> Export:
         The formulation cannot take the problem, is too large, or has rows that are found only while
         it is solved.
     """
-    model = named_formulation(formulation)
+    model, problem = named_formulation(formulation), for_models(problem)
     _check_exportable(problem, model, limits)
     m = model.build(problem)
     matrix = compile_model(m)

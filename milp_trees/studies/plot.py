@@ -5,6 +5,7 @@ The performance profile is that of Dolan and Moré (2002).
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,11 +13,14 @@ import numpy as np
 import pandas as pd
 
 from milp_trees.measures.profiles import FLOOR
+from milp_trees.results.tables import thresholds_of_all
 from milp_trees.studies.columns import flat
 from milp_trees.studies.figures import COLOURS, Wanted, draw, grey, legend, line_styles
 
 #: Dashes tell bounds from incumbents here, so only colours tell methods apart.
 MOST = len(COLOURS)
+#: Characters of a line of the caption.
+WIDTH = 180
 
 
 def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any = None) -> Any:
@@ -30,7 +34,8 @@ def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any
         The same rows as a table.
     axes : two matplotlib axes, optional
         New ones by default. The first gets the incumbent (solid) and bound (dashed) of every method
-        over time, the second the performance profile of proven runs.
+        over time, the second the performance profile of proven runs. A new figure has a caption:
+        which thresholds were searched, and what is known of all of them.
 
     Returns
     -------
@@ -38,13 +43,16 @@ def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any
     """
     import matplotlib.pyplot as plt
 
-    if axes is None:
+    new = axes is None
+    if new:
         figure, axes = plt.subplots(1, 2, figsize=(15, 4.2), layout="constrained")
     else:
         figure = axes[0].figure
     plot_traces(rows, axes[0])
     if len(frame):
         draw("profile", Wanted(frame, pd.DataFrame()), axes[1])
+    if new and (caption := thresholds_of_all(rows)):
+        figure.supxlabel(textwrap.fill(caption, WIDTH), fontsize="small")
     return figure
 
 

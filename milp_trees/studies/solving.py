@@ -9,27 +9,38 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import Infeasible, NothingFound, SolverFailure
 from milp_trees.limits import Limits
 from milp_trees.methods.by_size import by_runs
 from milp_trees.methods.callback import heard
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
+from milp_trees.methods.start import Start
+from milp_trees.methods.thresholds import Settled, settled_within
 from milp_trees.methods.trace import Progress
 from milp_trees.problem import Problem
 from milp_trees.questions import BySize
 from milp_trees.results.result import Result, Status
-from milp_trees.studies.agreement import judge_of, with_agreement
+from milp_trees.studies.agreement import judge_of, with_agreement, with_wish
 from milp_trees.studies.attempt import (
+    AUTO,
     attempt,
     default_method,
+    default_start,
     find_start,
     method_for_sizes,
     named_method,
+    start_from,
 )
+from milp_trees.studies.thresholds import with_greedy
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.results.size_path import SizePath
+
+#: Largest share of the time limit of a run for the start that "auto" makes.
+STARTING = 0.25
 
 
 def answer(
@@ -39,6 +50,7 @@ def answer(
     *,
     start: Any = None,
     reference: str | None = None,
+    judge_engines: bool = False,
     options: Mapping[str, Any] | None = None,
     test_data: Dataset | None = None,
     progress: Progress | None = None,
@@ -51,10 +63,17 @@ def answer(
     method : str, Method or None
         None: the default method of the problem.
     limits : Limits
+        For the run. A start and a reference that are named have as much time once more; of "auto"
+        they share the time of the run.
     start : Tree, Ensemble, str or None
-        A predictor, or the method that makes it.
+        A predictor, or the method that makes it. "auto": an integer program begins with the model of
+        the default engine, and the greedy tree over all thresholds is the answer if it is better.
     reference : str or None
-        Name of the reference, or "auto".
+        Name of the reference, or "auto": an integer program is judged by the first by `judge_rank`
+        that takes the problem.
+    judge_engines : bool, default=False
+        Whether "auto" judges an engine, too, if it judges no others and that is expected to take
+        seconds only.
     options : mapping, optional
         Options of the solver, by its own names.
     test_data : Dataset, optional
@@ -66,15 +85,57 @@ def answer(
     -------
     Result
     """
-    chosen = named_method(method or default_method(problem), options)
+    chosen, clock = named_method(method or default_method(problem), options), Clock()
     with heard(progress):
-        begin = find_start(problem, start, limits)
-        result = chosen.run(problem, limits, begin, progress, test_data)
-        judge = judge_of(chosen.label, problem, reference)
-        if judge is None or (result.limit is not None and result.limit.by_user):
+        found = settled_within(problem, chosen, limits, start, clock)
+        if found.limit is not None:
+            result = chosen.stopped_before(problem, found.limit, found.start)
+            return _with_times(result, clock)
+        problem, modelled = found.problem, not registry.is_engine(chosen.label)
+        begin, helper = _begin(problem, start, found, modelled, limits)
+        if begin.limit is not None:
+            known = begin.tree or found.start
+            return _with_times(chosen.stopped_before(problem, begin.limit, known), clock)
+        used = sum(clock.times.values()) + (0.0 if helper is None else begin.seconds)
+        result = chosen.run(problem, limits.after(used), begin, progress, test_data)
+        result = _with_times(result, clock)
+        if result.limit is not None and result.limit.by_user:
             return result
-        of_judge = attempt(named_method(judge), problem, replace(limits, log_file=None))
-    return with_agreement(result, of_judge)
+        judge = None
+        if modelled or reference != AUTO or (judge_engines and chosen.judge_rank is None):
+            judge = judge_of(chosen.label, problem, reference, quick=not modelled)
+        if judge is not None:
+            if helper is None or helper.method != judge:
+                helper = attempt(named_method(judge), problem, replace(limits, log_file=None))
+            result = with_agreement(result, helper)
+        result = with_wish(result, reference, judge)
+        if start != AUTO or found.grown:
+            return result
+        return with_greedy(result, limits, test_data)
+
+
+def _begin(
+    problem: Problem, start: Any, found: Settled, modelled: bool, limits: Limits
+) -> tuple[Start, Result | None]:
+    """What a run begins with; with "auto" also the run that made it, which may judge the answer.
+
+    Trees that were found while thresholds were chosen cost nothing more.
+    """
+    if start != AUTO:
+        return find_start(problem, start, limits), None
+    name = default_start(problem) if modelled else None
+    if name is None:
+        return Start(found.start), None
+    share = replace(limits, time=limits.time and STARTING * limits.time, log_file=None)
+    made = attempt(named_method(name), problem, share, Start(found.start))
+    return start_from(made), made
+
+
+def _with_times(result: Result, clock: Clock) -> Result:
+    """The result with the seconds that were spent before its run."""
+    before = sum(clock.times.values())
+    times = {**clock.times, **result.times}
+    return replace(result, times=times, seconds=result.seconds + before)
 
 
 def path_of_sizes(

@@ -25,7 +25,7 @@ def test_solve_prints_one_object(table):
         "optimal",
         "errors",
     )
-    assert data["agrees"] is True
+    assert data["agrees"] is None  # of an engine that judges others
     assert data["problem"]["data"]["path"] == str(table)
 
 

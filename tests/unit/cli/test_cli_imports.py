@@ -42,8 +42,8 @@ ALLOWED = {
     "--help": "numpy",
     "tasks": "rich",
     "predict {result} iris": "pandas",
-    "verify {result}": "",
-    "solve iris --depth 2": "numba llvmlite",
+    "verify {result}": "numba llvmlite",
+    "solve iris --depth 2": "",
 }
 CHILD = """
 import contextlib, io, json, sys

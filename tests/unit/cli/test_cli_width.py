@@ -13,8 +13,9 @@ def test_no_line_of_solve_is_wider_than_a_terminal(data, more):
     found = CliRunner().invoke(app, ["solve", data, "--depth", "1", *more])
     assert found.exit_code == 0, found.output
     assert [line for line in found.stdout.splitlines() if len(line) > 80] == []
-    whole = " ".join(found.stdout.split())
-    assert "thresholds at quantiles only, so another threshold may give a better tree" in whole
+    assert " over all " in " ".join(found.stdout.split())
+    found = CliRunner().invoke(app, ["solve", data, "--binarize", "quantiles:3", "--depth", "1"])
+    assert [line for line in found.stdout.splitlines() if len(line) > 80] == []
 
 
 def test_a_folded_line_continues_below_its_text():

@@ -170,7 +170,7 @@ def test_text_columns_of_a_frame_are_one_hot_encoded():
 def test_clone_pickle_and_grid_search():
     """The usual tools work, also with a penalty and a binarizer object."""
     model = mt.OptimalTreeClassifier(
-        binarizer=mt.Binarizer(kind="quantiles", n_bins=4), ccp_alpha=0.01
+        binarizer=mt.Binarizer(kind="quantiles", n_bins=4), ccp_alpha=0.01, start=None
     )
     grid = {
         "optimaltreeclassifier__max_depth": [0, 1, 2],

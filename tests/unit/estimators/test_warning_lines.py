@@ -18,7 +18,9 @@ START = mt.Tree(Branch(mt.BinaryFeature("0", "<=", 0.123), Leaf(1), Leaf(0)), (0
 
 CASES = {
     "a limit": mt.OptimalTreeClassifier(**BRIEF),
-    "a start that is changed": mt.OptimalTreeClassifier(max_depth=1, start=START),
+    "a start that is changed": mt.OptimalTreeClassifier(
+        max_depth=1, start=START, binarizer="quantiles", n_bins=3
+    ),
     "no groups": mt.FairTreeClassifier(max_depth=1),
     "penalties": mt.OptimalTreeClassifierCV(max_leaf_nodes=3, cv=2, **BRIEF),
     "sizes": mt.OptimalTreeCV(estimator=mt.OptimalTreeClassifier(**BRIEF), max_leaf_nodes=2, cv=2),
