@@ -34,6 +34,7 @@ from milp_trees.library.registry import (
 )
 from milp_trees.library.solving import readers
 from milp_trees.methods.finish import versions
+from milp_trees.mip.open_thresholds import for_models
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
 from milp_trees.running.environment import environment
@@ -276,4 +277,4 @@ def _make(entry: Entry, folder: Path, effort: Effort) -> Made:
     stated = entry.problem
     problem, _ = stated.build()
     about = About(stated.name, stated.group, stated.kind, entry.licence)
-    return make_problem(about, problem, entry.formulations, folder, effort)
+    return make_problem(about, for_models(problem), entry.formulations, folder, effort)

@@ -317,6 +317,10 @@ def _tags(kind: str, export: Export) -> list[str]:
         problem.task.name,
         *([f"depth{depth}"] if depth is not None else []),
         *(["side-constraints"] if len(side) else []),
-        *(["integral-relaxation"] if getattr(plugin, "integral_relaxation", False) else []),
+        *(
+            ["integral-relaxation"]
+            if plugin.has_integral_relaxation(export.m.view, problem.space)
+            else []
+        ),
         *(["dp-derived"] if plugin.dp_derived else []),
     ]

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from milp_trees.results.json import json_safe
+from milp_trees.results.threshold_words import sentence
 from milp_trees.studies.columns import flat
 from milp_trees.studies.same_problems import brief
 
@@ -94,7 +95,8 @@ def _problem(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
         "task": brief(spec["task"]),
         "space": brief(spec["space"]),
         "question": brief(spec.get("question", "best")),
-        "threshold_note": data.get("threshold_note") or "",
+        "thresholds": sentence(row),
+        "chosen": bool(data.get("threshold_note")),
         "unit": row["unit"],
         "sense": row["sense"],
         "references": [],

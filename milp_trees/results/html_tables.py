@@ -13,20 +13,18 @@ from milp_trees.results.tables import (
     group_text,
     identifying_columns,
     same_in_all,
-    scope_text,
     search_columns,
 )
+from milp_trees.results.threshold_words import sentence
 
 
-def row_html(row: Mapping[str, Any], loss: str) -> str:
+def row_html(row: Mapping[str, Any]) -> str:
     """One result as an HTML table.
 
     Parameters
     ----------
     row : mapping
         What `Result.to_json` gives.
-    loss : str
-        What the binary features lose against the columns they were made from.
     """
     shown = cells(row)
     claimed = f" (claimed by {row['proved_by']})" if row["proved_by"] else ""
@@ -40,7 +38,7 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
         "recomputed by us": "; ".join(row["checked"]) or "nothing",
         "agrees with the reference": shown["agrees"],
         "group": group_text(row["problem"].get("group")),
-        "tests": scope_text(loss),
+        "tests": sentence(row),
         "message": row["message"],
     }
     lines = "".join(

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from milp_trees.data.dates import is_threshold
 from milp_trees.errors import VerificationError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.questions import Best, Front
-from milp_trees.results.json import json_safe, number
+from milp_trees.results.json import json_safe
+from milp_trees.results.restore_thresholds import same_part, thresholds_again
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Space, Trees
@@ -54,6 +52,8 @@ class Restored:
         Parts of the description that could not be confirmed.
     checked : tuple of str
         A sentence per check.
+    complete : Dataset or None
+        The same rows with all thresholds of their columns, if thresholds were found again.
     """
 
     problem: Problem
@@ -61,6 +61,7 @@ class Restored:
     thresholds: str = ""
     not_verified: tuple[str, ...] = ()
     checked: tuple[str, ...] = ()
+    complete: Dataset | None = None
 
 
 def problem_of(
@@ -151,13 +152,14 @@ def restore(
         )
     problem = _problem(spec, train)
     loose = _same_data(data, train, given=False, moved=path is not None)
-    said, more = _thresholds(data, train, path) if thresholds else ("", ())
+    said, more, complete = thresholds_again(data, train, path) if thresholds else ("", (), None)
     return Restored(
         problem,
         test,
         said,
         (*loose, *more),
         ("The data were read again and are those of the result.",),
+        complete,
     )
 
 
@@ -171,35 +173,15 @@ def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
         dataset, from_spec(spec["task"]), _space(spec["space"]), _question(spec["question"])
     )
     for part, own in (("task", problem.task.spec()), ("space", problem.space.spec())):
-        _same_part(f"problem.{part}", spec[part], json_safe(own))
+        same_part(f"problem.{part}", spec[part], json_safe(own))
     if "group" in spec:  # it follows from the parts above; older results do not state it
-        _same_part("problem.group", spec["group"], json_safe(problem.group))
+        same_part("problem.group", spec["group"], json_safe(problem.group))
     if isinstance(spec["question"], Mapping):
-        _same_part("problem.question", spec["question"], json_safe(problem.question.spec()))
+        same_part("problem.question", spec["question"], json_safe(problem.question.spec()))
     unknown = sorted(set(spec) - {"task", "space", "group", "question", "data"})
     if unknown:
         raise VerificationError(f"The problem states {unknown[0]!r}, which no problem has.")
     return problem
-
-
-def _same_part(name: str, stated: Any, own: Any) -> None:
-    """Raise VerificationError if two descriptions differ; the message names the part."""
-    if stated == own:
-        return
-    if isinstance(stated, Mapping) and isinstance(own, Mapping):
-        for key in sorted({*stated, *own}):
-            if key not in own:
-                raise VerificationError(
-                    f"The result states {name}.{key}, which means nothing there."
-                )
-            if key not in stated:
-                raise VerificationError(
-                    f"The result does not state {name}.{key}; it is {_brief(own[key])}."
-                )
-            _same_part(f"{name}.{key}", stated[key], own[key])
-    raise VerificationError(
-        f"The result states {name} {_brief(stated)}; made again it is {_brief(own)}."
-    )
 
 
 def _same_data(
@@ -220,20 +202,22 @@ def _same_data(
     apart = {"path"} if given or moved else set()
     unknown = tuple(sorted(set(stated) - set(own) - apart)) if given else ()
     stated, newer = _of_this_version(stated, own)
+    if not given:  # numbers of thresholds are compared where thresholds are found again
+        apart = {*apart, "thresholds"}
     for key in sorted(({*stated, *own}) - apart - set(unknown)):
-        if (
-            key == "binarizer" and not given
-        ):  # data that are read again with these thresholds state that they were given
-            _same_part("problem.data.binarizer", {**stated.get(key, {}), "given": True}, own[key])
+        if key == "binarizer" and not given:
+            # Data that are read again with these thresholds state that they were given.
+            again = {**own[key], "given": stated.get(key, {}).get("given")}
+            same_part("problem.data.binarizer", stated.get(key, {}), again)
             continue
         if key not in own or key not in stated:
-            _same_part(
+            same_part(
                 "problem.data",
                 {k: stated[k] for k in stated if k == key},
                 {k: own[k] for k in own if k == key},
             )
-        _same_part(f"problem.data.{key}", stated[key], own[key])
-    loose = (*unknown, *(n for n in apart if n in stated), *newer)
+        same_part(f"problem.data.{key}", stated[key], own[key])
+    loose = (*unknown, *(n for n in sorted(apart - {"thresholds"}) if n in stated), *newer)
     return tuple(f"problem.data.{name}" for name in loose)
 
 
@@ -250,102 +234,6 @@ def _of_this_version(
     if there.get("version") == here["version"]:
         return stated, ()
     return {**stated, "grouped": {**there, "version": here["version"]}}, ("grouped.version",)
-
-
-def _thresholds(
-    data: Mapping[str, Any], dataset: Dataset, path: str | Path | None
-) -> tuple[str, tuple[str, ...]]:
-    """Compute the thresholds anew with the stated binarizer.
-
-    Return where the thresholds come from, and what was not verified.
-
-    Raises
-    ------
-    VerificationError
-        The stated binarizer gives other thresholds, or the thresholds lose something that the
-        result does not state.
-    """
-    if "binarizer" not in data:
-        return "", ()
-    from milp_trees.data.binarize import THRESHOLD_NOTES, Binarizer
-    from milp_trees.results.reload import reload
-
-    stated = data["binarizer"]
-    kind, given = stated["kind"], stated["given"]
-    if not all(
-        number(t) or is_threshold(t)
-        for rule in stated["columns"].values()
-        if isinstance(rule, list)
-        for t in rule
-    ):
-        raise VerificationError(
-            "The result is damaged: the thresholds in problem.data.binarizer.columns must be numbers or dates."
-        )
-    if not isinstance(given, bool):
-        raise VerificationError(
-            f"The result is damaged: problem.data.binarizer.given must be true or false; it is {given!r}."
-        )
-    if not given and kind != "tree-guess":
-        again, _ = reload(data, path, Binarizer(kind=kind, **stated["parameters"]))
-        if not _same_tests(again, dataset):
-            raise VerificationError(
-                f"The tests are not those that the binarizer {kind!r} finds on these rows with the stated parameters."
-            )
-        if again.threshold_note != dataset.threshold_note:
-            raise VerificationError(
-                f"The result states the note {dataset.threshold_note!r} on its thresholds; found again it is {again.threshold_note!r}."
-            )
-        return f"{_spelled(kind, stated['parameters'])}, found again on these rows", (
-            "problem.data.binarizer.parameters",
-        )
-    if "grouped" in data:  # all midpoints of a large table are too many to be counted
-        return f"given ({kind}), not found again", ("problem.data.binarizer",)
-    complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
-    fewer = _counts(dataset).items() != _counts(complete).items()
-    where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"
-    if not given and dataset.source.get("threshold_note", "") != (
-        THRESHOLD_NOTES[kind] if fewer else ""
-    ):
-        raise VerificationError(
-            f"The result states the note {dataset.threshold_note!r} on its thresholds; they are {'fewer than' if fewer else ''} all midpoints."
-        )
-    loose = (
-        "problem.data.binarizer",
-        *(("problem.data.threshold_note",) if given and dataset.threshold_note else ()),
-    )
-    return (
-        f"{where}, not found again; {'fewer than' if fewer else 'as many as'} all midpoints of these rows",
-        loose,
-    )
-
-
-def _spelled(kind: str, parameters: Mapping[str, Any]) -> str:
-    """A binarizer as the command line writes it, such as `quantiles:5`."""
-    return f"quantiles:{parameters['n_bins']}" if kind == "quantiles" else kind
-
-
-def _counts(dataset: Dataset) -> dict[str, int]:
-    """Number of features of every column."""
-    out: dict[str, int] = {}
-    for test in dataset.features:
-        out[test.column] = out.get(test.column, 0) + 1
-    return out
-
-
-def _same_tests(a: Dataset, b: Dataset) -> bool:
-    """Whether the features of two datasets divide the rows in the same way.
-
-    A threshold may lie anywhere between the same two values.
-    """
-    asked = [[(t.column, t.kind, t.missing) for t in data.features] for data in (a, b)]
-    if asked[0] != asked[1]:
-        return False
-    if a.ranked is not None and b.ranked is not None:
-        return bool(
-            np.array_equal(a.ranked.codes, b.ranked.codes)
-            and np.array_equal(a.ranked.cut, b.ranked.cut)
-        )
-    return bool(np.array_equal(a.X, b.X))
 
 
 def _space(spec: Mapping[str, Any]) -> Space:
@@ -383,8 +271,3 @@ def _same(name: str, stated: Any, expected: Any) -> None:
         raise VerificationError(
             f"The result's {name} is {stated!r}; only {expected!r} can be verified."
         )
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -15,6 +15,7 @@ from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
 from milp_trees.results.html_tables import row_html
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
+from milp_trees.results.threshold_words import covered, sentence
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class Result(Exportable):
     history : mapping or None
         What the search held at moments of its run: equally long lists by name
         (`milp_trees.results.history`). None for methods that keep none.
+    found_by : str
+        Who found the model, in words, if the method did not: `the greedy tree over all thresholds`.
     proof : mapping or None
         The proof file that was written for the result: `file`, `sha256`, `claims`, `bytes`, the
         `seconds` it took, and `checked`: whether a checker accepted the file. None if none was
@@ -164,6 +167,7 @@ class Result(Exportable):
     history: Mapping[str, Any] | None = None
     proof: Mapping[str, Any] | None = None
     derived_by: str | None = None
+    found_by: str = ""
 
     @property
     def predictor(self) -> Any:
@@ -270,7 +274,7 @@ class Result(Exportable):
         """
         value, exact_bound = self.value, self.certificate.bound_exact
         task = self.problem.task
-        out = {
+        out: dict[str, Any] = {
             "schema": SCHEMA,
             "method": self.method,
             "status": self.status.value,
@@ -294,6 +298,7 @@ class Result(Exportable):
             "nodes": self.nodes,
             "start": dict(self.start),
             "scores": dict(self.scores),
+            "found_by": self.found_by,
             "message": self.message,
             "predictor": None if self.predictor is None else self.predictor.to_json(),
             "trace": [list(point) for point in self.trace],
@@ -303,6 +308,7 @@ class Result(Exportable):
             "versions": dict(self.versions),
             "problem": self.problem.spec(),
         }
+        out["thresholds"] = sentence(out)
         if self.complete is not None:
             out["front"] = front_json(self)
         plain: dict[str, Any] = json_safe(out)
@@ -311,12 +317,11 @@ class Result(Exportable):
     def _repr_html_(self) -> str:
         """The tree as an inline SVG picture and the certificate as a table, without scripts."""
         picture = "" if self.predictor is None else self.predictor.picture(self.problem.dataset)
-        row = self.to_json()
-        return f"<div>{picture}{row_html(row, self.problem.dataset.threshold_note)}</div>"
+        return f"<div>{picture}{row_html(self.to_json())}</div>"
 
     def __repr__(self) -> str:
-        scope = "; thresholds were left out" if self.threshold_note else ""
-        return f"<{self.line}{scope}>"
+        scope = covered({"problem": {"data": self.problem.dataset.source}})
+        return f"<{self.line}{f'; {scope}' if scope else ''}>"
 
     @property
     def line(self) -> str:

@@ -101,4 +101,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         history=data.get("history"),
         proof=data.get("proof"),
         derived_by=data.get("derived_by"),
+        found_by=data.get("found_by", ""),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.counted import spaced
 from milp_trees.results.belief import proof_text, words
+from milp_trees.results.threshold_words import covered, sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,6 +43,8 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         if start.get("method")
         else "–"
     )
+    if start.get("needed") is False:
+        accepted = "not needed"
     if start.get("value") is None and start.get("reason"):
         accepted = "none"
     return {
@@ -217,18 +220,32 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
         ),
         (
             "start",
-            f"from {row['start']['method']}, accepted: {shown['start accepted']}"
+            f"from {row['start']['method']}, {_start_words(shown['start accepted'])}"
             if verbose and row["start"].get("method")
             else "",
         ),
         ("proof", proof_text(row)),
-        ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
+        ("agrees", _agrees(row)),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("group", group_text(row["problem"].get("group"))),
-        ("tests", scope_text(_threshold_note(row))),
+        ("tests", sentence(row)),
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _agrees(row: Mapping[str, Any]) -> str:
+    """Whether a reference agrees, and its name where it shares nothing with the method."""
+    if row["agrees"] is None:
+        return ""
+    return f"yes, with {row.get('derived_by') or 'the reference'}" if row["agrees"] else "NO"
+
+
+def _start_words(accepted: str) -> str:
+    """What came of a start."""
+    if accepted == "not needed":
+        return "not needed: the relaxation is integral"
+    return f"accepted: {accepted}"
 
 
 def _value(row: Mapping[str, Any]) -> str:
@@ -245,27 +262,20 @@ def _status(row: Mapping[str, Any]) -> str:
     """What is known of the answer, in words."""
     space = row["problem"].get("space", {}).get("name", "")
     noun = {"trees": "tree", "rule-lists": "rule list"}.get(space, "model")
-    who = row["proved_by"] or row["method"]
-    stopped = f", stopped by {row['limit']}" if row["limit"] == "interrupted" else ""
-    if row["limit"] and not stopped:
-        stopped = f", stopped by its {row['limit']} limit"
+    who, better = row["proved_by"] or row["method"], row.get("found_by")
+    found = f"it is {better}" if better else f"{row['method']} found this {noun}"
+    over = covered(row)
+    optimal = f"optimal {over}" if over else "optimal"
+    stopped = ""
+    if row["limit"]:
+        interrupted = row["limit"] == "interrupted"
+        stopped = ", interrupted" if interrupted else f", stopped by its {row['limit']} limit"
     return {
-        "optimal": f"optimal: {who} proved that no {noun} is better",
-        "feasible": f"not proven to be the best{stopped}: {row['method']} found this {noun}",
+        "optimal": f"{optimal}: {who} proved that no {noun} is better",
+        "feasible": f"not proven to be the best{stopped}: {found}",
         "infeasible": f"infeasible: {who} proved that no {noun} keeps all limits and constraints",
         "no solution": f"{row['method']} found no {noun}{stopped}",
     }.get(row["status"], row["status"])
-
-
-def scope_text(note: str) -> str:
-    """The set of features to which optimality refers, if some are missing; else empty."""
-    return f"claims are about these tests only: {note}" if note else ""
-
-
-def _threshold_note(row: Mapping[str, Any]) -> str:
-    """What thresholds and groups of categories of a row's data may lose, as `Dataset.threshold_note`."""
-    data = row["problem"]["data"]
-    return "; ".join(str(data[name]) for name in ("threshold_note", "regrouped") if data.get(name))
 
 
 def group_text(group: Mapping[str, Any] | None) -> str:
@@ -312,8 +322,7 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             "data*: the data give this bound before any search; the method proved no better one"
         ] = None
     for row in rows:
-        scope = scope_text(_threshold_note(row))
-        if scope:
+        if scope := sentence(row):
             out[f"tests: {scope}"] = None
         group = group_text(row["problem"].get("group"))
         if group:
@@ -344,6 +353,13 @@ def _percent(gap: float | None, objective: float | None, bound: float | None) ->
 
 
 def same_in_all(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Data, depth, task and seed that all rows of a comparison share, as a text."""
+    """Data, depth, task, seed and thresholds that all rows of a comparison share, as a text."""
     same, shown = _problem_cells(rows[0]) if rows else {}, identifying_columns(rows)
-    return ", ".join(f"{name} {same[name]}" for name in same if name not in shown)
+    parts = [f"{name} {same[name]}" for name in same if name not in shown]
+    return ", ".join([*parts, *filter(None, [thresholds_of_all(rows)])])
+
+
+def thresholds_of_all(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The sentence on thresholds that all rows of a comparison share; empty if they differ."""
+    sentences = {sentence(row) for row in rows}
+    return sentences.pop() if len(sentences) == 1 else ""

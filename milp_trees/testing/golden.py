@@ -80,7 +80,7 @@ def _of_others(formulation: Formulation) -> Problem:
 def golden_texts(formulation: Formulation) -> dict[str, str]:
     """The content of the golden files of a formulation, by name."""
     return {
-        file: model_text(compile_model(formulation.build(problem)))
+        file: model_text(compile_model(formulation.build(problem, incomplete=True)))
         for file, problem in golden_problems(formulation).items()
     }
 

@@ -52,7 +52,7 @@ class Point:
 @lru_cache(maxsize=64)
 def built(formulation: Formulation, problem: Problem) -> Built:
     """The model of a problem, built once for all checks (they set every value that they read)."""
-    model = formulation.build(problem)
+    model = formulation.build(problem, incomplete=True)
     matrix = compile_model(model)
     return Built(model, matrix, formulation.separator(model, matrix))
 

@@ -26,6 +26,7 @@ from milp_trees.verification.front import check_front, derive_front
 from milp_trees.verification.near_best import MARKS, verify_near_best
 from milp_trees.verification.proved import check_facts, proof_beside, proved_within
 from milp_trees.verification.statement import statement_of
+from milp_trees.verification.thresholds import check_thresholds
 from milp_trees.verification.value import check_scores, check_value
 from milp_trees.verification.verdict import Verification
 
@@ -116,6 +117,7 @@ def verify(
                 ]
             ),
         ]
+        checked += check_thresholds(data, restored)
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
         limits = Limits(time=time_limit)

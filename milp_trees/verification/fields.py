@@ -110,6 +110,8 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "nodes": (optional(count), "a whole number of at least 0, or null"),
     "start": (objects, "an object"),
     "scores": (each(number), "numbers by name"),
+    "found_by": (text, "text"),
+    "thresholds": (text, "text"),
     "message": (text, "text"),
     "predictor": (optional(objects), "an object or null"),
     "trace": (listed(_point), "a list of [seconds, incumbent, bound]"),
@@ -123,12 +125,13 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "problem": (objects, "an object"),
 }
 #: Fields that results of older versions do not have.
-LATER = frozenset({"derived_by", "history", "proof"})
+LATER = frozenset({"derived_by", "found_by", "history", "proof", "thresholds"})
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),
     "value": (optional(number), "a number or null"),
     "accepted": (optional(truth), "true, false or null"),
+    "needed": (truth, "true or false"),
     "seconds": (amount, "a number of at least 0"),
     "reason": (text, "text"),
 }
@@ -141,6 +144,7 @@ HISTORY = (
     "checked",
     "agrees",
     "derived_by",
+    "found_by",
     "seconds",
     "times",
     "sizes",

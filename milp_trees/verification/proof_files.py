@@ -260,11 +260,15 @@ def sha256(path: str | Path) -> str:
 
 
 def _refuse_unfinished(result: Result) -> None:
-    """Refuse a result that has no bound to prove, or whose run the user ended."""
+    """Refuse a result without a bound to prove, or of a run that was ended or outdone."""
     if result.status is Status.INFEASIBLE:
         raise Unsupported("no model is feasible, and a proof is about a best one.")
     if result.limit is not None and result.limit.by_user:
         raise Unsupported("the run was interrupted.")
+    if result.found_by:
+        raise Unsupported(
+            f"the answer is {result.found_by}, and the proof is about fewer thresholds."
+        )
 
 
 def _without(result: Result, why: str) -> Result:

@@ -12,7 +12,7 @@ def test_solve_a_problem_and_read_its_proof(done):
     found = done(1)
     result = found.names["result"]
     assert result.optimal
-    assert result.bound == result.value.number == 22
+    assert result.bound == result.value.number == 6
     assert "optimal dp" in found.printed
     assert "petal" in found.printed
 

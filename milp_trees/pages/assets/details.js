@@ -109,7 +109,7 @@
     return M.facts([["status", row.limit ? `${row.status} (stopped by its ${row.limit} limit)` : row.status],
       ["value", row.objective === null ? null : `${text.number(row.objective)} ${row.unit || ""} (${row.sense === "max" ? "higher" : "lower"} is better)`],
       ["bound", row.bound === null ? null : text.number(row.bound)], ["gap", text.share(row.gap)], ["seconds", text.seconds(row.seconds)],
-      ["seed", row.seed], ["permutation", row.permutation || null], ["start", more.start && more.start.method ? `${more.start.method}, accepted by the solver: ${more.start.accepted === true ? "yes" : more.start.accepted === false ? "no" : "unknown"}` : null],
+      ["seed", row.seed], ["permutation", row.permutation || null], ["start", more.start && more.start.method ? `${more.start.method}, ${more.start.needed === false ? "not needed: the relaxation is integral" : `accepted by the solver: ${more.start.accepted === true ? "yes" : more.start.accepted === false ? "no" : "unknown"}`}` : null],
       ["scores", text.plain(more.scores)], ["belief", BELIEF[row.belief]], ["note", row.message]]);
   }
   const ending = (more) => (more.crashes && more.crashes.length ? el("p", { class: "bad" }, `It crashed before: ${text.plain(more.crashes)}`) : null);

@@ -40,7 +40,7 @@
   function missing() {
     const { detail, left_out: damaged } = M.meta;
     const none = M.rows.filter((r) => r.time_limit === null).length;
-    const notes = new Set(Object.values(M.problems).map((p) => p.threshold_note).filter(Boolean));
+    const notes = new Set(Object.values(M.problems).filter((p) => p.chosen).map((p) => p.thresholds));
     return [
       ...damaged,
       none ? `${text.count(none, "run")} of ${text.number(M.rows.length)} did not record a time limit; measures that need one take the longest time of the problem.` : null,

@@ -98,7 +98,7 @@
         ["status", { solved: "solved", open: "open: no method proved an optimum", infeasible: "infeasible" }[state_of(one)]],
         ["best known value", one.best === null ? null : `${value_of(one)} ${problem.unit || ""}`], ["best bound", one.bound === null ? null : text.number(one.bound)],
         ["proved by", one.provers.length ? one.provers.join(", ") : null], ["programs that state the bound", one.programs.length ? `${one.programs.join(", ")} (${one.programs.length})` : null], ["belief", one.belief],
-        ["fastest proof", one.fastest ? cell("fastest", one) : null], ["limits of the tests", problem.threshold_note]]),
+        ["fastest proof", one.fastest ? cell("fastest", one) : null], ["thresholds", problem.thresholds]]),
       champion && M.detail(champion).predictor !== null && M.detail(champion).predictor !== undefined ? [el("h3", {}, `Best model (by ${champion.method})`), M.model(M.detail(champion).predictor)] : null,
       sizes(one), el("h3", {}, "Runs"), M.problemPlot ? M.problemPlot(one) : null,
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs of this problem" }, el("table", {}, el("thead", {}, el("tr", {}, ["method", "seed", "status", "value", "bound", "gap", "seconds", "belief"].map((head) => el("th", { scope: "col" }, head)))),

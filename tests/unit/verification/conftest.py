@@ -20,6 +20,8 @@ def people(tmp_path_factory):
     assert data.threshold_note
     return json.loads(
         json.dumps(
-            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
+            mt.solve(
+                mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1)), start=None
+            ).to_json()
         )
     )

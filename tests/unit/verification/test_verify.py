@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.data.load import load_split
 from milp_trees.methods.scores import scores
+from milp_trees.studies.agreement import judge_of
 from milp_trees.verification import verify, verify_file
 
 
@@ -213,11 +215,27 @@ def test_an_engine_that_alone_takes_a_task_is_run_anew():
     """A claim for shallower trees does not pass for deeper ones, though no other method can judge
     it.
     """
-    data = mt.load("planted:rows=150,tests=20,depth=3,noise=0.1,seed=3")
-    shallow, deep = (mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
+    data = mt.load("planted:rows=60,tests=6,depth=3,noise=0.1,seed=3")
+    task = mt.tasks.AUC(leaf_penalty="1/40")
+    shallow, deep = (mt.Problem(data, task, mt.Trees(max_depth=d)) for d in (1, None))
     result = mt.solve(deep)
     found = mt.verify(result)
-    assert (found.verdict, found.derived_by) == (mt.plugins.Verdict.RECOMPUTED, "pareto")
-    assert "the same method, pareto, run anew" in found[-1]
-    with pytest.raises(mt.errors.VerificationError, match="pareto"):
+    assert (found.verdict, found.derived_by) == (mt.plugins.Verdict.RECOMPUTED, "partial-trees")
+    assert "the same method, partial-trees, run anew" in found[-1]
+    with pytest.raises(mt.errors.VerificationError, match="partial-trees"):
         mt.verify(replace(mt.solve(shallow), problem=deep))
+
+
+@pytest.mark.parametrize("label", ["auc", "partial-auc:theta=0.2", "mcc", "kappa", "g-mean"])
+def test_areas_and_metrics_of_errors_are_derived_again_at_1000_rows(label, tmp_path):
+    """The reference of the default method shares nothing with it, and verifies what is stored."""
+    mt.example("people", tmp_path / "people.csv")
+    kind, given = registry.written_task(label)
+    problem = mt.Problem(mt.load(tmp_path / "people.csv"), kind(**given), mt.Trees(3))
+    assert problem.dataset.n_rows == 1000
+    result = mt.solve(problem)
+    assert judge_of(result.method, result.problem, quick=True) == "tangents"
+    result = mt.solve(problem, reference="tangents")
+    assert (result.agrees, result.derived_by) == (True, "tangents")
+    found = mt.verify(result)
+    assert (found.verdict, found.derived_by) == (mt.plugins.Verdict.DERIVED, "tangents")

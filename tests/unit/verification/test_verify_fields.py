@@ -183,6 +183,7 @@ HISTORY = [
     "checked",
     "agrees",
     "derived_by",
+    "found_by",
     "seconds",
     "times",
     "sizes",

@@ -16,7 +16,9 @@ def remade(people, **load):
     data = mt.load(people["problem"]["data"]["path"], **load)
     return json.loads(
         json.dumps(
-            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
+            mt.solve(
+                mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1)), start=None
+            ).to_json()
         )
     )
 
