@@ -6,6 +6,9 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 import milp_trees as mt
 
 
@@ -54,3 +57,40 @@ def sparse() -> dict[str, mt.Dataset]:
     )
     sets = {n: mt.load(str(root() / "gosdt" / f"{n}.csv")) for n in names}
     return dict(sorted(sets.items(), key=lambda item: item[1].n_rows * item[1].n_features))
+
+
+#: Tables with numeric columns, below the data folder; and built-in ones.
+NUMERIC = (
+    *(
+        f"gosdt/{n}.csv"
+        for n in (
+            "fourclass-numeric",
+            "gaussian-1000",
+            "sine-1000",
+            "spiral",
+            "compas",
+            "compas-2016",
+        )
+    ),
+    *(f"numeric/{n}.txt" for n in ("bank", "raisin")),
+    *(f"numeric/{n}.txt.gz" for n in ("bidding", "fault", "page", "rice", "segment", "wilt")),
+    *(f"pruning/{n}.csv" for n in ("heart-statlog", "sonar")),
+    "pruning/miniboone-tiny-train.csv.gz",
+)
+BUILTIN = ("iris", "wine", "breast-cancer", "digits")
+
+
+def numeric_tables(names: list[str]) -> dict[str, tuple[pd.DataFrame, np.ndarray]]:
+    """Columns and classes of tables with numeric columns by name; all for an empty list."""
+    found = {}
+    files = (
+        {Path(n).name.split(".")[0]: n for n in NUMERIC}
+        if not set(names) <= set(BUILTIN) or not names
+        else {}
+    )
+    for name in names or (*BUILTIN, *files):
+        data = mt.load_numeric(name if name in BUILTIN else str(root() / files[name]))
+        assert data.numeric is not None
+        assert data.y is not None
+        found[name] = pd.DataFrame(data.numeric, columns=list(data.columns or ())), data.y
+    return found

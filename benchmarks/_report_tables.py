@@ -201,6 +201,48 @@ def accuracy_by_leaves() -> Iterator[str]:
         )
 
 
+def first_answers() -> Iterator[str]:
+    """Defaults beside the greedy tree: errors, and over how many thresholds they are proven."""
+    table = pd.read_csv(RESULTS / "first_answers.csv")
+    table["errors"] = [
+        f"**{r.ours}**" if r.status == "optimal" and r.thresholds == r.of else f"{r.ours}"
+        for r in table.itertuples()
+    ]
+    table["set"] = [f"{r.thresholds} of {r.of}" for r in table.itertuples()]
+    table["seconds"] = table["ours s"].map("{:.2f}".format)
+    columns = ["table", "rows", "columns", "depth", "scikit-learn", "errors", "set", "seconds"]
+    worse, better = (
+        int((sign * (table["ours"] - table["scikit-learn"]) > 0).sum()) for sign in (1, -1)
+    )
+    yield section(
+        "Training errors of defaults",
+        "python benchmarks/first_answers.py",
+        f"Errors on the training rows; in bold where no tree over all thresholds is better. {better} of {len(table)} answers are better than scikit-learn's, {worse} are worse. "
+        "`thresholds` are those that were searched; `seconds` are those of `fit`, on a machine with two cores.",
+        markdown(table[columns].rename(columns={"set": "thresholds"})),
+    )
+
+
+def stopped_runs() -> Iterator[str]:
+    """Runs that a limit stopped beside those of smaller models."""
+    table = pd.read_csv(RESULTS / "monotone_in_depth.csv")
+    groups = table.groupby(["ladder", "limit"], sort=True)
+    counts = groups.agg(
+        sets=("set", "nunique"),
+        runs=("value", "size"),
+        proven=("proven", "sum"),
+        worse=("its_value", "count"),
+    )
+    yield section(
+        "Stopped runs beside runs for smaller models",
+        "python benchmarks/monotone_in_depth.py --ladders dp,dp-sorted\n"
+        "python benchmarks/monotone_in_depth.py --ladders dp-lists,dp-sizes,dp-leaves --limits 0.3,1",
+        "`dp` and `dp-sorted` rise by depth, `dp-leaves` (`dp` with a largest number of leaves) and `dp-sizes` by leaves, `dp-lists` by rules, with three penalties per leaf or rule "
+        "(`dp-sizes` without). `worse`: the value at the limit is worse than that of a smaller model that was proven within a third of it.",
+        markdown(counts.reset_index()),
+    )
+
+
 def slowdown() -> Iterator[str]:
     """Time against the number of thresholds."""
     thresholds = RESULTS / "thresholds_slowdown.csv"
