@@ -96,7 +96,7 @@ prices = {name: 2 + 3 * (i % 3) for i, name in enumerate(names)}
 lab = [mt.tasks.Attribute(name, cost, discount=1, group="lab") if i < 5 else mt.tasks.Attribute(name, cost) for i, (name, cost) in enumerate(prices.items())]
 costs = mt.tasks.CostSensitive(matrix=30 * (1 - np.eye(3, dtype=int)), attributes=lab)
 for name, task in {"fewest errors": mt.Accuracy(), "least cost": costs}.items():
-    found = mt.solve(mt.Problem(wine, task, mt.Trees(3)))
+    found = mt.solve(mt.Problem(wine, task, mt.Trees(3)), start=None)
     value = costs.value(found.tree.routes(wine), wine).number
     asked = sorted({test.column for test in found.tree.splits})
     print(f"{name}: {value / wine.n_rows:.2f} per wine, asks for {', '.join(asked)}")
@@ -116,7 +116,7 @@ such metric at once; ratio steps find the one for F1 without it.
         """
 cancer = mt.load("breast-cancer", binarizer="quantiles:4")
 whole = mt.solve(mt.Problem(cancer, mt.tasks.F1(), mt.Trees(2), Front()))
-steps = mt.solve(mt.Problem(cancer, mt.tasks.F1(), mt.Trees(2)), method="dp")
+steps = mt.solve(mt.Problem(cancer, mt.tasks.F1(), mt.Trees(2)), method="dp", start=None)
 front = whole.front()
 print(f"{len(front)} trees on the front, complete: {whole.complete}; best F1 {whole.value.number:.6f}, by ratio steps {steps.value.number:.6f}")
 errors = front.columns[front.columns.str.contains("false")].tolist()
@@ -191,7 +191,7 @@ class Alarms(SeparableTask):
 
 
 own = mt.solve(mt.Problem(cancer, Alarms(), mt.Trees(2)), method="states")
-built_in = mt.solve(mt.Problem(cancer, mt.Accuracy(), mt.Trees(2)))
+built_in = mt.solve(mt.Problem(cancer, mt.Accuracy(), mt.Trees(2)), start=None)
 three = mt.solve(mt.Problem(cancer, Alarms(3), mt.Trees(2)), method="states")
 print(f"errors: {own.value.number:g} and {built_in.value.number:g}; with dear false alarms: {three.value.number:g}")
 """,
