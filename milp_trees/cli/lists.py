@@ -236,7 +236,7 @@ def solvers(as_json: Json = False) -> None:
 
 @app.command(rich_help_panel=LISTED)
 @explained
-@takes_limits("time_limit", time_limit=10.0)
+@takes_limits("time_limit", time_limit=5.0)
 def demo(
     *,
     limits: Limits,
@@ -252,11 +252,9 @@ def demo(
     from milp_trees.studies.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
-    options = ProblemOptions(
-        data="breast-cancer", depth=2, binarize="quantiles:3", features=columns
-    )
+    options = ProblemOptions(data="breast-cancer", depth=2, features=columns)
     typer.echo(
-        "milp-trees compare breast-cancer --depth 2 --binarize quantiles:3 --features ... --solvers highs,cbc\n",
+        "milp-trees compare breast-cancer --depth 2 --features ... --solvers highs,cbc\n",
         err=as_json,
     )
     problem, _ = options.problem(quiet=as_json)
