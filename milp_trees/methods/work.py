@@ -1,7 +1,7 @@
 """Estimates of work from sizes alone: how many tests a method can be expected to search to a proof.
 
-They decide nothing but which thresholds a run gets, so that the same problem gets the same
-thresholds on every machine and under every time limit.
+They decide how many tests a run gets, and which engine is the default and the reference: from the
+same problem the same, on every machine and under every time limit.
 """
 
 from __future__ import annotations
