@@ -135,14 +135,14 @@ def test_weights_suffice_where_level_sets_are_convex(kind):
     ],
 )
 def test_public_data(task, data_folder):
-    """All sets of two classes at depth 2, those with up to 100 tests and 4000 rows at depth 3."""
+    """All sets of two classes at depth 2, those with up to 60 tests and 1000 rows at depth 3."""
     files = [
         f for f in sorted((data_folder / "classification").iterdir()) if "SOURCES" not in f.name
     ]
     assert len(files) == 22
     for file in files:
         data = mt.load(str(file))
-        deep = data.n_features <= 100 and data.n_rows <= 4000
+        deep = data.n_features <= 60 and data.n_rows <= 1000
         for depth in (2, 3) if deep else (2,):
             result = mt.solve(mt.Problem(data, task, mt.Trees(depth)), reference="tangents")
             assert (result.agrees, result.derived_by) == (True, "tangents"), file.name
