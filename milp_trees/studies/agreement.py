@@ -157,7 +157,7 @@ def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
     if base_name(wanted) == base_name(result.method):
         why = f"{base_name(wanted)} made this answer."
     elif why is None:
-        why = "an engine that judges others is judged by engines only."
+        why = "an engine is judged by engines only."
     did = "nothing judged it" if judge is None else f"{judge} did"
     said = f"The reference {wanted} did not judge this answer, and {did}: {why}"
     return replace(result, message=f"{result.message} {said}".strip())

@@ -90,7 +90,8 @@ def with_greedy(result: Result, limits: Limits, test_data: Dataset | None = None
         With a greedy tree it is feasible and has no bound, since the bound of the run holds for
         the chosen thresholds alone. Otherwise its data state the value of our own greedy tree.
     """
-    if result.status in (Status.ERROR, Status.UNSUPPORTED):
+    # A contradiction between a run and its reference must stay in sight.
+    if result.status in (Status.ERROR, Status.UNSUPPORTED) or result.agrees is False:
         return result
     problem, counts = result.problem, result.problem.dataset.source.get("thresholds", {})
     deadline = Deadline.after(limits.time).share(SHARE, SECONDS)
@@ -137,9 +138,9 @@ def _said(who: str, result: Result, counts: dict[str, int]) -> str:
     some = f"{counts['used']} of {counts['of']} thresholds"
     how = "proved" if result.optimal else "found"
     known = "nothing" if result.value is None else f"{result.value}"
-    judged = {True: " (the reference agrees)", False: " (the reference contradicts it)", None: ""}
+    judged = " (the reference agrees)" if result.agrees else ""
     return (
-        f"This is {who}: {result.method} {how} {known} over {some}{judged[result.agrees]},"
+        f"This is {who}: {result.method} {how} {known} over {some}{judged},"
         " which is worse. Leave out the choice of thresholds (--binarize) for a proof over all of"
         " them, or the incumbent (start none) for the best tree over the chosen ones."
     )

@@ -1,6 +1,7 @@
 """A stated set of thresholds, and the greedy trees over all of them beside it."""
 
 import copy
+import dataclasses
 import json
 import pickle
 
@@ -10,7 +11,9 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
+from milp_trees.limits import Limits
 from milp_trees.results.threshold_words import sentence
+from milp_trees.studies.thresholds import with_greedy
 
 IRIS = mt.Problem(mt.load("iris"), mt.Accuracy(), mt.Trees(max_depth=2))
 FEW = mt.Problem(mt.load("iris", binarizer="quantiles:4"), mt.Accuracy(), mt.Trees(max_depth=2))
@@ -146,3 +149,20 @@ def test_a_start_with_other_thresholds_is_not_taken_and_says_so():
         result = mt.solve(FEW, method, start=start)
         assert (result.value.number, result.start["accepted"]) == (22, False)
         assert "is not among the tests" in result.start["reason"]
+
+
+def test_a_contradiction_is_not_hidden_by_the_greedy_tree():
+    wrong = dataclasses.replace(mt.solve(FEW, start=None), agrees=False)
+    assert with_greedy(wrong, Limits()) is wrong
+    assert with_greedy(dataclasses.replace(wrong, agrees=None), Limits()).value.number == 6
+
+
+@pytest.mark.parametrize(
+    ("wanted", "why"),
+    [("dp", "dp made this answer"), ("state-flow@highs", "judged by engines only")],
+)
+def test_a_named_reference_that_does_not_judge_is_no_secret(wanted, why):
+    result = mt.solve(FEW, "dp", reference=wanted, start=None)
+    assert result.agrees
+    assert f"The reference {wanted} did not judge this answer" in result.message
+    assert why in result.message
