@@ -123,6 +123,15 @@ def test_weights_suffice_where_level_sets_are_convex(kind):
                 assert middle <= 1e-12 or middle <= max(value[a], value[b]) + 1e-12
 
 
+@pytest.fixture(scope="module")
+def public_sets(data_folder):
+    """All public sets of two classes by their file's name, read once."""
+    folder = data_folder / "classification"
+    files = [f for f in sorted(folder.iterdir()) if "SOURCES" not in f.name]
+    assert len(files) == 22
+    return {file.name: mt.load(str(file)) for file in files}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "task",
@@ -134,18 +143,13 @@ def test_weights_suffice_where_level_sets_are_convex(kind):
         mt.tasks.GeometricMean(),
     ],
 )
-def test_public_data(task, data_folder):
+def test_public_data(task, public_sets):
     """All sets of two classes at depth 2, those with up to 60 tests and 1000 rows at depth 3."""
-    files = [
-        f for f in sorted((data_folder / "classification").iterdir()) if "SOURCES" not in f.name
-    ]
-    assert len(files) == 22
-    for file in files:
-        data = mt.load(str(file))
+    for name, data in public_sets.items():
         deep = data.n_features <= 60 and data.n_rows <= 1000
         for depth in (2, 3) if deep else (2,):
             result = mt.solve(mt.Problem(data, task, mt.Trees(depth)), reference="tangents")
-            assert (result.agrees, result.derived_by) == (True, "tangents"), file.name
+            assert (result.agrees, result.derived_by) == (True, "tangents"), name
 
 
 # -- tangents --------------------------------------------------------------------------------------

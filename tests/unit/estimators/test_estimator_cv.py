@@ -101,12 +101,12 @@ def test_the_path_of_an_estimator_is_that_of_its_limits():
     path = model.size_path(IRIS.data.iloc[:, 2:], IRIS.target)
     assert not hasattr(model, "tree_")
     assert (len(path.points), path.method) == (4, "dp-sizes")
-    slow = (
+    by_formulation = (
         clone(model)
-        .set_params(method="flow-oct@highs")
+        .set_params(method="state-flow@highs")
         .size_path(IRIS.data.iloc[:, 2:], IRIS.target)
     )
-    assert [p.value for p in slow.points] == [p.value for p in path.points]
+    assert [p.value for p in by_formulation.points] == [p.value for p in path.points]
     for point in path.hull[:-1]:
         fitted = clone(model).set_params(ccp_alpha=path.interval(point)[0] + Fraction(1, 1000))
         assert fitted.fit(IRIS.data.iloc[:, 2:], IRIS.target).get_n_leaves() == point.n_leaves
