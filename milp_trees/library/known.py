@@ -9,8 +9,9 @@ from milp_trees.by_name import registry
 from milp_trees.errors import Unsupported, VerificationError
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.claims import Claims
+from milp_trees.results.comparing import bound_of, units
 from milp_trees.results.result import Certificate, Result, Solution, Status
-from milp_trees.studies.agreement import built_on, choose_reference, units
+from milp_trees.studies.agreement import built_on, choose_reference
 from milp_trees.studies.estimate import named_formulation
 from milp_trees.verification.derive import (
     derive,
@@ -100,8 +101,7 @@ class Known:
             refuse_contradiction(best, result, result.method)
             refuse_contradiction(result, best, best.method)
         scale = self.problem.scale
-        exact = result.certificate.bound_exact
-        stated = exact if exact is not None else result.bound
+        stated = bound_of(result)
         if stated is not None and result.status is not Status.INFEASIBLE:
             bound = scale.from_value(stated)
             if self.bound is None or bound > self.bound:

@@ -17,8 +17,8 @@ from milp_trees.library.sources import source_of
 from milp_trees.limits import Limits
 from milp_trees.linear.solutions import write_solution
 from milp_trees.mip.solver import Answer
+from milp_trees.results.comparing import solver_slack, units
 from milp_trees.results.result import Result, Status
-from milp_trees.studies.agreement import units
 from milp_trees.studies.export import Export, prepare
 from milp_trees.verification.proof_files import write_proof
 
@@ -178,8 +178,7 @@ def _as_result(draft: Draft, solver: str, answer: Answer) -> Result:
     if found.value is not None and status is Status.OPTIMAL:
         cost, claimed = float(units(found.value, export.m.view)), answer.objective
         assert claimed is not None
-        slack = max(export.m.view.tolerance, ROUNDING * max(1.0, abs(claimed)))
-        if abs(cost - claimed) > slack:
+        if abs(cost - claimed) > solver_slack(export.m.view, claimed):
             raise VerificationError(
                 f"{solver} proves the optimum {claimed:.12g} of {draft.path.name}, but its point decodes to a model of {cost:.12g}."
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from milp_trees.errors import DataError, SolverFailure
@@ -11,8 +10,9 @@ from milp_trees.exact import fraction
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
+from milp_trees.results.comparing import bound_of, exact_value
 from milp_trees.results.result import Result
-from milp_trees.results.size_path import Point, SizePath, exact_value
+from milp_trees.results.size_path import Point, SizePath
 
 
 def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizePath:
@@ -47,15 +47,8 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizeP
             raise SolverFailure(f"{method} failed at {k} leaves: {result.message}")
         seconds, limit = seconds + result.seconds, result.limit or limit
         if result.predictor is not None:
-            bound = result.certificate.bound_exact
-            points.append(
-                Point.of(
-                    problem,
-                    k,
-                    result.predictor,
-                    Fraction(result.bound) if bound is None and result.bound is not None else bound,
-                )
-            )
+            bound = bound_of(result)
+            points.append(Point.of(problem, k, result.predictor, bound))
         if result.limit is not None and result.limit.by_user:
             break
     return SizePath(problem, tuple(points), method, limit, seconds)

@@ -12,10 +12,9 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.problem import Problem
-from milp_trees.questions import Best
+from milp_trees.questions import Best, Front
+from milp_trees.results.comparing import Number, crosses, exact_value, meets, units
 from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
-from milp_trees.tasks.base import Value
-from milp_trees.tasks.views import Scale
 
 if TYPE_CHECKING:
     from milp_trees.methods.watch import Watch
@@ -79,9 +78,10 @@ def finish(
         A float is a bound up to rounding. A Fraction is kept as an exact bound, if the task's
         values are exact.
     claims_optimal, proved_by
-        Whether the tree is claimed to be optimal, and the name of the method that claims it. For
-        the question `best` a tree whose value meets the bound is optimal without such a claim, and
-        no limit of time or size has cut anything off.
+        Whether the tree is claimed to be optimal, and the name of the method that claims it. The
+        bound must say so too: it is the recomputed value, to the tolerance of the problem's scale.
+        For the question `best` a tree whose value meets the bound is optimal without such a claim,
+        and no limit of time or size has cut anything off.
     clock : Clock
         Times of the stages, in seconds.
     limit : Limit, optional
@@ -101,7 +101,7 @@ def finish(
     Result
         With the status ERROR if a claim contradicts the recomputed value.
     """
-    scale = problem.scale
+    scale, asks_front = problem.scale, isinstance(problem.question, Front)
     checked: list[str] = []
     message = more.pop("message", "")
     status = Status.NO_SOLUTION
@@ -122,18 +122,27 @@ def finish(
                 Status.ERROR,
                 f"{method} returned an infeasible {noun}: {' '.join(wrong)}",
             )
-        elif bound is not None and _crosses(scale, _own(value), bound):
+        elif bound is not None and crosses(bound, value, scale):
             status, message = (
                 Status.ERROR,
-                f"{method} claims the bound {float(bound):.12g}, but its own {noun} has {value.number:.12g}.",
+                f"{method} claims the bound {_shown(bound)}, but its own {noun} has {_shown(value)}.",
+            )
+        elif (
+            claims_optimal and not asks_front and (bound is None or not meets(bound, value, scale))
+        ):
+            proved = "no bound" if bound is None else f"the bound {_shown(bound)}"
+            status, message = (
+                Status.ERROR,
+                f"{method} calls its {noun} of {_shown(value)} optimal, but proves {proved}.",
             )
         else:
-            meets = bound is not None and _meets(scale, value, bound)
-            if isinstance(problem.question, Best) and (meets or claims_optimal):
+            reached = bound is not None and units(bound, scale) >= units(value, scale)
+            if isinstance(problem.question, Best) and (reached or claims_optimal):
                 claims_optimal = True
                 limit = limit if limit is not None and limit.by_user else None
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
-            bound = None if bound is None else _not_above(scale, value, bound)
+            if reached:  # no tree is better than itself, so its value is a valid bound
+                bound = exact_value(value) if scale.exact else value.number
     elif infeasible:
         status = Status.INFEASIBLE
     exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
@@ -159,31 +168,10 @@ def finish(
     )
 
 
-def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction | float:
-    """The bound, or the tree's own value if rounding has put the bound on the wrong side of it.
-
-    No tree is better than itself, so the value is then a valid bound.
-    """
-    own = _own(value)
-    if scale.from_value(bound) <= scale.from_value(own):
-        return bound
-    return own if scale.exact else value.number
-
-
-def _own(value: Value) -> Fraction:
-    """The value as a rational."""
-    return value.exact if value.exact is not None else Fraction(value.number)
-
-
-def _meets(scale: Scale, value: Value, bound: Fraction | float) -> bool:
-    """Whether no value is better than this one, by the bound."""
-    return scale.from_value(bound) >= scale.from_value(_own(value))
-
-
-def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:
-    """Whether a value is better than a bound allows, beyond rounding."""
-    slack = float(scale.from_value(bound) - scale.from_value(value))
-    return slack > max(scale.tolerance, 1e-6 * max(1.0, abs(float(scale.from_value(value)))))
+def _shown(number: Number) -> str:
+    """A number for a sentence, whole if it is a whole number."""
+    exact = exact_value(number)
+    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.12g}"
 
 
 def versions(**more: str) -> Mapping[str, str]:

@@ -6,13 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from milp_trees.errors import DataError
+from milp_trees.results.comparing import exact_value
 from milp_trees.results.json import plain_number, ratio_text
 from milp_trees.tasks.base import Value
-
-
-def exact_value(value: Value) -> Fraction:
-    """A value as a rational; a measured one is the rational that its float is."""
-    return Fraction(value.number) if value.exact is None else value.exact
 
 
 def place(coordinates: tuple[Value, ...]) -> tuple[Fraction, ...]:

@@ -13,9 +13,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, SolverFailure
 from milp_trees.exact import fraction
 from milp_trees.models.tree import Tree
+from milp_trees.results.comparing import crosses, exact_value
 from milp_trees.results.result import Limit
 from milp_trees.tasks.base import Value
 
@@ -37,7 +38,7 @@ class Point:
         The tree.
     value : Value
         Recomputed from the tree.
-    bound : Fraction or None
+    bound : Fraction, float or None
         No tree with at most `leaves` leaves is better (natural units).
     loss : Fraction
         The number to which a penalty per leaf is added: a rate, or one minus a score (with the
@@ -51,7 +52,7 @@ class Point:
     leaves: int
     predictor: Tree
     value: Value
-    bound: Fraction | None
+    bound: Fraction | float | None
     loss: Fraction
     tolerance: float = 0.0
 
@@ -64,12 +65,11 @@ class Point:
         """Whether no tree of this size is better."""
         if self.bound is None:
             return False
-        best, bound = self.value.number, float(self.bound)
-        allowed = self.tolerance + 1e-9 * max(1.0, abs(best))
-        return bound >= best - allowed if self.value.sense == "min" else bound <= best + allowed
+        left = exact_value(self.value) - Fraction(self.bound)
+        return (left if self.value.sense == "min" else -left) <= Fraction(self.tolerance)
 
     @classmethod
-    def of(cls, problem: Problem, leaves: int, tree: Tree, bound: Fraction | None) -> Point:
+    def of(cls, problem: Problem, leaves: int, tree: Tree, bound: Fraction | float | None) -> Point:
         """The point of a tree; its value and loss are recomputed on the data.
 
         Parameters
@@ -80,14 +80,23 @@ class Point:
             Largest number of leaves.
         tree : Tree
             The tree.
-        bound : Fraction or None
+        bound : Fraction, float or None
             No tree with at most `leaves` leaves is better (natural units).
 
         Returns
         -------
         Point
+
+        Raises
+        ------
+        SolverFailure
+            The tree is better than the bound allows.
         """
         value = problem.value(tree)
+        if crosses(bound, value, problem.scale):
+            raise SolverFailure(
+                f"A bound of {float(bound or 0):.12g} is claimed for {leaves} leaves, but its own model has {value.number:.12g}. Please report this problem."
+            )
         return cls(leaves, tree, value, bound, _loss(problem, tree, value), _tolerance(problem))
 
 
@@ -107,10 +116,6 @@ def _loss(problem: Problem, tree: Tree, value: Value) -> Fraction:
         )
         return exact_value(one) - tree.n_leaves
     return exact_value(value) if value.sense == "min" else -exact_value(value)
-
-
-def exact_value(value: Value) -> Fraction:
-    return Fraction(value.number) if value.exact is None else value.exact
 
 
 @dataclass(frozen=True, eq=False)

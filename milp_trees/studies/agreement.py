@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.methods.work import ENOUGH, sizes_of
+from milp_trees.results.comparing import bound_of, crosses, equal
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.attempt import AUTO
-from milp_trees.tasks.base import Value
-from milp_trees.tasks.views import Scale
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
-
-#: Relative tolerance for bounds, which solvers compute in floating point.
-BOUND_SLACK = 1e-6
 
 
 def judges() -> Iterator[str]:
@@ -166,65 +162,29 @@ def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
 def agreement(result: Result, reference: Result) -> bool | None:
     """Whether two results agree; see `with_agreement`.
 
-    Values are compared as exact rationals. Inexact ones are compared with the scale's tolerance, in
-    its units.
+    Exact values and bounds are compared exactly, and others to the tolerance of the scale
+    (`results.comparing`).
     """
     if result.complete and reference.complete:
         return _points(result) == _points(reference)
-    scale = result.problem.scale
-    mine, other = _interval(result, scale), _interval(reference, scale)
-    if crosses(mine[0], other[1], scale) or crosses(other[0], mine[1], scale):
+    scale, pair = result.problem.scale, (result, reference)
+    empty = [r for r in pair if r.status is Status.INFEASIBLE]
+    if empty and any(r.value is not None for r in pair):
         return False
-    if result.status is Status.INFEASIBLE and reference.status is Status.INFEASIBLE:
+    if len(empty) == 2:
         return True
+    if empty:
+        return None
+    mine, other = bound_of(result), bound_of(reference)
+    if crosses(mine, reference.value, scale) or crosses(other, result.value, scale):
+        return False
     if result.optimal and reference.optimal:
-        assert mine[1] is not None
-        assert other[1] is not None
-        return abs(mine[1] - other[1]) <= scale.tolerance
+        assert result.value is not None
+        assert reference.value is not None
+        return equal(result.value, reference.value, scale)
     return None
 
 
 def _points(result: Result) -> list[tuple[Fraction, ...]]:
     """The coordinates of all models of a front, sorted."""
     return sorted(place(solution.coordinates) for solution in result.solutions)
-
-
-def _interval(result: Result, scale: Scale) -> tuple[Fraction | float | None, Fraction | None]:
-    """(bound, incumbent) in units of the scale, always minimised.
-
-    An infeasible problem has the bound infinity.
-    """
-    incumbent = None if result.value is None else units(result.value, scale)
-    if result.status is Status.INFEASIBLE:
-        return float("inf"), incumbent
-    exact = result.certificate.bound_exact
-    bound = exact if exact is not None else result.bound
-    return (None if bound is None else scale.from_value(bound)), incumbent
-
-
-def units(value: Value, scale: Scale) -> Fraction:
-    """A value in the units of a scale."""
-    return scale.from_value(value.exact if value.exact is not None else value.number)
-
-
-def crosses(bound: Fraction | float | None, incumbent: Fraction | None, scale: Scale) -> bool:
-    """Whether an incumbent is better than a bound allows, beyond rounding.
-
-    Parameters
-    ----------
-    bound : Fraction, float or None
-        In units of the scale, minimised.
-    incumbent : Fraction or None
-        In the same units.
-    scale : Scale
-
-    Returns
-    -------
-    bool
-        False if one of the two is None.
-    """
-    if bound is None or incumbent is None:
-        return False
-    return bool(
-        bound - incumbent > max(scale.tolerance, BOUND_SLACK * max(1.0, abs(float(incumbent))))
-    )

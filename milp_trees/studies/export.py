@@ -22,9 +22,10 @@ from milp_trees.mip.method import too_large
 from milp_trees.mip.open_thresholds import for_models
 from milp_trees.mip.proving import row_duals, with_duals
 from milp_trees.mip.solver import availability_of
+from milp_trees.results.comparing import solver_slack, units
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
-from milp_trees.studies.agreement import choose_reference, units
+from milp_trees.studies.agreement import choose_reference
 from milp_trees.studies.estimate import named_formulation
 from milp_trees.studies.model_description import SCHEMA, comments, description
 from milp_trees.tasks.ratio_view import Ratio
@@ -367,7 +368,7 @@ def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any)
             f"The optimum of {best.method} breaks a row of {name} by {violation:g}: a bug in its encode; please report it."
         )
     wanted = float(units(best.value, view))
-    if abs(objective - wanted) > max(view.tolerance, 1e-6 * max(1.0, abs(wanted))):
+    if abs(objective - wanted) > solver_slack(view, wanted):
         raise MilpTreesError(
             f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it."
         )

@@ -12,9 +12,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import VerificationError
+from milp_trees.results.comparing import crosses, meets
 from milp_trees.results.json import relative_gap
 from milp_trees.results.result import Status
-from milp_trees.studies.agreement import crosses
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -46,10 +46,7 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
 
 def _check_bound(data: Mapping[str, Any]) -> None:
     bound, exact = _float(data["bound"]), data["bound_exact"]
-    if exact is not None and (
-        bound is None
-        or abs(bound - float(as_fraction(exact, "bound_exact"))) > 1e-9 * max(1.0, abs(bound))
-    ):
+    if exact is not None and (bound is None or bound != float(as_fraction(exact, "bound_exact"))):
         raise VerificationError(f"The bound {bound!r} is not its exact form {exact!r}.")
     for gap, claimed in (("gap", data["bound"]), ("root_gap", data["root_bound"])):
         expected = relative_gap(_float(data["objective"]), _float(claimed))
@@ -66,21 +63,12 @@ def _check_bound(data: Mapping[str, Any]) -> None:
 
 
 def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
-    """Check that the bound of an optimum is within one integer unit of it."""
+    """Check that the bound of an optimum is its value, to the tolerance of the problem."""
     scale = problem.scale
     if data["bound"] is None:
         raise VerificationError("The status is 'optimal', but there is no bound.")
-    bound = scale.from_value(
-        as_fraction(data["bound_exact"], "bound_exact")
-        if data["bound_exact"] is not None
-        else float(data["bound"])
-    )
-    value = scale.from_value(
-        as_fraction(data["exact"], "exact")
-        if data["exact"] is not None
-        else float(data["objective"])
-    )
-    if value - bound > scale.absolute_gap * (1 + 1e-6) + 1e-6:
+    bound, value = _number(data, "bound", "bound_exact"), _number(data, "objective", "exact")
+    if not meets(bound, value, scale):
         raise VerificationError(
             f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}."
         )
@@ -88,6 +76,11 @@ def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
         raise VerificationError(
             f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}."
         )
+
+
+def _number(data: Mapping[str, Any], name: str, exact: str) -> Fraction | float:
+    """A stated number, as a rational if its exact form is stated."""
+    return float(data[name]) if data[exact] is None else as_fraction(data[exact], exact)
 
 
 def _check_moments(data: Mapping[str, Any], problem: Problem) -> None:
@@ -98,13 +91,13 @@ def _check_moments(data: Mapping[str, Any], problem: Problem) -> None:
     if data["objective"] is None:
         return
     scale = problem.scale
-    value = scale.from_value(float(data["objective"]))
+    value = _number(data, "objective", "exact")
     for name, seconds, incumbent, bound in _moments(data):
-        if incumbent is not None and crosses(value, scale.from_value(float(incumbent)), scale):
+        if incumbent is not None and crosses(value, float(incumbent), scale):
             raise VerificationError(
                 f"The {name} has the incumbent {incumbent!r} at {seconds}, better than the answer {data['objective']!r}."
             )
-        if bound is not None and crosses(scale.from_value(float(bound)), value, scale):
+        if bound is not None and crosses(float(bound), value, scale):
             raise VerificationError(
                 f"The {name} has the bound {bound!r} at {seconds}, which excludes the answer {data['objective']!r}."
             )

@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
@@ -21,8 +20,9 @@ from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.registering.labels import FORMULATIONS_EFFORT
+from milp_trees.results.comparing import bound_of, crosses, equal, meets
 from milp_trees.results.result import Limit, Result, Status
-from milp_trees.studies.agreement import built_on, crosses, units
+from milp_trees.studies.agreement import built_on
 from milp_trees.studies.attempt import attempt
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
@@ -268,17 +268,17 @@ def _failure(name: str, error: Exception) -> str:
 def _settles(result: Result, other: Result) -> bool:
     """Whether another method proves what a result claims."""
     scale, claim = result.problem.scale, claim_of(result)
+    stated, proved = bound_of(result), bound_of(other)
     if other.status is Status.INFEASIBLE or claim == "infeasible":
         return other.status is Status.INFEASIBLE
     if other.optimal and (claim == "bound" or _equal(result, other)):
         return True
-    if other.bound is None:
+    if proved is None:
         return False
-    proved = bound_of(other)
     if claim == "bound":
-        return not crosses(bound_of(result), proved, scale)
+        return not crosses(stated, proved, scale)
     assert result.value is not None
-    return bool(units(result.value, scale) - proved <= scale.absolute_gap * (1 + 1e-6) + 1e-6)
+    return meets(proved, result.value, scale)
 
 
 def refuse_contradiction(result: Result, other: Result, name: str) -> None:
@@ -299,8 +299,7 @@ def refuse_contradiction(result: Result, other: Result, name: str) -> None:
         The two cannot both be true.
     """
     scale = result.problem.scale
-    mine = None if result.value is None else units(result.value, scale)
-    theirs = None if other.value is None else units(other.value, scale)
+    mine, theirs = result.value, other.value
     if result.status is Status.INFEASIBLE and theirs is not None:
         raise VerificationError(
             f"The result says that nothing is feasible, but {name} finds a model of value {other.value}."
@@ -314,31 +313,23 @@ def refuse_contradiction(result: Result, other: Result, name: str) -> None:
             f"The result calls {result.value} optimal; {name} proves {other.value}."
         )
     for what, stated in (
-        ("bound", result.certificate.bound_exact or result.bound),
+        ("bound", bound_of(result)),
         ("root bound", result.root_bound),
     ):
-        if stated is not None and crosses(scale.from_value(stated), theirs, scale):
+        if stated is not None and crosses(stated, theirs, scale):
             raise VerificationError(
                 f"The {what} {float(stated):.12g} is wrong: {name} finds a model of value {other.value}."
             )
-    if other.bound is not None and crosses(bound_of(other), mine, scale):
+    if crosses(bound_of(other), mine, scale):
         raise VerificationError(
             f"{name} proves that no model is better than {other.bound:.12g}, but the result has {result.value}."
         )
 
 
-def bound_of(result: Result) -> Fraction:
-    """The bound of a result that has one, in units of its scale."""
-    exact = result.certificate.bound_exact
-    assert result.bound is not None
-    return result.problem.scale.from_value(exact if exact is not None else result.bound)
-
-
 def _equal(result: Result, other: Result) -> bool:
-    scale = result.problem.scale
     assert result.value is not None
     assert other.value is not None
-    return abs(units(result.value, scale) - units(other.value, scale)) <= scale.tolerance
+    return equal(result.value, other.value, result.problem.scale)
 
 
 # -- sentences --------------------------------------------------------------------------------------------------

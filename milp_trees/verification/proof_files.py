@@ -26,9 +26,12 @@ from milp_trees.studies.attempt import default_method, named_method
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.proof_data import data_of
+from milp_trees.verification.proof_sizes import too_large
 from milp_trees.verification.pruning_statement import pruning_statement
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from milp_trees.methods.claims import Claims
     from milp_trees.methods.method import Method
     from milp_trees.problem import Problem
@@ -129,12 +132,19 @@ def statement(
     Returns
     -------
     dict
+
+    Raises
+    ------
+    Unsupported
+        The checker could not sum the numbers exactly.
     """
     space = problem.space
     if isinstance(space, PrunedEnsembles):
         return pruning_statement(problem, result, claims)
     view, lists = problem.view(CostMatrix), isinstance(space, RuleLists)
     model = result.predictor
+    if why := too_large(view, _least(view, space), claims):
+        raise Unsupported(why)
     split = view.split_costs.tolist()
     bound = _proven(view, claims)
     return {
@@ -182,15 +192,22 @@ def _ratio(number: Any) -> str:
 
 def _minima(view: CostMatrix, space: Any) -> list[dict[str, Any]]:
     """Smallest leaves (or rules); amounts per row of the view, which are rows of the data."""
+    return [
+        {
+            "least": least,
+            "amounts": "rows"
+            if amounts is view.counts and bool((amounts == 1).all())
+            else {"listed": amounts.tolist()},
+        }
+        for least, amounts in _least(view, space)
+    ]
+
+
+def _least(view: CostMatrix, space: Any) -> list[tuple[int, np.ndarray]]:
+    """The least sum in a leaf (or rule) of every amount that has one, with the amount per row."""
     fewest = space.min_samples_rule if isinstance(space, RuleLists) else space.min_samples_leaf
-    found = []
-    if fewest > 1:
-        plain = bool((view.counts == 1).all())
-        amounts: Any = "rows" if plain else {"listed": view.counts.tolist()}
-        found.append({"least": fewest, "amounts": amounts})
-    for amounts, least in view.leaf_minima:
-        found.append({"least": int(least), "amounts": {"listed": amounts.tolist()}})
-    return found
+    rows = [(fewest, view.counts)] if fewest > 1 else []
+    return [*rows, *((int(least), amounts) for amounts, least in view.leaf_minima)]
 
 
 def _model(model: Any, view: CostMatrix) -> Any:
@@ -320,10 +337,11 @@ def unprovable(problem: Problem) -> str | None:
     if isinstance(problem.space, PrunedEnsembles):
         return None
     try:
-        problem.view(CostMatrix)
+        view = problem.view(CostMatrix)
     except NoView as reason:
         return f"A proof is about costs of actions, so leave it out here. {reason}"
-    return None
+    why = too_large(view, _least(view, problem.space))
+    return f"No proof can be checked here, so leave it out: {why}" if why else None
 
 
 def _provers(problem: Problem) -> list[str]:

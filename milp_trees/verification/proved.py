@@ -14,13 +14,13 @@ from milp_trees.limits import Limit, Stopped, one_thread
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.questions import Front
+from milp_trees.results.comparing import bound_of, crosses
 from milp_trees.results.result import Status
 from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.studies.agreement import crosses, units
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_flow, check_gap, check_proof, proof_reading
-from milp_trees.verification.derive import Derivation, bound_of
+from milp_trees.verification.derive import Derivation
 from milp_trees.verification.proof_files import read_statement, sha256, statement, with_remark
 from milp_trees.verification.pruning_statement import curve_statement, pruning_statement
 from milp_trees.verification.value import same
@@ -182,14 +182,12 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
         return f"{name} proves the bound {bound} only, and the result is called optimal."
     if result.bound is None and not found.proved:
         return f"{name} proves the bound {bound}, and the result states none."
-    if result.bound is not None and crosses(bound_of(result), scale.from_value(bound), scale):
+    if crosses(bound_of(result), bound, scale):
         return f"{name} proves the bound {bound} only, and the result states {result.bound:.12g}."
-    if result.root_bound is not None and result.value is not None:
-        root = scale.from_value(result.root_bound)
-        if crosses(root, units(result.value, scale), scale):
-            raise VerificationError(
-                f"The root bound {result.root_bound:.12g} is wrong: the result has a model of value {result.value}."
-            )
+    if crosses(result.root_bound, result.value, scale):
+        raise VerificationError(
+            f"The root bound {result.root_bound:.12g} is wrong: the result has a model of value {result.value}."
+        )
     # Costs that had to be rounded give values that differ a little from those of the task.
     best = bound if view.exact else f"{float(bound):.10g}, with costs rounded to whole numbers"
     return Derivation(

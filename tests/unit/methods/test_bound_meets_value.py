@@ -1,7 +1,9 @@
 """A result whose value meets its bound is optimal, whatever stopped the method."""
 
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import milp_trees as mt
@@ -48,3 +50,61 @@ def test_a_run_that_the_user_stopped_still_says_so():
     """A comparison ends there, though this one result is proven."""
     result = stopped(Fraction(1), Limit.INTERRUPTED)
     assert (result.status, result.limit) == (Status.OPTIMAL, Limit.INTERRUPTED)
+
+
+def large(costs):
+    data = mt.Dataset([[0], [1]], [mt.BinaryFeature("x")], values=costs, actions=("left", "right"))
+    return mt.Problem(data, mt.tasks.ActionCostMatrix(), mt.Trees(max_depth=1))
+
+
+@pytest.mark.parametrize("bound", [Fraction(0), None, 0.5, Fraction(1) - Fraction(1, 10**9)])
+def test_a_claimed_optimum_whose_bound_is_below_its_value_is_an_error(bound):
+    best = Enumerator().run(PROBLEM).tree
+    result = finish(
+        PROBLEM,
+        "any",
+        best,
+        bound=bound,
+        claims_optimal=True,
+        proved_by="any",
+        clock=Clock(),
+    )
+    assert result.status is Status.ERROR
+    assert "calls its tree of 1 optimal, but proves" in result.message
+
+
+@pytest.mark.parametrize("off", [-1, 1])
+@pytest.mark.parametrize("question", [mt.questions.Best(), mt.questions.NearBest(slack=0)])
+def test_one_unit_of_ten_million_is_one_unit(off, question):
+    """A share of the value is no tolerance where both numbers are exact."""
+    problem = replace(large([[10**7, 10**7 + 9], [10**8 + 7, 10**8]]), question=question)
+    best = Enumerator().run(replace(problem, question=mt.questions.Best())).tree
+    result = finish(
+        problem,
+        "any",
+        best,
+        bound=Fraction(11 * 10**7 + off),
+        claims_optimal=True,
+        proved_by="any",
+        clock=Clock(),
+    )
+    assert result.status is Status.ERROR
+    assert str(11 * 10**7 + off) in result.message
+
+
+def test_a_claimed_optimum_of_measured_costs_has_the_stated_tolerance():
+    rng = np.random.default_rng(2)
+    problem = large(rng.normal(size=(2, 2)))
+    best, step = Enumerator().run(problem), problem.scale.scale
+    for units, status in ((1, Status.OPTIMAL), (5, Status.ERROR)):
+        bound = Fraction(best.objective) - units * problem.scale.tolerance * step
+        result = finish(
+            problem,
+            "any",
+            best.tree,
+            bound=float(bound),
+            claims_optimal=True,
+            proved_by="any",
+            clock=Clock(),
+        )
+        assert result.status is status, units

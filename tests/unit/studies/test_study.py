@@ -114,6 +114,18 @@ def test_rounded_bounds_do_not_cross(problem):
     assert agreement(nearly, claims(problem, 5, 5)) is None
 
 
+@pytest.mark.parametrize("off", [1, 2, 99])
+def test_exact_bounds_of_ten_million_cross_by_a_unit(problem, off):
+    """A share of a value is no tolerance: 10^7 + 1 is more than 10^7."""
+    size = 10**8
+    low, high = claims(problem, size, size - off, FEASIBLE), claims(problem, size, size + off)
+    assert agreement(low, claims(problem, size, size)) is None
+    assert agreement(high, claims(problem, size, size)) is False
+    assert agreement(claims(problem, size, size), claims(problem, size - off, size - off)) is False
+    as_float = replace(high, certificate=Certificate(float(size + off), None, "x"))
+    assert agreement(as_float, claims(problem, size, size)) is False
+
+
 def test_inexact_values_agree_within_the_tolerance_of_the_view():
     problem = mt.Problem(
         mt.load("athey-imbens:rows=40,bins=3"), mt.tasks.DoublyRobust(), mt.Trees(1)

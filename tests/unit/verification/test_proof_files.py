@@ -23,6 +23,7 @@ from milp_trees.verification.check import verify_file
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_files import _provers, read_statement
 from milp_trees.verification.proved import proved_within
+from milp_trees.verification.verdict import Verdict
 
 FOLDER = Path(check_proof.__file__).parent
 
@@ -206,3 +207,50 @@ def test_the_command_has_exit_codes(tmp_path):
     assert call(app, ["check", str(proof), str(data)]).exit_code in (1, 4)
     proof.write_text("nothing")
     assert call(app, ["check", str(proof), str(data)]).exit_code == 1
+
+
+def paid(costs):
+    """Two rows with these costs of two actions."""
+    data = mt.Dataset([[0], [1]], [mt.BinaryFeature("x")], values=costs, actions=("no", "yes"))
+    return mt.Problem(data, mt.tasks.ActionCostMatrix(), mt.Trees(1))
+
+
+@pytest.mark.parametrize("method", ["dp", "dp-sorted", "state-flow@highs"])
+@pytest.mark.parametrize("size", [2**40, 2**49])
+def test_a_proof_is_written_where_the_checker_takes_it(tmp_path, method, size):
+    file = tmp_path / "p"
+    result = mt.solve(paid([[size + 1, 0], [0, size]]), method, proof=file)
+    if result.proof is not None:  # a solver need not tell such numbers apart
+        assert check_file(file).value == 0
+        assert mt.verify(result, proof=file).verdict is Verdict.PROVED
+    else:
+        assert method == "state-flow@highs"
+
+
+@pytest.mark.parametrize("method", ["dp", "dp-sorted", "state-flow@highs"])
+@pytest.mark.parametrize("size", [2**50, 2**51, 2**55])
+def test_a_proof_that_the_checker_would_refuse_is_refused_before_the_run(tmp_path, method, size):
+    problem = paid([[size + 1, 0], [0, size]])
+    with pytest.raises(Unsupported, match=r"up to 2\^51 units"):
+        mt.solve(problem, method, proof=tmp_path / "p")
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("off", [-1, 1, 9])
+def test_an_exact_bound_that_is_a_unit_off_is_not_proved_by_file(tmp_path, off):
+    """Costs are around 10^7, where a unit is less than a millionth of the value."""
+    file, problem = tmp_path / "p", paid([[10**7, 10**7 + 3], [10**7 + 5, 10**7]])
+    row = mt.solve(problem, "dp", proof=file).to_json()
+    assert mt.verify(row, problem.dataset, proof=file).verdict is Verdict.PROVED
+    wrong = int(row["bound"]) + off
+    row |= {"bound": wrong, "bound_exact": f"{wrong}/1", "gap": abs(off) / row["objective"]}
+    row |= {"trace": []}
+    with pytest.raises(VerificationError, match="bound"):
+        mt.verify(row, problem.dataset, proof=file)
+    row |= {"status": "feasible"}
+    if off < 0:
+        assert mt.verify(row, problem.dataset, proof=file).verdict is Verdict.PROVED
+        return
+    for given in (file, None):
+        with pytest.raises(VerificationError, match="bound"):
+            mt.verify(row, problem.dataset, proof=given)
