@@ -2,6 +2,7 @@
 
 A cost that a person wrote (`0.25`, `1/3` given as a Fraction, a count) has a short decimal or
 fractional form; all costs are then multiplied by their common denominator and become integers.
+A float of 2^53 or more is the whole number that it holds.
 Measured floats (outcomes, propensities) have no short form. Their differences from the row's
 cheapest cost are then rounded to a grid with `STEPS` steps in the largest difference (`on_grid`;
 the size of the costs themselves does not matter), and what is computed from them is marked inexact.
@@ -27,8 +28,10 @@ LIMIT = 10**11
 WHOLE = 2**59
 #: Number of steps over the whole range, for measured floats that are no costs (weights).
 GRID = 2**31
-#: Number of steps in the largest cost above the cheapest, for measured costs.
+#: Least number of steps in the largest cost above the cheapest, for measured costs.
 STEPS = 2**24
+#: From here on floats are whole numbers, and their shortest texts may be others.
+ALL_WHOLE = 2.0**53
 #: If a penalty is more than this factor larger than the largest cost, the grid follows the penalty.
 PENALTY_STEPS = 2**10
 #: Number of first entries that are examined to recognise measured floats.
@@ -72,7 +75,7 @@ def fraction(number: Any, name: str = "number") -> Fraction:
         return Fraction(int(number))
     if not math.isfinite(value):
         raise DataError(f"{name} must be finite; got {value}.")
-    return Fraction(Decimal(repr(value)))
+    return Fraction(value) if abs(value) >= ALL_WHOLE else Fraction(Decimal(repr(value)))
 
 
 def integers(
@@ -120,7 +123,7 @@ def integers(
             numerators = [f.numerator * (denominator // f.denominator) for f in short]
             common = math.gcd(*numerators) or 1
             largest = max((abs(v) for v in numerators), default=0) // common
-            if largest * n <= _most(values, largest * common, denominator):
+            if largest * n <= (WHOLE if denominator == 1 else LIMIT):
                 whole = np.array([v // common for v in numerators], dtype=np.int64)[where]
                 return whole.reshape(np.shape(array)), Fraction(common, denominator), True
             if all(isinstance(v, (int, np.integer)) for v in values):
@@ -132,16 +135,6 @@ def integers(
     return np.rint(numbers / float(step)).astype(np.int64).reshape(np.shape(array)), step, False
 
 
-def _most(values: Any, largest: int, denominator: int) -> int:
-    """The largest total up to which these values are exact integers.
-
-    `largest` is the largest numerator over the common `denominator`. Floats count as whole numbers
-    as far as they can tell one from the next.
-    """
-    whole = all(isinstance(v, (int, np.integer)) for v in values)
-    return WHOLE if whole or (denominator == 1 and largest < 2**53) else LIMIT
-
-
 def _too_large(largest: int, n: int) -> DataError:
     return DataError(
         f"Whole numbers of up to {largest:.6g} on {n} rows sum to more than 2^59, which 64 bits do"
@@ -149,20 +142,42 @@ def _too_large(largest: int, n: int) -> DataError:
     )
 
 
-def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
-    """Measured costs above each row's cheapest as integer numbers of steps, and the step.
+def on_grid(
+    regret: np.ndarray, counts: np.ndarray, penalty: float
+) -> tuple[np.ndarray, Fraction, float]:
+    """Measured costs above each row's cheapest as integer numbers of steps.
+
+    There are at least `STEPS` of them in the largest cost, and so many that rounding all rows
+    changes a sum by less than half of the `INEXACT_TOLERANCE` of the whole range.
 
     Parameters
     ----------
     regret : float array of shape (n, K)
         The costs.
+    counts : int array of shape (n,)
+        Number of original rows that a row stands for.
     penalty : float
         The largest penalty on the same scale; it too should be a reasonable number of steps.
+
+    Returns
+    -------
+    whole : int64 array of shape (n, K)
+        The numbers of steps.
+    step : Fraction
+        A power of two, so that the scaled doubles stay exact.
+    error : float
+        How much rounding can change a sum over all rows, in steps.
     """
     largest = max(float(regret.max(initial=0.0)), penalty / PENALTY_STEPS)
-    # With a power of two as step the scaled doubles stay exact.
-    step = Fraction(2) ** math.ceil(math.log2(largest / STEPS)) if largest > 0 else Fraction(1)
-    return np.rint(regret / float(step)).astype(np.int64), step
+    power = math.ceil(math.log2(largest / STEPS)) if largest > 0 else 0
+    mean = float(regret.max(axis=1, initial=0.0) @ counts) / max(1, int(counts.sum()))
+    if mean > 0:
+        finest = max(INEXACT_TOLERANCE * mean, penalty / LIMIT)
+        power = min(power, math.floor(math.log2(finest)))
+    scaled = np.ldexp(regret, -power)
+    whole = np.rint(scaled)
+    error = float(np.abs(whole - scaled).max(axis=1, initial=0.0) @ counts)
+    return whole.astype(np.int64), Fraction(2) ** power, error
 
 
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:

@@ -11,6 +11,7 @@ from importlib import metadata
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.methods.simplest import met_or_simplest
 from milp_trees.problem import Problem
 from milp_trees.questions import Best, Front
 from milp_trees.results.comparing import Number, crosses, exact_value, meets, units
@@ -143,6 +144,11 @@ def finish(
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
             if reached:  # no tree is better than itself, so its value is a valid bound
                 bound = exact_value(value) if scale.exact else value.number
+    elif infeasible and (known := met_or_simplest(problem)) is not None:
+        status, message = (
+            Status.ERROR,
+            f"{method} claims that no {problem.space.noun} is feasible, but one of {problem.value(known)} is.",
+        )
     elif infeasible:
         status = Status.INFEASIBLE
     exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None

@@ -166,7 +166,7 @@ class FormulationMethod(Method):
         """
         problem, clock = run.problem, run.clock
         run.view = self.formulation.presolved_view(problem)
-        run.bound = float(run.view.unavoidable)
+        run.bound = run.view.unavoidable
         if start is not None:
             # Before the model is built, because a run that is stopped there has only the start.
             run.take(start)
@@ -205,7 +205,7 @@ class FormulationMethod(Method):
             run.clock.times[stage] = seconds
         proven, by = getattr(m, "proven", (run.bound, run.prover))
         if proven > run.bound:
-            run.bound, run.prover = float(proven), by
+            run.bound, run.prover = proven, by
         if getattr(m, "known", None) is not None:
             run.take(m.known)
         run.record(None, None)
@@ -247,7 +247,7 @@ class FormulationMethod(Method):
             if covers is None or answer.status not in (Status.INFEASIBLE, Status.OPTIMAL):
                 return
             if answer.status is Status.INFEASIBLE and covers + 1 > run.bound:
-                run.bound = float(covers + 1)
+                run.bound = covers + 1
                 run.prover = self.prover(run, answer)
             try:
                 more = within(run.deadline.left, lambda: self._further(run))

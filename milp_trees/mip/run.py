@@ -103,7 +103,7 @@ class Run:
             if met.tree is not None:
                 self.take(met.tree)
             if met.bound > self.bound:
-                self.bound, self.prover = float(met.bound), met.prover
+                self.bound, self.prover = met.bound, met.prover
             self.record(None, None)
 
     def refute(self, what: str) -> None:
@@ -155,8 +155,14 @@ def solver_gap(view: Any) -> float:
 
 
 def believed(view: Any, Z: float) -> float:
-    """The largest error of a solver's objective or bound before the model is called wrong."""
-    return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
+    """The largest error of a solver's objective or bound before the model is called wrong.
+
+    Where costs are exact it is half a unit, besides a solver's tolerances.
+    """
+    if not view.exact:
+        return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
+    above = max(abs(Z - view.unavoidable), view.spread)
+    return float(0.5 + 1e-6 * above + 1e-12 * abs(Z))
 
 
 def round_up(bound: float, view: Any, finished: bool) -> float:
@@ -183,7 +189,7 @@ def round_up(bound: float, view: Any, finished: bool) -> float:
     """
     if not view.exact or not math.isfinite(bound):
         return bound
-    above = abs(bound - float(view.unavoidable))
+    above = abs(bound - view.unavoidable)
     margin = 1e-6 + 3e-8 * max(above, float(view.spread)) if finished else 1e-6 * max(1.0, above)
     return float(math.ceil(bound - margin - 1e-12 * abs(bound)))
 

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,9 +31,19 @@ if TYPE_CHECKING:
     from milp_trees.tasks.structure import Structure
 
 
+class _Written(NamedTuple):
+    """Costs of kinds of rows, added up as `least + unit * sum`, and the kind of every row."""
+
+    costs: np.ndarray
+    row: np.ndarray
+    least: Fraction
+    unit: Fraction
+    exact: bool
+
+
 #: For each dataset the last task that valued models on it, and the costs in the form of `_written`.
 #: Who values thousands of models asks for the same costs every time.
-_valued: WeakKeyDictionary[Dataset, tuple[ActionCosts, Any]] = WeakKeyDictionary()
+_valued: WeakKeyDictionary[Dataset, tuple[ActionCosts, _Written]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -146,24 +156,26 @@ class ActionCosts(Task):
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         if (known := _valued.get(dataset)) is None or known[0] is not self:
             known = _valued[dataset] = self, self._written(dataset)
-        costs, row, whole, scale, is_exact = known[1]
-        if is_exact:
-            total = scale * int((whole[row, routes.action] * dataset.row_counts).sum())
-        else:  # sum the measured floats themselves, and not their rounded form
-            chosen = np.asarray(costs, dtype=float)[row, routes.action] * dataset.row_counts
-            total = Fraction(float(chosen.sum()))
+        own = known[1]
+        above = (own.costs[own.row, routes.action] * dataset.row_counts).sum()
+        total = own.least + own.unit * (int(above) if own.exact else Fraction(float(above)))
         number = self._penalised_value(
             total, routes.n_leaves, [t.columns for t in routes.splits], dataset
         )
-        return Value(float(number), number if is_exact else None, self.unit, self.sense)
+        return Value(float(number), number if own.exact else None, self.unit, self.sense)
 
-    def _written(
-        self, dataset: Dataset
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Fraction, bool]:
-        """Costs by kind of row, the kind of every row, and the costs as exact integers."""
+    def _written(self, dataset: Dataset) -> _Written:
+        """The costs in the form in which they are added up."""
         costs, kind = self._kinds(dataset)
         row = np.arange(len(costs)) if kind is None else kind
-        return costs, row, *exact.integers(costs, kind, dataset.total_rows)
+        whole, scale, is_exact = exact.integers(costs, kind, dataset.total_rows)
+        if is_exact:
+            return _Written(whole, row, Fraction(0), scale, True)
+        # The measured floats themselves are added up, and not their rounded form.
+        measured = np.asarray(costs, dtype=float)
+        lowest = measured.min(axis=1)
+        least = _exact_sum(lowest[row], dataset)
+        return _Written(measured - lowest[:, None], row, least, Fraction(1), False)
 
     def _kinds(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray | None]:
         """Costs of the kinds of rows and the kind of every row; None: each row is of its own."""
@@ -213,11 +225,14 @@ class ActionCosts(Task):
         if kind is not None:
             whole = whole[kind]
         least = Fraction(0)  # smallest cost of all rows; zero if the integers contain it already
+        rounded = 0.0  # by how many units rounding can change an objective
         if not is_exact:
             measured = np.asarray(costs if kind is None else costs[kind], dtype=float)
             lowest = measured.min(axis=1)
             least = _exact_sum(lowest, dataset)
-            whole, scale = exact.on_grid(measured - lowest[:, None], float(max([leaf, *splits])))
+            whole, scale, rounded = exact.on_grid(
+                measured - lowest[:, None], counts, float(max([leaf, *splits]))
+            )
         if dataset.counts is not None:
             whole = whole * counts[:, None]
         if self.penalised:
@@ -226,6 +241,7 @@ class ActionCosts(Task):
                 whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
             else:  # penalties are rounded to the grid of the costs
                 unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]
+                rounded += dataset.n_rows * (_off(leaf) + max(map(_off, splits), default=0.0))
             if max([leaf, *splits]) > exact.LIMIT * exact.PENALTY_STEPS:
                 raise DataError(
                     "A penalty is too large to be counted beside the costs in exact integers; make it smaller, or set max_leaf_nodes instead."
@@ -253,6 +269,7 @@ class ActionCosts(Task):
             rows=np.arange(dataset.n_rows, dtype=np.int64),
             structure=self.structure(dataset, tests),
             complements=complements,
+            rounding=0 if is_exact else _rounding(rounded, whole, offset / scale),
             **_masses(dataset, space),
         )
 
@@ -301,12 +318,34 @@ def _masses(dataset: Dataset, space: Space) -> dict[str, Any]:
     return out
 
 
+def _off(number: Fraction) -> float:
+    """How far a number is from the next whole one."""
+    return abs(float(number - round(number)))
+
+
+def _rounding(steps: float, whole: np.ndarray, zero: Fraction) -> int:
+    """How many units an objective can differ from the value that is shown as a double.
+
+    Parameters
+    ----------
+    steps : float
+        What rounding to the grid can change.
+    whole : int64 array of shape (n, K)
+        The costs in units.
+    zero : Fraction
+        The value of objective 0 in units.
+    """
+    largest = abs(zero) + int(whole.max(axis=1, initial=0).sum())
+    return min(math.ceil(Fraction(steps) + largest / 2**52), exact.WHOLE)
+
+
 def _exact_sum(numbers: np.ndarray, dataset: Dataset) -> Fraction:
-    """The sum of one double per original row, rounded once."""
+    """The sum of one double per original row, to twice the digits of a double."""
     if dataset.counts is None:
-        return Fraction(math.fsum(numbers))
+        near = math.fsum(numbers)
+        return Fraction(near) + Fraction(math.fsum([*numbers.tolist(), -near]))
     terms = zip(map(Fraction, numbers.tolist()), dataset.counts.tolist(), strict=True)
-    return Fraction(float(sum((x * n for x, n in terms), Fraction(0))))
+    return sum((x * n for x, n in terms), Fraction(0))
 
 
 def _spec(value: Any) -> Any:

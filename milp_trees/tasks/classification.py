@@ -208,7 +208,7 @@ class MisclassificationCosts(ActionCosts):
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
         if dataset.weights is None:
-            whole = all(v.denominator == 1 for v in M.ravel())
+            whole = all(v.denominator == 1 and abs(v) < 2**63 for v in M.ravel())
             return (M.astype(np.int64) if whole else M), y
         weights, which = _weights(dataset)
         # One object per weight, class and prediction: equal costs then are one object, so they are

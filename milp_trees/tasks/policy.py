@@ -50,7 +50,9 @@ class PolicyValue(ActionCosts):
         return "min" if self.penalised else "max"
 
     def costs(self, dataset: Dataset) -> np.ndarray:
-        values = -np.asarray(self.action_values(dataset), dtype=float)
+        given = np.asarray(self.action_values(dataset))
+        # Whole numbers are integers only if floats would round them.
+        values = -given if given.dtype == np.int64 else -given.astype(float)
         return values if dataset.weights is None else _weighted(values, dataset.weights)
 
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
@@ -145,6 +147,10 @@ class DoublyRobust(PolicyValue):
     def action_values(self, dataset: Dataset) -> np.ndarray:
         given, actions = observed_treatments(dataset, self.name)
         nu = dataset.require("values", f"The task {self.name}")
+        if nu.dtype == np.int64:
+            raise DataError(
+                f"The task {self.name} adds outcomes over propensities to values, which are whole numbers above 2^53 here; divide values and outcomes by a common factor."
+            )
         outcome = dataset.require("outcomes", f"The task {self.name}")
         rest = (outcome - nu[np.arange(len(nu)), given]) / dataset.require(
             "propensities", f"The task {self.name}"
@@ -157,9 +163,10 @@ def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     (whole, unit, exact_values), (weight, step, exact_weights) = map(
         exact.integers, (values, weights)
     )
-    largest = int(np.abs(whole).max(initial=0)) * int(weight.max(initial=0))
-    if not (exact_values and exact_weights) or largest >= 2**62:
+    if not (exact_values and exact_weights):
         return values * weights[:, None]
+    if int(np.abs(whole).max(initial=0)) * int(weight.max(initial=0)) >= 2**62:
+        whole = whole.astype(object)
     products, where = np.unique(whole * weight[:, None], return_inverse=True)
     made = np.array([unit * step * int(p) for p in products] + [None], dtype=object)[:-1]
     return np.asarray(made[where.reshape(values.shape)])

@@ -138,6 +138,9 @@ class CostMatrix(MaybeRanked):
     complements : bool
         Whether a feature and its complement are interchangeable. They are in a tree; in a rule list
         only the last rule can ask for either.
+    rounding : int
+        How much an objective may differ from the value, in units, because costs and values are
+        rounded; 0 if they are exact.
     """
 
     X: np.ndarray
@@ -159,6 +162,7 @@ class CostMatrix(MaybeRanked):
     min_treated: int = 0
     structure: tuple[Any, ...] = ()
     complements: bool = True
+    rounding: int = 0
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -191,16 +195,16 @@ class CostMatrix(MaybeRanked):
             return 0
         from milp_trees.exact import INEXACT_TOLERANCE
 
-        spread = int((self.costs.max(axis=1) - self.costs.min(axis=1)).sum())
-        return max(1, math.ceil(INEXACT_TOLERANCE * spread))
+        return max(1, math.ceil(INEXACT_TOLERANCE * self.spread), 2 * self.rounding)
 
     @cached_property
     def absolute_gap(self) -> float:
         """An incumbent is optimal if its gap is below this.
 
-        It is slightly less than one integer unit, or the tolerance of inexact costs.
+        It is slightly less than one integer unit, or what rounding leaves of the tolerance of
+        inexact costs.
         """
-        return 0.999 if self.exact else float(self.tolerance)
+        return 0.999 if self.exact else float(self.tolerance - self.rounding)
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
@@ -232,9 +236,9 @@ class CostMatrix(MaybeRanked):
         return tuple(given)  # type: ignore[arg-type]
 
     @property
-    def unavoidable(self) -> float:
+    def unavoidable(self) -> int:
         """Lower bound of every tree: the cheapest action of every row, and one leaf."""
-        return float(self.base.sum() + self.leaf_cost)
+        return int(self.base.sum()) + self.leaf_cost
 
     @property
     def data_sizes(self) -> dict[str, int]:

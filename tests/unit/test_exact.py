@@ -106,8 +106,11 @@ def test_whole_numbers_are_exact_as_far_as_64_bits_carry():
         assert (whole * int(scale)).tolist() == edge.tolist()
         with pytest.raises(DataError, match="divide them by a common factor"):
             integers(costs * 2 + 1)
-    # Floats tell whole numbers apart up to 2^53 only.
+    # Floats are exact as far as they hold whole numbers, however their shortest texts read.
     assert integers(np.array([2.0**52 + 1, 3.0]))[2]
+    for number in (2.0**53, 2.0**54 + 4, 2.0**57, 2.0**57 + 32):
+        whole, scale, exact = integers(np.array([number, 1.0]))
+        assert (exact, int(whole[0]) * scale) == (True, int(number))
     assert not integers(np.array([2.0**60 + 2**10, 3.0]))[2]
 
 

@@ -72,3 +72,53 @@ def test_trees_near_the_best_are_counted_at_large_costs():
     costs = np.array([[2**50, 2**50 + 1], [2**51 + 3, 2**51]])
     assert len(mt.near_best(problem(X, costs), slack=0)) == 1
     assert len(mt.near_best(problem(X, costs), slack=1)) == 2
+
+
+@pytest.mark.parametrize("power", [53, 54, 57])
+@pytest.mark.parametrize("name", ["dp", "dp-sorted", "enumerate", "flow-oct@highs"])
+def test_whole_costs_given_as_floats_are_integers(name, power):
+    """The optimum is 0; rounded to steps of the largest cost, 1000 would be nothing."""
+    given = problem(np.array([[0], [1]]), np.array([[2.0**power, 0], [0, 1000]]))
+    result = mt.registry.method(name).run(given, Limits(time=20))
+    assert result.objective == 0
+    assert result.certificate.bound_exact is not None
+
+
+@pytest.mark.parametrize("name", ["dp", "dp-sorted", "enumerate", "state-flow@highs"])
+def test_measured_costs_far_from_zero_differ_by_less_than_one(name):
+    """Costs around 3e11: a double tells such sums apart to 0.0005, which is many steps of the view."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (10, 3)).astype(np.uint8)
+    above = rng.integers(0, 5, (10, 2)) + rng.random((10, 2))
+    given, near = problem(X, 3e11 + above), problem(X, above)
+    result = mt.registry.method(name).run(given, Limits(time=20))
+    assert (result.status.name, result.message) == ("OPTIMAL", "")
+    best = mt.registry.method("enumerate").run(near).objective
+    assert abs(result.objective - 3e12 - best) < 0.01
+    scale = given.scale
+    assert 0 < scale.tolerance * scale.scale < 0.02
+
+
+def test_rounding_of_many_small_costs_is_within_the_tolerance():
+    """One large cost does not make steps so wide that the rounding of all others adds up."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (400, 3)).astype(np.uint8)
+    costs = rng.random((400, 2)) * 1e-6
+    costs[0] = [1.0, np.pi]
+    given = problem(X, costs)
+    view = given.view(mt.plugins.CostMatrix)
+    assert 2 * view.rounding <= view.tolerance <= 1 + 1e-6 * view.spread * (1 + 1e-9)
+    assert mt.registry.method("dp").run(given, Limits(time=20)).optimal
+
+
+def test_whole_values_that_floats_would_round_are_not_rounded_by_policy_tasks():
+    data = problem(np.array([[0], [1]]), np.array([[2**53 + 1, 2**53], [0, 1]])).dataset
+    for task, best in (
+        (mt.tasks.ActionValues(), 2**53 + 2),
+        (mt.tasks.DirectMethod(), 2**53 + 2),
+    ):
+        found = mt.registry.method("dp").run(mt.Problem(data, task, mt.Trees(1)))
+        assert found.value.exact * 2 == best
+    both = data.with_(treatments=[0, 1], outcomes=[1.0, 2.0], propensities=[0.5, 0.5])
+    with pytest.raises(mt.DataError, match="divide values and outcomes"):
+        mt.Problem(both, mt.tasks.DoublyRobust(), mt.Trees(1)).view(mt.plugins.CostMatrix)

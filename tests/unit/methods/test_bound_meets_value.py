@@ -108,3 +108,18 @@ def test_a_claimed_optimum_of_measured_costs_has_the_stated_tolerance():
             clock=Clock(),
         )
         assert result.status is status, units
+
+
+def test_a_claim_that_nothing_is_feasible_is_refused_by_a_single_leaf():
+    result = finish(
+        PROBLEM,
+        "any",
+        None,
+        bound=None,
+        claims_optimal=False,
+        infeasible=True,
+        proved_by="any",
+        clock=Clock(),
+    )
+    assert result.status is Status.ERROR
+    assert "claims that no tree is feasible, but one of" in result.message
