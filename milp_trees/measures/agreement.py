@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from milp_trees.measures.instances import LINE, PROBLEM, lines, numbers
+from milp_trees.results.comparing import floats_cross
 
 #: What stands behind an answer, as the column `belief` says it, the strongest first.
 BELIEFS = ("proved by file", "derived again", "claimed", "recomputed", "contradicted")
-#: Relative difference of values and bounds that rounding explains.
-ROUNDING = 1e-6
 
 
 def agreement(frame: pd.DataFrame) -> pd.DataFrame:
@@ -64,15 +63,10 @@ def contradictions(frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for name, group in checked.groupby(PROBLEM, dropna=False, sort=False):
         for a, b in combinations(group.itertuples(), 2):
-            if _crosses(a[-1], b[-2]) or _crosses(b[-1], a[-2]):
+            if floats_cross(a[-1], b[-2]) or floats_cross(b[-1], a[-2]):
                 pair = {f"{LINE}_{k}": getattr(run, LINE) for k, run in (("a", a), ("b", b))}
                 for k, run in (("a", a), ("b", b)):
                     pair |= {f"objective_{k}": run.objective, f"bound_{k}": run.bound}
                 rows.append({"name": name[0], **pair})
     ends = [f"{what}_{k}" for k in "ab" for what in (LINE, "objective", "bound")]
     return pd.DataFrame(rows, columns=["name", *ends])
-
-
-def _crosses(bound: float, value: float) -> bool:
-    """Whether a value (minimised) is below a bound by more than rounding."""
-    return bool(bound - value > ROUNDING * max(1.0, abs(value)))

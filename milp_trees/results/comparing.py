@@ -22,6 +22,8 @@ Number: TypeAlias = Value | Fraction | int | float
 #: Share by which a solver's own numbers, such as the bound of a root node, may be off. Where values
 #: are exact such a number is never off by half a unit.
 SOLVER_SLACK, HALF = 1e-6, Fraction(1, 2)
+#: Up to here a float differs from the next one by less than a whole number.
+WHOLE = 2.0**52
 #: Share of a natural number by which a float of it may be off: it was rounded a few times.
 ROUNDED = Fraction(1, 2**50)
 
@@ -95,6 +97,23 @@ def crosses(bound: Number | None, value: Number | None, scale: Scale) -> bool:
         return False
     above = units(bound, scale) - units(value, scale)
     return above > slack(scale, bound, value)
+
+
+def floats_cross(bound: float, value: float) -> bool:
+    """As `crosses`, for the minimised numbers of stored rows, of which no scale is known.
+
+    Whole numbers are compared exactly as far as floats tell them apart.
+
+    Parameters
+    ----------
+    bound, value : float
+
+    Returns
+    -------
+    bool
+    """
+    whole = float(bound).is_integer() and float(value).is_integer() and abs(value) < WHOLE
+    return bound > value if whole else bound - value > SOLVER_SLACK * max(1.0, abs(value))
 
 
 def meets(bound: Number, value: Number, scale: Scale) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from milp_trees.problem import Problem
+from milp_trees.results.comparing import bound_of, meets
 from milp_trees.results.json import json_safe, plain_number, ratio_text
 from milp_trees.results.result import Result
 from milp_trees.tasks.base import Value
@@ -79,13 +80,10 @@ class Gap:
     @cached_property
     def optimal(self) -> bool:
         """Whether the predictor is allowed and proven to be the best."""
-        scale = self.problem.scale
-        if self.violations or self.bound is None:
+        bound = bound_of(self.result)
+        if self.violations or bound is None:
             return False
-        own = Fraction(self.value.number) if self.value.exact is None else self.value.exact
-        bound = self.result.certificate.bound_exact
-        left = scale.from_value(own) - scale.from_value(self.bound if bound is None else bound)
-        return bool(left < max(scale.absolute_gap, scale.tolerance))
+        return meets(bound, self.value, self.problem.scale)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `milp-trees gap --json` prints."""

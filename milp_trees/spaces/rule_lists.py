@@ -24,7 +24,10 @@ _mined: WeakKeyDictionary[Dataset, dict[Any, AntecedentTable]] = WeakKeyDictiona
 
 @dataclass(frozen=True)
 class RuleLists(Space):
-    """Rule lists.
+    """Rule lists in which every rule, and the default rule, captures at least one row.
+
+    A list whose rules capture all rows is the same model without its last rule, whose action the
+    default rule then takes.
 
     Parameters
     ----------
@@ -34,7 +37,8 @@ class RuleLists(Space):
         Largest number of rules, without the default rule; 0 allows the default rule alone. None is
         no limit; then rules must cost something, which keeps lists short.
     min_samples_rule : int, default=1
-        Smallest number of rows that a rule captures; the default rule may capture fewer.
+        Smallest number of rows that a rule captures; the default rule may capture fewer, but at
+        least one.
     split_on_group : bool, default=False
         Whether features of the dataset's group column may be used.
 
@@ -184,10 +188,14 @@ class RuleLists(Space):
                     f"The list asks for {antecedent.name!r}, which is none of the problem's {len(allowed.antecedents)} antecedents."
                 )
         routes = predictor.routes(dataset)
-        sizes = rows_per_leaf(routes, dataset)[:-1]
-        if len(sizes) and sizes.min() < self.min_samples_rule:
+        *sizes, rest = rows_per_leaf(routes, dataset).tolist()
+        if sizes and min(sizes) < self.min_samples_rule:
             out.append(
-                f"Rule {int(sizes.argmin()) + 1} captures {sizes.min()} rows; at least {self.min_samples_rule} are asked for."
+                f"Rule {sizes.index(min(sizes)) + 1} captures {min(sizes)} rows; at least {self.min_samples_rule} are asked for."
+            )
+        if sizes and not rest:
+            out.append(
+                "The default rule captures no row; leave out the last rule and let the default rule take its action."
             )
         return out
 

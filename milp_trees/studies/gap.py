@@ -17,6 +17,7 @@ from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
+from milp_trees.results.comparing import bound_of, crosses
 from milp_trees.results.gap import Gap
 from milp_trees.results.result import Status
 from milp_trees.results.strict_json import read_json
@@ -78,7 +79,7 @@ def gap_of(
     Unsupported
         The method cannot take the problem.
     SolverFailure
-        The method failed.
+        The method failed, or the predictor is better than it proves.
 
     Examples
     --------
@@ -105,6 +106,10 @@ def gap_of(
     result = answer(problem, method, limits, start=start, progress=progress)
     if result.status is Status.ERROR:
         raise SolverFailure(f"{result.method} failed: {result.message}")
+    if not wrong and crosses(bound_of(result), value, problem.scale):
+        raise SolverFailure(
+            f"{result.method} proves that no model is better than {result.bound:.12g}, but the given one has {value}. Please report this problem."
+        )
     return Gap(problem, fitting, value, tuple(wrong), result)
 
 
@@ -158,7 +163,8 @@ def _of_candidates(model: Any, problem: Problem) -> Any:
     """The predictor with antecedents of the problem in place of equal ones.
 
     Of antecedents that hold on the same rows, the problem has one (`Antecedents`). A list that asks
-    for another of them is the same model, if it has the same value.
+    for another of them is the same model, if it has the same value. So is a list whose rules
+    capture all rows, without the last of them.
     """
     if not isinstance(model, RuleList):
         return model
@@ -171,8 +177,12 @@ def _of_candidates(model: Any, problem: Problem) -> Any:
             antecedent = table.antecedents[equal[0]] if len(equal) else antecedent
         return antecedent, False
 
-    mapped = model.map_tests(candidate)
-    return mapped if problem.value(mapped) == problem.value(model) else model
+    mapped, value = model.map_tests(candidate), problem.value(model)
+    if problem.value(mapped) != value:
+        return model
+    shorter = mapped.prune_empty(problem.dataset)
+    same = problem.violations(mapped) and problem.value(shorter) == value
+    return shorter if same and not problem.violations(shorter) else mapped
 
 
 def _with_actions(model: Any, actions: tuple[Any, ...]) -> Any:

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
+from milp_trees.results.comparing import floats_cross
 from milp_trees.results.json import SCHEMA, number, relative_gap
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
@@ -142,14 +143,21 @@ def with_gaps_to_best(
     -------
     list of dict
         `gap_to_best` is |value − bound| / |value|, or None if there is no value or no bound (or
-        the value alone is 0).
+        the value alone is 0). It is None, too, where the value is better than the bound: then
+        the rows that state such a bound do not agree (`agrees`).
     """
     own = [dict(row) for row in rows]
     known = [row for row in [*own, *([reference] if reference else [])] if row["status"] != "error"]
     bounds = [row["bound"] for row in known if row["bound"] is not None]
     tight = max if all(row["sense"] == "min" for row in own) else min
     bound = tight(bounds) if bounds else None
+    sign = 1 if tight is max else -1
+    values = [sign * row["objective"] for row in known if row["objective"] is not None]
     for row in own:
-        gap = relative_gap(row["objective"], bound)
-        row["gap_to_best"] = gap if gap is not None and math.isfinite(gap) else None
+        gap, value = relative_gap(row["objective"], bound), row["objective"]
+        crossed = gap is not None and floats_cross(sign * bound, sign * value)
+        row["gap_to_best"] = gap if gap is not None and math.isfinite(gap) and not crossed else None
+        claimed = None if row["status"] == "error" else row["bound"]
+        if claimed is not None and values and floats_cross(sign * claimed, min(values)):
+            row["agrees"] = False
     return own

@@ -25,12 +25,16 @@ M.measures = (() => {
   function sameValue(a, b) {
     const size = Math.max(1, Math.abs(a.objective), Math.abs(b.objective));
     const left = (row) => (row.status === "optimal" && isNumber(row.bound) ? Math.abs(row.objective - row.bound) : 0);
-    const allowed = a.is_exact && b.is_exact ? 1e-9 * size : Math.max(ROUNDING * size, left(a), left(b));
+    const whole = Number.isInteger(a.objective) && Number.isInteger(b.objective) && size < 2 ** 52;
+    const rounded = whole ? 0 : 1e-9 * size;
+    const allowed = a.is_exact && b.is_exact ? rounded : Math.max(ROUNDING * size, left(a), left(b));
     return Math.abs(a.objective - b.objective) <= allowed;
   }
 
   // Whether a bound (of a value that is minimised) excludes a value, by more than rounding.
-  const excludes = (bound, value) => bound - value > ROUNDING * Math.max(1, Math.abs(value));
+  // Whole numbers are compared exactly as far as floats tell them apart.
+  const excludes = (bound, value) => Number.isInteger(bound) && Number.isInteger(value) && Math.abs(value) < 2 ** 52
+    ? bound > value : bound - value > ROUNDING * Math.max(1, Math.abs(value));
 
   function groups(rows, key) {
     const out = new Map();

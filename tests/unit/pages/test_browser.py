@@ -10,10 +10,10 @@ import pytest
 from browser_tools import at, change, near, saved, show, until
 
 from milp_trees import measures
-from milp_trees.measures.agreement import ROUNDING
 from milp_trees.measures.instances import lines as own_lines
 from milp_trees.measures.instances import times
 from milp_trees.pages.report import write_report
+from milp_trees.results.comparing import SOLVER_SLACK
 
 #: Sections that are made of runs, all of which must follow the filters.
 OF_RUNS = ["summary", "methods", "solved", "profile", "target", "integrals", "ratios", "pair"]
@@ -259,7 +259,7 @@ def test_another_store_shows_what_became_slower_and_raises_alarms(page):
 
 def test_values_that_solvers_do_not_tell_apart_are_no_alarm(page):
     """Values that are no rationals differ by the tolerances of those who proved them."""
-    assert page.evaluate("M.measures.ROUNDING") == ROUNDING
+    assert page.evaluate("M.measures.ROUNDING") == SOLVER_SLACK
     changed = """([exact, value, bound]) => {
         const old = { ...M.rows[0], status: "optimal", objective: 500, bound: 500, is_exact: exact };
         const now = { ...old, objective: value, bound };
@@ -272,6 +272,7 @@ def test_values_that_solvers_do_not_tell_apart_are_no_alarm(page):
         (True, 500.0003, 500.0003, "alarm"),
         (True, 500.0003, 499.9999, "alarm"),
         (True, 500.0000001, 500, None),
+        (True, 501, 501, "alarm"),
     ]:
         found = page.evaluate(changed, [exact, value, bound])
         assert found == kind, (exact, value, bound)

@@ -1,5 +1,6 @@
 """The gap of any given model: value, proven bound, and what is said of models that do not fit."""
 
+import dataclasses
 import json
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.studies import gap
 from milp_trees.studies.gap import read_model
 
 NAMES = ("a", "b", "c")
@@ -162,3 +164,45 @@ def test_it_is_told_as_json_too():
     assert told["model"]["kind"] == told["best"]["kind"] == "rule-list"
     assert told["gap"] == pytest.approx(told["value"] - told["optimum"])
     assert not told["optimal"]
+
+
+def halves(**more):
+    """Two features that are each other's negation, both of which must be asked for."""
+    rows = mt.Dataset(
+        [[1, 0], [1, 0], [0, 1], [0, 1]],
+        [mt.BinaryFeature(x) for x in "ab"],
+        y=["yes", "yes", "no", "no"],
+    )
+    return mt.Problem(rows, mt.Accuracy(**more), mt.RuleLists(max_length=2))
+
+
+FULL = "if a: yes\nelse if b: no\nelse: no"
+
+
+def test_a_list_whose_default_rule_captures_no_row_is_outside_the_space():
+    """Every method leaves such lists out, so its value may be better than the optimum."""
+    both = [mt.tasks.Requires(needs=x) for x in "ab"]
+    problem = halves(constraints=both)
+    found = mt.gap_of(FULL, problem, method="enumerate-lists")
+    assert "The default rule captures no row" in found.violations[0]
+    assert not found.optimal
+    assert found.result.status.name == "INFEASIBLE"
+
+
+def test_a_list_that_needs_no_last_rule_stands_for_the_shorter_one():
+    """Where rules cost nothing it is the same model, and otherwise a worse one outside the space."""
+    found = mt.gap_of(FULL, halves(), method="enumerate-lists")
+    assert (found.violations, found.absolute, found.optimal) == ((), 0, True)
+    paid = mt.gap_of(FULL, halves(split_penalty="1/8"), method="enumerate-lists")
+    assert len(paid.violations) == 1
+    assert (paid.exact, paid.optimal) == (Fraction(1, 8), False)
+
+
+def test_a_model_better_than_what_is_proved_is_a_contradiction(monkeypatch):
+    """A negative gap of an allowed model is no gap: the proof is wrong."""
+    problem, method = halves(), mt.registry.method("enumerate-lists")
+    worse = method.run(mt.Problem(problem.dataset, mt.Accuracy(), mt.RuleLists(max_length=0)))
+    wrong = dataclasses.replace(worse, problem=problem)
+    monkeypatch.setattr(gap, "answer", lambda *_, **__: wrong)
+    with pytest.raises(mt.errors.SolverFailure, match="proves that no model is better than 2"):
+        mt.gap_of("if a: yes\nelse: no", problem)

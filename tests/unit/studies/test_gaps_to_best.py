@@ -32,3 +32,18 @@ def test_without_a_bound_or_a_value_there_is_no_gap():
     assert gaps([row(20, None), row(None, None)]) == [None, None]
     assert gaps([row(0, None), row(0, 0)]) == [0, 0]
     assert gaps([row(0, -1)]) == [None]  # relative to 0 it would be infinite
+
+
+@pytest.mark.parametrize(
+    ("rows", "agree"),
+    [
+        ([row(10**8, 10**8), row(10**8 + 1, 10**8 + 1)], [None, False]),
+        ([row(10**8 + 1, 10**8 + 1, "max"), row(10**8, 10**8, "max")], [None, False]),
+        ([row(0.25, 0.2), row(0.5, 0.3)], [None, False]),
+        ([row(0.25, 0.25 + 1e-9), row(0.5, 0.2)], [None, None]),
+    ],
+)
+def test_a_value_better_than_a_bound_is_a_contradiction_and_no_gap(rows, agree):
+    found = with_gaps_to_best(rows)
+    assert [r.get("agrees") for r in found] == agree
+    assert (found[0]["gap_to_best"] is None) == (False in agree)
