@@ -4,14 +4,15 @@ import sys
 from fractions import Fraction
 
 import pytest
-from claims_cases import SMALL
+from claims_cases import SMALL, trees
 
 import milp_trees as mt
 from milp_trees.engines.dynamic import runs
 from milp_trees.engines.sizes import fronts
 from milp_trees.limits import Limit, Limits
+from milp_trees.methods import dinkelbach, watch
 from milp_trees.methods import finish as finishing
-from milp_trees.methods import watch
+from milp_trees.mip import run as mip_run
 from milp_trees.results.comparing import bound_of, slack, units
 from milp_trees.results.result import Status
 
@@ -43,6 +44,11 @@ def simplest(problem, tree):
 #: optimum until they end.
 LOOSE = {"dp", "dp-oracle", "dp-paid", "dp-sorted", "enumerate-counts", "lagrangian", "states"}
 
+#: Modules whose `finish` an engine's search ends in.
+ENGINES = {type(mt.registry.method(name)).__module__ for name in SMALL} | {
+    "milp_trees.engines.dantzig_wolfe"
+}
+
 FAULTS = {
     "a bound too high": lambda p, tree, bound: (tree, a_unit(p, bound, 1)),
     "a bound too low": lambda p, tree, bound: (tree, a_unit(p, bound, -1)),
@@ -56,6 +62,22 @@ FAULTS = {
 def test_a_damaged_claim_of_an_engine_is_an_error(name, fault, monkeypatch):
     """Whatever an engine gets wrong, the recomputed value meets the bound or nothing is optimal."""
     method, problem = mt.registry.method(name), SMALL[name](0)
+    modules = [sys.modules[cls.__module__] for cls in type(method).__mro__]
+    refuse(method, problem, fault, monkeypatch, [m for m in modules if m.__name__ in ENGINES])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    ("name", "task", "module"),
+    [("dp", mt.tasks.F1(), dinkelbach), ("flow-oct@highs", mt.Accuracy(), mip_run)],
+)
+def test_a_damaged_claim_of_a_wrapper_is_an_error(name, task, module, fault, monkeypatch):
+    problem = trees(task, 2, 12)(2)
+    refuse(mt.registry.method(name), problem, fault, monkeypatch, [module])
+
+
+def refuse(method, problem, fault, monkeypatch, modules):
+    """Check that a run with a fault before `finish` is an error."""
     best = method.run(problem, Limits(time=None))
     assert best.optimal
     own = finishing.finish
@@ -64,9 +86,9 @@ def test_a_damaged_claim_of_an_engine_is_an_error(name, fault, monkeypatch):
         tree, bound = FAULTS[fault](problem, tree, Fraction(bound))
         return own(problem, label, tree, bound=bound, **more)
 
-    for cls in type(method).__mro__:  # the module whose search ends in `finish`
-        module = sys.modules[cls.__module__]
-        if hasattr(module, "finish") and cls.__module__.startswith("milp_trees.engines"):
+    assert any(hasattr(module, "finish") for module in modules)
+    for module in modules:
+        if hasattr(module, "finish"):
             monkeypatch.setattr(module, "finish", damaged)
     result = method.run(problem, Limits(time=None))
     if fault == "a worse model" and result.value == best.value:
