@@ -21,8 +21,7 @@ from milp_trees.verification.curve import verify_curve
 from milp_trees.verification.damage import refusing_damage, told
 from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
-from milp_trees.verification.front import HISTORY as OF_FRONTS
-from milp_trees.verification.front import check_front, derive_front
+from milp_trees.verification.front import OF_BOUND, check_front, derive_front
 from milp_trees.verification.near_best import MARKS, verify_near_best
 from milp_trees.verification.proved import check_facts, proof_beside, proved_within
 from milp_trees.verification.statement import statement_of
@@ -126,7 +125,8 @@ def verify(
         if isinstance(found, str):
             found = (derive_front if front else derive)(read, limits)
         root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
-        loose = (*loose, *OF_FRONTS) if front else loose
+        if front and not found.optimum and found.claim != "bound":
+            loose = (*loose, *(name for name in OF_BOUND if data[name] is not None))
         loose = (*loose, *check_facts(data.get("proof"), None if weak else proof))
         not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
         sentences = (*checked, *of_scores, *weak, *told(not_verified), found.sentence)

@@ -36,7 +36,7 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
         raise VerificationError(
             f"The status is {status.value!r}, but the result holds {'no' if data['predictor'] is None else 'a'} predictor."
         )
-    _check_bound(data)
+    check_bound(data, problem)
     if status is Status.OPTIMAL:
         _check_closed(data, problem)
     _check_moments(data, problem)
@@ -44,7 +44,27 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
     return [f"Status, bound, gap, {told} are consistent."]
 
 
-def _check_bound(data: Mapping[str, Any]) -> None:
+def check_bound(data: Mapping[str, Any], problem: Problem) -> None:
+    """Check a stated bound and root bound against their other forms, their gaps and the value.
+
+    Parameters
+    ----------
+    data : mapping
+        The stored result.
+    problem : Problem
+
+    Raises
+    ------
+    VerificationError
+        They contradict each other.
+    """
+    value = None if data["objective"] is None else _number(data, "objective", "exact")
+    for name, form in (("bound", "bound_exact"), ("root_bound", "root_bound")):
+        stated = None if data[name] is None else _number(data, name, form)
+        if crosses(stated, value, problem.scale):
+            raise VerificationError(
+                f"The {name.replace('_', ' ')} {data[name]!r} excludes the result's own value {data['objective']!r}."
+            )
     bound, exact = _float(data["bound"]), data["bound_exact"]
     if exact is not None and (bound is None or bound != float(as_fraction(exact, "bound_exact"))):
         raise VerificationError(f"The bound {bound!r} is not its exact form {exact!r}.")
@@ -72,15 +92,13 @@ def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
         raise VerificationError(
             f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}."
         )
-    if crosses(bound, value, scale):
-        raise VerificationError(
-            f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}."
-        )
 
 
 def _number(data: Mapping[str, Any], name: str, exact: str) -> Fraction | float:
     """A stated number, as a rational if its exact form is stated."""
-    return float(data[name]) if data[exact] is None else as_fraction(data[exact], exact)
+    if name == exact or data[exact] is None:
+        return float(data[name])
+    return as_fraction(data[exact], exact)
 
 
 def _check_moments(data: Mapping[str, Any], problem: Problem) -> None:

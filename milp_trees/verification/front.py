@@ -11,10 +11,11 @@ from milp_trees.counted import counted
 from milp_trees.errors import VerificationError
 from milp_trees.limits import Limits
 from milp_trees.methods.front import nondominated
+from milp_trees.questions import Best
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Solution, Status
-from milp_trees.verification.claims import as_fraction
-from milp_trees.verification.derive import MOST_TRIED, Derivation, methods_for, run_again
+from milp_trees.verification.claims import as_fraction, check_bound
+from milp_trees.verification.derive import MOST_TRIED, Derivation, derive, methods_for, run_again
 from milp_trees.verification.statement import printable
 from milp_trees.verification.value import check_value, near, same
 from milp_trees.verification.verdict import Verdict
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
     from milp_trees.tasks.base import Value
 
-#: Fields of a front that are not recomputed: no bound of a single value is needed for it.
-HISTORY = ("bound", "bound_exact", "gap", "root_bound", "root_gap")
+#: What a front states about a bound of its task's value: it is compared with the best value, and
+#: is proved only if the whole front is.
+OF_BOUND = ("bound", "bound_exact", "gap", "root_bound", "root_gap")
 
 
 def check_front(data: Mapping[str, Any], problem: Problem) -> list[str]:
@@ -64,6 +66,7 @@ def check_front(data: Mapping[str, Any], problem: Problem) -> list[str]:
         if (data[name] if stored else None) != (first[name] if stored else data[name]):
             raise VerificationError(f"The {name} of the result is not that of its first model.")
     check_value(data, problem)
+    check_bound(data, problem)
     found = [_checked(i, one, data, problem) for i, one in enumerate(stored)]
     if len(nondominated(problem, found)) != len(found):
         raise VerificationError(
@@ -112,6 +115,9 @@ def derive_front(result: Result, limits: Limits) -> Derivation:
     VerificationError
         Another method finds a model that the front lacks, or proves another front.
     """
+    if not result.complete and result.bound is not None:  # it claims a bound of the best value
+        best = replace(result.problem, question=Best())
+        return derive(replace(result, problem=best, status=Status.FEASIBLE), limits)
     if not result.complete:
         return Derivation(Verdict.RECOMPUTED, "", "Recomputed: it claims no more.")
     problem = replace(result.problem, question=replace(result.problem.question, most=None))
@@ -135,7 +141,7 @@ def derive_front(result: Result, limits: Limits) -> Derivation:
             verdict = Verdict.DERIVED if alone else Verdict.RECOMPUTED
             said = f"{verdict.value.capitalize()}: {who} proves too that the whole front has {counted(len(result.solutions), 'point')}, those of the result"
             more = "" if alone else "; no independent method here derived it"
-            return Derivation(verdict, "front", f"{said}{more}.", name)
+            return Derivation(verdict, "front", f"{said}{more}.", name, True)
         why.append(f"{name} did not finish within {seconds:.3g} s, and nothing contradicts")
     reason = "; ".join(why) or "no exact method here takes the problem"
     return Derivation(

@@ -30,6 +30,7 @@ from milp_trees.verification.fields import (
 )
 from milp_trees.verification.near_best_count import derive_count, prove_count
 from milp_trees.verification.near_best_set import NearBestSet
+from milp_trees.verification.near_best_shares import check_shares
 from milp_trees.verification.proved import check_facts
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import same
@@ -105,10 +106,16 @@ def verify_near_best(
         else:
             verdict, by = Verdict.PROVED, Path(proof).name
             said = f"Proved by file: {by} counts the {found.said}."
-        unknown = [key for key in data if key not in {*SET_FIELDS, "proof", found.models}]
+        shares = [found.asked] if found.asked in data else []
+        counts, alike = check_shares(found, time_limit) if shares else ("", True)
+        if not alike:  # the verdict is of all that the set states
+            verdict, by = Verdict.CLAIMED, None
+        known = {*SET_FIELDS, "proof", found.models, *(shares if alike else [])}
+        unknown = [key for key in data if key not in known]
         loose = (*HISTORY, *unknown, *restored.not_verified)
         loose = (*loose, *check_facts(data.get("proof"), None if why else proof))
-        sentences = (*checked, *([why] if why else []), *told(loose), said)
+        last = [said, counts] if not alike else [counts, said]
+        sentences = (*checked, *([why] if why else []), *told(loose), *filter(None, last))
         return Verification(verdict, "count", data["method"], by, sentences, loose, stated)
 
 

@@ -34,6 +34,7 @@ class NearBestSet:
         self.data, self.problem, self.view = data, problem, problem.view(CostMatrix)
         self.trees = isinstance(problem.space, Trees)
         self.models = "trees" if self.trees else "lists"
+        self.asked = "tests" if self.trees else "antecedents"
         self.question = _question(data["question"])
         self.optimum = as_fraction(data["optimum_exact"], "optimum_exact")
         self.covered = as_fraction(data["covered"], "covered")

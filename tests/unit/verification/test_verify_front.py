@@ -100,3 +100,29 @@ def test_a_group_column_among_the_features_is_counted_as_one(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n" + "0,1,0\n1,0,1\n" * 4)
     data = mt.load(tmp_path / "t.csv", target="y", group="a")
     assert statement_of(mt.Problem(data, mt.Accuracy(), mt.Trees(1))).data["candidates"] == 2
+
+
+def test_the_bound_of_a_front_is_compared_with_its_best_value():
+    """A front that is whole proves its best value, so a bound is verified with it."""
+    front = mt.solve(problem("accuracy", Capacity(1)))
+    data, row = front.problem.dataset, json.loads(json.dumps(front.to_json()))
+    assert row["bound"] == row["objective"]
+    found = verify(row, data)
+    assert not {"bound", "bound_exact", "gap"} & set(found.not_verified)
+    for off in (1, 7):
+        wrong = row["bound"] + off
+        changed = {
+            **row,
+            "bound": wrong,
+            "bound_exact": f"{wrong}/1",
+            "gap": off / row["objective"],
+        }
+        with pytest.raises(VerificationError, match="bound"):
+            verify(changed, data)
+
+
+def test_the_bound_of_a_part_of_a_front_is_derived_again():
+    part = mt.solve(problem("accuracy", Capacity(1), most=1))
+    assert (part.complete, part.bound) == (False, part.objective)
+    found = verify(part)
+    assert (found.claim, found.verdict) == ("bound", Verdict.DERIVED)

@@ -16,7 +16,7 @@ from milp_trees.by_name import registry
 from milp_trees.cli.main import app
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.results.near_best import near_best_json
-from milp_trees.verification import near_best_count
+from milp_trees.verification import near_best_count, near_best_shares
 from milp_trees.verification.near_best import verify_near_best
 from milp_trees.verification.proof_files import prove
 
@@ -197,6 +197,8 @@ def test_a_set_that_was_stopped_is_verified_for_what_it_covers(made):
     kept = [one for one in data["values"] if one["value"] <= data["optimum"] + 1]
     found = {**data, "values": kept, "count": sum(one["count"] for one in kept), "trees": []}
     found |= {"covered": "1/1", "complete": False, "limit": "time", "sample": []}
+    fewer = mt.Problem(dataset, mt.Accuracy(), mt.Trees(2), mt.questions.NearBest(slack=1))
+    found["tests"] = stored(TREES.run(fewer, ENOUGH))["tests"]
     assert verify_near_best(found, dataset).words == "derived again by check_count"
 
 
@@ -223,3 +225,22 @@ def test_a_problem_that_is_counted_otherwise_is_only_claimed(made):
     said = verify_near_best({**data, "problem": spec, "proof": None}, table)
     assert said.words == "claimed by near-best"
     assert "trees with constraints" in str(said)
+
+
+def test_the_verdict_is_of_the_use_of_tests_too(made, monkeypatch):
+    """Shares are counted again; where they were not, no file proves what the set states."""
+    data, dataset, proof = made
+    found = verify_near_best(data, dataset, proof=proof)
+    assert found.verdict.value == "proved"
+    assert "tests" not in found.not_verified
+    assert any("counts alike how many trees use each test" in said for said in found)
+    for key, wrong in (("trees", 1), ("share", 0.5), ("best_without", 0.0)):
+        changed = copy.deepcopy(data)
+        changed["tests"][0][key] = wrong
+        with pytest.raises(VerificationError, match="tests"):
+            verify_near_best(changed, dataset, proof=proof)
+    monkeypatch.setattr(near_best_shares, "run_again", lambda *_: "it was not run")
+    weak = verify_near_best(data, dataset, proof=proof)
+    assert weak.verdict.value == "claimed"
+    assert "tests" in weak.not_verified
+    assert "was not counted again (it was not run)" in weak[-1]
