@@ -19,6 +19,7 @@ from milp_trees.methods.callback import Callback, heard
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import LATE, within
 from milp_trees.methods.finish import Clock, _installed, versions
+from milp_trees.methods.greedy_first import greedy_first
 from milp_trees.methods.scores import scores
 from milp_trees.methods.start import Start, refusal
 from milp_trees.methods.thresholds import is_open, settled_within
@@ -260,6 +261,8 @@ class Method(ABC):
                     if found.limit is not None:
                         raise Stopped(found.limit)
                     problem = asked = found.problem.without_views()
+                if tree is None and self.exact:
+                    greedy_first(asked, limits, clock)
                 result = self._answer(asked, limits, tree, callback, clock)
             except Stopped as stopped:
                 result = unprepared(self.name, asked, tree, clock, stopped.limit)

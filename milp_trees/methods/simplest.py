@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.limits import Deadline
+from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -23,10 +24,14 @@ def met_or_simplest(problem: Problem) -> Any:
 def _simplest(problem: Problem) -> Any:
     """The best of the simplest predictors, which need no search; None if none is feasible.
 
-    Only those are looked at for which a moment is enough.
+    Only those are looked at for which a moment is enough, those of the cheapest action first.
     """
     until, best = Deadline.after(LOOKING), None
-    for predictor in problem.space.simplest(problem.task.actions(problem.dataset)):
+    found = problem.space.simplest(problem.task.actions(problem.dataset))
+    view = problem._views.get(CostMatrix)
+    if view is not None and len(found) == view.n_actions:  # there is one per action
+        found = [found[k] for k in view.costs.sum(axis=0).argsort(kind="stable").tolist()]
+    for predictor in found:
         if not problem.violations(predictor):
             value = problem.value(predictor)
             if best is None or value.better_than(best[0]):

@@ -89,7 +89,8 @@ def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Lim
 def _without_search(problem: Problem, limit: Limit) -> Any:
     """The best predictor that was met or needs no search; after a time limit also a greedy one."""
     known = met_or_simplest(problem)
-    if limit is not Limit.TIME or not isinstance(problem.question, Best):
+    grown = problem.watch is not None and problem.watch.fallback is not None
+    if grown or limit is not Limit.TIME or not isinstance(problem.question, Best):
         return known
     found = [] if known is None else [known]
     with suppress(Stopped):

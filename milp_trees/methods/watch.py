@@ -89,7 +89,8 @@ class Watch:
     began : float, optional
         Reading of `time.perf_counter`; now by default.
     problem : Problem, optional
-        The problem for which a greedy tree is made. None: no tree is made.
+        The problem for which a greedy tree is made, unless an earlier watch of it has one. None: no
+        tree is made.
     """
 
     def __init__(
@@ -111,6 +112,8 @@ class Watch:
         self._asked = self._answered = False
         self._heard = _heard
         if problem is not None:
+            if problem.watch is not None and problem.watch.fallback is not None:
+                self.fallback, self._asked = problem.watch.fallback, True
             problem.watched_by(self)
 
     def postpone(self, seconds: float) -> None:

@@ -1,0 +1,78 @@
+"""A greedy tree before everything else, where the limit may end a run before it has a tree.
+
+Preparing large data takes long, and so does the first call of compiled code, which is not stopped
+in the middle. A run whose time is short for its data would have nothing but a leaf after it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.compiling import interruptible
+from milp_trees.errors import MilpTreesError
+from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.methods.greedy_tree import ANY_DEPTH, greedy_tree
+from milp_trees.methods.watch import Watch, hearing
+from milp_trees.questions import Best
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.methods.finish import Clock
+    from milp_trees.problem import Problem
+
+#: Seconds per row, test and level of a greedy tree. It comes first if the limit is less than so
+#: many times its seconds, if it takes at least so many seconds, and has this share of the limit.
+PACE, TIGHT, LEAST, SHARE = 8e-9, 5.0, 0.02, 0.9
+
+
+def is_tight(problem: Problem, limits: Limits) -> bool:
+    """Whether the time limit is short for the data, for a best tree at costs of actions.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits
+
+    Returns
+    -------
+    bool
+    """
+    data, space = problem.dataset, problem.space
+    fits = isinstance(space, Trees) and isinstance(problem.question, Best)
+    if limits.time is None or not fits or data.ranked is not None:
+        return False
+    levels = ANY_DEPTH if space.levels is None else min(space.levels, ANY_DEPTH)
+    seconds = PACE * data.n_rows * data.n_features * max(1, levels)
+    return seconds > max(LEAST, limits.time / TIGHT) and problem.task.offers(CostMatrix)
+
+
+def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
+    """Give the problem a watch with a greedy tree, where the time limit is short for the data.
+
+    Parameters
+    ----------
+    problem : Problem
+        That of the run; the watches that are made for it later begin with the tree.
+    limits : Limits
+    clock : Clock
+        Of the run.
+
+    Raises
+    ------
+    Stopped
+        The user interrupted it.
+    """
+    if not is_tight(problem, limits):
+        return
+    deadline = Deadline.after(SHARE * (limits.time or 0.0), clock.begin)
+    watch = Watch(limits, clock.begin, problem)
+    tree: Any = None
+    try:
+        with hearing(), interruptible(), suppress(MilpTreesError):  # the run says what is wrong
+            tree = greedy_tree(problem.view(CostMatrix), problem.trees, deadline)
+            if tree is not None and not problem.violations(tree):
+                watch.has_answer(tree)
+    except KeyboardInterrupt:
+        raise Stopped(Limit.INTERRUPTED) from None
