@@ -164,7 +164,7 @@ def read_model(
         )
     formulation = registry.formulation(model)
     problem = (
-        example_problem(example)
+        without_prices(formulation, example_problem(example), quiet)
         if example is not None
         else data_problem(formulation, str(data), given, quiet)
     )
@@ -232,9 +232,31 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
         f"{describe(grown.train, None)}\n{describe_ensemble(ensemble, growing, grown.train.n_rows)}",
         err=quiet,
     )
-    if formulation.unsupported(grown.problem):  # ip0 has no prices
-        return replace(grown.problem, task=replace(grown.problem.task, lam=0))  # type: ignore[type-var]
-    return grown.problem
+    return without_prices(formulation, grown.problem, quiet)
+
+
+def without_prices(formulation: Any, problem: Problem, quiet: bool) -> Problem:
+    """The pruning with λ = 0 where the formulation takes it only so: a matrix holds no prices.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problem : Problem
+    quiet : bool
+        Say so on standard error.
+
+    Returns
+    -------
+    Problem
+        The same problem, if it is taken as it is, or not without prices either.
+    """
+    if not formulation.unsupported(problem):
+        return problem
+    free = replace(problem, task=replace(problem.task, lam=0))  # type: ignore[type-var]
+    if formulation.unsupported(free):
+        return problem
+    typer.echo(f"{formulation.name} has no prices: λ is 0 here.", err=quiet)
+    return free
 
 
 def _flag(name: str) -> str:

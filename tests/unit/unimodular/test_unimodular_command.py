@@ -107,6 +107,20 @@ def test_the_command_proves_ip3_by_its_own_tree_and_refutes_ip1():
     assert (found["ip1"]["answer"], abs(found["ip1"]["submatrix"]["determinant"])) == ("no", 2)
 
 
+def test_every_program_of_the_paper_is_checked_on_its_first_figure():
+    """IP0 has no prices, so it gets the example without them and says so."""
+    done = run("ip0", "--example", "figure-1", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["answer"] == "yes"
+    assert found["columns"] == 10  # the nodes of both trees
+    assert "ip0 has no prices: λ is 0 here." in done.stderr
+    assert "no prices" not in run("ip3", "--example", "figure-1").output
+    refused = run("ip0", "--example", "two-items")  # a budget is a row that IP0 does not have
+    assert refused.exit_code == 1
+    assert "cannot keep a budget" in refused.output
+
+
 def test_wrong_use_of_the_command_is_one_sentence(tmp_path):
     """No such file, another kind of file, a broken file, a formulation without a problem."""
     (tmp_path / "model.txt").write_text("x")
