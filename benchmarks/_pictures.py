@@ -114,7 +114,7 @@ def rule_lists(axes: Any) -> None:
 
 def pruning(axes: Any) -> None:
     """Cost that is left at little error, per data set: jointly and tree by tree."""
-    rows = read("pruning_table1")
+    rows = read("pruning_table1").query("trees == 90")
     wide = rows.pivot(index="data", columns="pruning", values="low error: cost %")
     for i, name in enumerate(("joint", "individual")):
         at = [x + 0.36 * (i - 0.5) for x in range(len(wide))]

@@ -215,21 +215,7 @@ PAGES = (
         "How much cost does pruning a forest save?",
         "Pruned jointly, with features paid once for the whole forest, about the same error costs less than when every tree is pruned by itself.",
         (
-            lambda: rows_of(
-                "pruning_table1",
-                "Error and cost after pruning",
-                "python benchmarks/pruning_table1.py",
-                "Means over forests; costs are percent of the unpruned forest's.",
-                **{
-                    "data": "data",
-                    "pruning": "pruning",
-                    "unpruned_error": "error before",
-                    "low error: error": "error, little pruned",
-                    "low error: cost %": "cost %",
-                    "high error: error": "error, much pruned",
-                    "high error: cost %": "cost % ",
-                },
-            ),
+            tables.pruned_forests,
             lambda: rows_of(
                 "pruning",
                 "Methods",

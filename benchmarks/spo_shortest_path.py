@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import _papers
 import _plots
 import _spo
 import numpy as np
@@ -33,14 +34,6 @@ import milp_trees as mt
 PATH = _spo.RESULTS / "spo_shortest_path.csv"
 SETTING = ["rows", "inner", "outer", "degree", "noise"]
 KEY = [*SETTING, "seed", "min_leaf", "method", "depth"]
-#: Relative improvements over CART that the paper's text gives for n = 200, in %.
-PAPER = {
-    ("SPO tree", "1"): 26.7,
-    ("SPO tree", "2"): 26.8,
-    ("SPO tree", "3"): 23.1,
-    ("SPO tree", "none"): 23.6,
-    ("SPO forest", "forest"): 20.5,
-}
 BASELINE = {
     "SPO tree": "CART",
     "SPO tree, smoothed": "CART",
@@ -211,8 +204,11 @@ def chosen(table: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:
 def summary(table: pd.DataFrame, rows: int) -> pd.DataFrame:
     """Improvements over CART per depth, beside the paper's where it gives one for as many rows."""
     out = _spo.improvements(table, BASELINE, SETTING)
+    published = (
+        _papers.printed("spo-trees", "text on shortest paths, n = 200") if rows == 200 else {}
+    )
     out["paper"] = [
-        PAPER.get((m, d), np.nan) if rows == 200 else np.nan
+        published.get((f"{m} of depth {d}", "improvement"), "")
         for m, d in zip(out.method, out.depth, strict=True)
     ]
     leaves = table.groupby(["method", "depth"]).leaves.mean()

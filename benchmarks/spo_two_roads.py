@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import _papers
 import _plots
 import _spo
 import numpy as np
@@ -126,8 +127,10 @@ def main() -> None:
         CART_LOSS.get(d, np.nan) if m == "CART" else np.nan
         for m, d in zip(table.method, table.depth, strict=True)
     ]
+    drawn = _papers.printed("spo-trees", "text on two roads")
     print(
-        f"Best switch: x = {CROSSING:.5f}. Test loss in % of the least cost; the paper draws splits at 0.28 (SPO tree) and 0.62 (CART)."
+        f"Best switch: x = {CROSSING:.5f}. Test loss in % of the least cost; the paper draws splits at "
+        f"{drawn['SPO tree', 'split']} (SPO tree) and {drawn['CART', 'split']} (CART)."
     )
     print(
         table[["method", "depth", "root", "switch", "leaves", "test", "reference"]]
