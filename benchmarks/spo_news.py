@@ -102,7 +102,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
             "sd": same.sd,
             "SPO depth 2": fixed.improvement,
             "sd ": fixed.sd,
-            "paper": [published[f"CART of depth {d}", "gain"] for d in same.index],
+            "paper": [published.get((f"CART of depth {d}", "gain"), "") for d in same.index],
             "leaves SPO": leaves["SPO tree"],
             "leaves CART": leaves["CART"],
         }
