@@ -73,7 +73,8 @@ class Registry:
         For a space: those that search such a space. For a Problem: of these, the ones that also
         model a view which the problem's task offers.
         """
-        from milp_trees.problem import Problem, offers_what
+        from milp_trees.problem import Problem
+        from milp_trees.support import offers_what
 
         classes: dict[str, Any] = plugins.classes("formulations")
         if not isinstance(asked, Problem):

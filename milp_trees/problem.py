@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView, Unsupported
-from milp_trees.questions import Best, BySize, Front
+from milp_trees.questions import Best
 from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Space, Trees, space_names
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, constraint
 from milp_trees.tasks.ratio_view import Ratio
@@ -21,117 +20,6 @@ if TYPE_CHECKING:
     pass
 
 V = TypeVar("V")
-
-
-def unsupported_reason(taker: Any, problem: Problem) -> str | None:
-    """The reason why a method or formulation cannot take a problem, or None.
-
-    The reason follows from what the taker declares (`space`, `questions`, `needs`).
-    """
-    if not isinstance(problem.space, taker.space):
-        return f"{taker.name} searches {space_names(taker.space)}, not {problem.space.name}."
-    if problem.question.name not in taker.questions:
-        return f"{taker.name} answers {', '.join(sorted(taker.questions))}, not {problem.question.name}."
-    if not offers_what(taker, problem.task):
-        return _no_view(taker, problem)
-    space = problem.space
-    if getattr(space, "max_depth", 0) is None and not getattr(taker, "takes_any_depth", False):
-        return f"{taker.name} needs a depth limit; give max_depth (--depth)."
-    if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
-        return f"{taker.name} cannot express a minimum weight in the leaves{who_can(problem, 'takes_min_weight')}."
-    if getattr(space, "min_samples_treatment", 0) and not getattr(
-        taker, "takes_min_treatment", False
-    ):
-        return f"{taker.name} cannot express a minimum of rows per treatment in the leaves{who_can(problem, 'takes_min_treatment')}."
-    try:
-        view = problem.first_view(taker.needs)
-    except NoView as why:
-        return str(why)
-    sized = problem.question.name == BySize.name or not isinstance(view, CostMatrix)
-    return None if sized else space.unbounded(view)
-
-
-def unsupported_structure(taker: Any, problem: Problem) -> str | None:
-    """The sentence that a method or formulation cannot express a constraint on the tree itself.
-
-    It declares the kinds that it takes (`takes_structure`).
-    """
-    for part in getattr(problem.first_view(taker.needs), "structure", ()):
-        if part.kind not in taker.takes_structure:
-            others = who_can(problem, partial(_takes_kind, part.kind))
-            return f"{taker.name} cannot express the constraint {part.name}, which is about the tree itself{others}."
-    return None
-
-
-def _takes_kind(kind: str, taker: Any) -> bool:
-    """Whether a method or formulation takes a kind of constraint on the tree itself."""
-    return kind in getattr(taker, "takes_structure", ())
-
-
-def offers_what(taker: Any, task: Task) -> bool:
-    """Whether a task offers a view that a method or formulation needs."""
-    return any(
-        task.offers(kind)
-        for kind in (taker.needs if isinstance(taker.needs, tuple) else (taker.needs,))
-    )
-
-
-def able(
-    problem: Problem,
-    flag: str | Callable[[Any], bool] = "",
-    groups: tuple[str, ...] = ("methods", "formulations"),
-) -> list[str]:
-    """Names of the methods and formulations for a problem, those that run by default first.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its space, question and task must be supported.
-    flag : str or callable, optional
-        An attribute, or a function, that must be true for their class.
-    groups : tuple of str
-        Groups of plug-ins to search.
-
-    Returns
-    -------
-    list of str
-    """
-    from milp_trees.registering import plugins
-
-    found: list[tuple[int, str]] = []
-    for group in groups:
-        classes: dict[str, Any] = plugins.classes(group)
-        found += [
-            (cls.effort + 1000 if cls.default_rank is None else cls.default_rank, name)
-            for name, cls in classes.items()
-            if isinstance(problem.space, cls.space)
-            and (problem.question.name in cls.questions or problem.by_steps(cls))
-            and (offers_what(cls, problem.task) or problem.by_steps(cls))
-            and (not flag or (flag(cls) if callable(flag) else getattr(cls, flag, False)))
-        ]
-    return [name for _, name in sorted(found)]
-
-
-def who_can(problem: Problem, flag: str | Callable[[Any], bool]) -> str:
-    """The end of a sentence, such as `; a, b and c can`, that names methods with an ability.
-
-    It follows a statement that another method lacks this ability (`flag`); empty if all do.
-    """
-    names = able(problem, flag)[:4]
-    return (
-        f"; {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} can" if names else ""
-    )
-
-
-def _no_view(taker: Any, problem: Problem) -> str:
-    """The sentence that a method or formulation cannot take a task, with methods that can."""
-    task = problem.task
-    if problem.question.name == Front.name and problem.rule is None and task.without_front:
-        return task.without_front
-    offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
-    names = able(problem, groups=("methods",))
-    remedy = f"; {', '.join(names)} can" if names else ""
-    return f"{taker.name} cannot take the task {task.name} (views it offers: {offered}){remedy}."
 
 
 @dataclass(frozen=True, eq=False)

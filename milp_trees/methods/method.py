@@ -27,15 +27,11 @@ from milp_trees.methods.trace import Progress
 from milp_trees.methods.unprepared import unprepared
 from milp_trees.methods.watch import hearing
 from milp_trees.methods.work import Sizes, most_tests, usual_seconds
-from milp_trees.problem import (
-    Problem,
-    unsupported_reason,
-    unsupported_structure,
-    who_can,
-)
+from milp_trees.problem import Problem
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Space, Trees
+from milp_trees.support import unsupported_reason, unsupported_structure, who_can
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from milp_trees.errors import Unsupported
 from milp_trees.mip.building import fast_building
 from milp_trees.mip.incomplete import marked_incomplete
 from milp_trees.mip.open_thresholds import refuse_open
-from milp_trees.problem import Problem, unsupported_reason, unsupported_structure, who_can
+from milp_trees.problem import Problem
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Space, Trees
+from milp_trees.support import unsupported_reason, unsupported_structure, who_can
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:

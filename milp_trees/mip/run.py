@@ -18,8 +18,8 @@ from milp_trees.methods.callback import listening, met
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
 from milp_trees.mip.solver import Answer, Event, Job, Solver
-from milp_trees.problem import able
 from milp_trees.results.result import Limit, Result, Status
+from milp_trees.support import able
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree

@@ -58,7 +58,7 @@ def alternatives(
 def _refused(problem: Problem) -> str:
     """The sentence why near-best trees are not computed for a problem; prepares them otherwise."""
     from milp_trees.by_name import registry
-    from milp_trees.problem import able
+    from milp_trees.support import able
 
     try:
         if problem.trees.limits_leaves:

@@ -20,11 +20,11 @@ from milp_trees.methods.work import ENOUGH, sizes_of
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
-from milp_trees.problem import offers_what
 from milp_trees.questions import BySize
 from milp_trees.results.result import Result, Status
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
+from milp_trees.support import offers_what
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

@@ -190,7 +190,7 @@ def test_rules_that_cost_nothing_need_a_limit_on_the_length():
     paid = mt.Accuracy(split_penalty="1/100")
     assert method.run(mt.Problem(data, paid, mt.RuleLists())).optimal
     asked = mt.Problem(data, mt.Accuracy(), mt.RuleLists(), BySize(3))
-    assert method.unsupported(asked) == "enumerate-lists answers best, not by-size."
+    assert "enumerate-lists answers best, not by-size" in method.unsupported(asked)
 
 
 def test_ratios_are_solved_in_steps():
