@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
+RESULTS = Path(__file__).parent / "results"
 OURS, FRONT = "milp-trees", "milp-trees, front"
+PEERS = ("pystreed", "pydl8.5", "gosdt")
 TITLES = {
     "accuracy": "Misclassifications",
     "costs": "Cost matrices and costs per row",
@@ -28,6 +30,12 @@ def read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"depth": str}, keep_default_na=True).fillna(
         {"setting": "", "message": ""}
     )
+
+
+def peers(section: str) -> str:
+    """The peers that have rows in a section, comma-separated."""
+    table = pd.read_csv(RESULTS / "engines.csv")
+    return ",".join(m for m in PEERS if m in set(table.method[table.section == section]))
 
 
 def pairs(table: pd.DataFrame) -> pd.DataFrame:

@@ -77,7 +77,7 @@ ENGINE_TEXTS = {
     "costs": "`matrix`: the confusion costs (high) of the first training split of every cost-sensitive set, test costs left out because they depend on the path; "
     "`per row`: run times of eight solvers on MaxSAT instances, choose the fastest. pystreed's tasks `cost-sensitive` and `instance-cost-sensitive`.",
     "weights": "Every row weighs 1 to 10; pystreed gets the weights as costs per row.",
-    "min-leaf": "pydl8.5 0.1.8 misses optima here: its algorithm for depth two (`depth_two_special_algo`) does not keep the minimum support, and its similarity bound is not valid with one ([peers](../project/peers.md)).",
+    "min-leaf": "pydl8.5 0.1.8 is not in the table, because it misses optima here: its algorithm for depth two (`depth_two_special_algo`) does not keep the minimum support, and its similarity bound is not valid with one ([peers](../project/peers.md)).",
     "f1": "F1 of class 1: ours by ratio steps, `front` by the whole front of false positives and negatives (method `pareto`), which is what pystreed does too. The last table is in "
     "the form of table 7 of the STreeD paper.",
     "sparse": "Share of errors plus λ per leaf. gosdt calculates in single precision; its trees are valued by us. pystreed needs a depth limit.",
@@ -101,7 +101,8 @@ def engines() -> Iterator[str]:
     for name, title, tables in _engine_tables.sections(
         _engine_tables.read(RESULTS / "engines.csv"), RESULTS / "start.csv"
     ):
-        command = f"python benchmarks/engines.py --peers pystreed,pydl8.5,gosdt --sections {name}"
+        none = '""'
+        command = f"python benchmarks/engines.py --peers {_engine_tables.peers(name) or none} --sections {name}"
         yield section(title, command, ENGINE_TEXTS[name], "\n\n".join(markdown(t) for t in tables))
 
 

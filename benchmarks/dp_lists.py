@@ -1,10 +1,10 @@
 """How fast `dp-lists` proves optimal rule lists, what its parts are worth, and `corels` beside it.
 
-    MILP_TREES_DATA=… python benchmarks/dp_lists.py [--part penalties|lengths|antecedents|worth]
+    MILP_TREES_DATA=… python benchmarks/dp_lists.py [--part penalties|adult|lengths|antecedents|worth]
                                                     [--methods dp-lists,corels] [--limit 60]
 
 *penalties*: COMPAS (`compas_train.out`, 6489 rows in 194 classes of equal rows, 155 antecedents) for
-falling penalties. *lengths*: lists of at most so many rules for nothing, on COMPAS and on adult
+falling penalties. *adult*: the same on adult, below. *lengths*: lists of at most so many rules for nothing, on COMPAS and on adult
 (`adult_test.out`, 14 924 rows in 5142 classes, 69 antecedents). *antecedents*: conjunctions of two
 literals with negations, of the 14 columns of `compas_train-binary.csv` and of the 155 of
 `compas_train.out`. *worth*: the options of the search, one changed at a time.
@@ -67,6 +67,9 @@ def problems(part: str) -> Iterator[tuple[str, mt.Problem]]:
     if part == "penalties":
         for penalty in ("0.015", "0.01", "0.0075", "0.005", "0.0025", "0.0015"):
             yield f"compas, {penalty}", compas(penalty)
+    elif part == "adult":
+        for penalty in ("0.02", "0.01", "0.005"):
+            yield f"adult, {penalty}", adult(penalty)
     elif part == "lengths":
         for longest in range(1, 7):
             yield f"compas, at most {longest} rules", compas("0", max_length=longest)

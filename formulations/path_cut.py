@@ -27,6 +27,8 @@ depth 2, on the F tests of the root.
 
 **Rivals** (`rivals`): see `_rivals`. They raise the bound at the root, and improve it where the
 tree search cannot finish.
+
+The model is ours; the inequalities of BendersOCT that it begins with are those of `benders-oct`.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class PathCut(TreeFormulation):
 
     name = "path-cut"
     title = "Path cuts (ours)"
-    reference = "https://arxiv.org/abs/2103.15965"
+    reference = "docs/reference/formulations.md"
     implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False

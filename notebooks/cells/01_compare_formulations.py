@@ -8,7 +8,7 @@ CELLS = [
 
 An optimal decision tree of depth 2 can be found by a dynamic programme in milliseconds, or by mixed-integer programmes that look at the
 same question in very different ways. This notebook states one problem, solves it, lets formulations compete, and then asks for something
-the dynamic programme cannot do: a fair tree.
+that `dp` does not take: a fair tree.
 """,
     ),
     (
@@ -117,9 +117,10 @@ already. On the right, for one problem only, who proved it and how much slower t
     (
         "markdown",
         """
-## 5 What a dynamic programme cannot do
+## 5 A constraint that couples the leaves
 
-A side constraint couples the leaves: statistical parity says that two groups get the favourable answer at nearly the same rate. Here are
+Statistical parity says that two groups get the favourable answer at nearly the same rate. The best tree of a part of the rows need not be part of the best tree of all,
+so `dp`, which keeps one tree per set of rows, does not take it; `lagrangian` and `side-fronts`, which keep more, and integer programs do. Here are
 applicants of two groups; group `b` was historically given fewer points, and the label repeats it. (The group itself is not split on.)
 """,
     ),
@@ -160,7 +161,7 @@ pd.DataFrame(table)
     (
         "markdown",
         """
-The price of fairness, in errors, each proven optimal. The dynamic programme says why it cannot take the problem:
+The price of fairness, in errors, each proven optimal. `dp` says who takes the problem:
 """,
     ),
     (

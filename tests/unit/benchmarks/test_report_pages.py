@@ -35,3 +35,13 @@ def test_every_page_has_an_answer_a_picture_with_a_text_and_its_commands(report)
         assert "```bash" in page.text
         assert page.answer.endswith(".")
     assert len(list((FOLDER / "pictures").iterdir())) == len(report.PAGES)
+
+
+def test_commands_name_only_peers_that_have_rows_on_the_page(report):
+    """A peer in the command of a section has a row or a column in its tables."""
+    page = next(page for page in report.PAGES if page.name == "speed")
+    sections = page.text.split("\n## ")[1:]
+    for section in sections:
+        asked = re.search(r"engines\.py --peers (\S+)", section)[1].strip('"')
+        for peer in filter(None, asked.split(",")):
+            assert re.search(rf"^\|.*{re.escape(peer)}", section, re.M), (peer, section[:40])
