@@ -8,16 +8,17 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 #: Headings of options, in the order of a help text; options without a heading come first.
-METHOD, DATA, READING, TASK, SPACE, LISTS = (
+METHOD, DATA, POLICIES, READING, TASK, SPACE, LISTS = (
     "Method",
     "Data",
+    "Policies",
     "Reading",
     "Task",
     "Space",
     "Rule lists",
 )
 LIMITS, OUTPUT = "Limits", "Output"
-OPTIONS = ("Options", METHOD, DATA, READING, TASK, SPACE, LISTS, LIMITS, OUTPUT)
+OPTIONS = ("Options", METHOD, DATA, POLICIES, READING, TASK, SPACE, LISTS, LIMITS, OUTPUT)
 
 #: Headings of commands, in the order of the list of commands.
 ANSWER, DATA_COMMANDS, STORED = "Solve and compare", "Look at data", "Use results"

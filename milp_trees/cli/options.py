@@ -15,6 +15,7 @@ from milp_trees.cli import reading
 from milp_trees.cli.folding import folded
 from milp_trees.cli.help import DATA, OUTPUT, TASK
 from milp_trees.cli.limits import with_options
+from milp_trees.cli.policy_options import PolicyOptions
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
 from milp_trees.counted import counted
@@ -37,7 +38,7 @@ OF_TASKS = {
 
 
 @dataclass
-class ProblemOptions(SpaceOptions):
+class ProblemOptions(SpaceOptions, PolicyOptions):
     """A problem as the options of a command describe it; one attribute per option."""
 
     data: Annotated[
@@ -81,13 +82,6 @@ class ProblemOptions(SpaceOptions):
     ] = None
     factor: Annotated[
         str | None, option("Column of a legitimate factor (conditional-statistical-parity).", DATA)
-    ] = None
-    treatment: Annotated[
-        str | None, option("Column of the observed treatment (policy tasks).", DATA)
-    ] = None
-    outcome: Annotated[str | None, option("Column of the observed outcome.", DATA)] = None
-    propensity: Annotated[
-        str | None, option("Column with the probability of the observed treatment.", DATA)
     ] = None
     values: Annotated[
         str,
@@ -168,10 +162,8 @@ class ProblemOptions(SpaceOptions):
             group=self.group,
             factor=self.factor,
             weights=self.weights,
-            treatment=self.treatment,
-            outcome=self.outcome,
-            propensity=self.propensity,
             values=split(self.values),
+            **self.policy_roles(),
             features=split(self.features),
             drop=split(self.drop),
             **self.reading,
@@ -187,6 +179,12 @@ class ProblemOptions(SpaceOptions):
         """The rows, read into memory or grouped by an engine."""
         from milp_trees.data.engine_sources import needs_engine
 
+        if self.policy_file or self.policy_model is not None:
+            binarize = None if self.binarize == "auto" else self.binarize
+            own = {"test_size": self.test_size, "label": self.label, "query": self.query}
+            others = {k: v for k, v in options.items() if k != "binarizer"}
+            given = {"binarize": binarize, "grouped": self.grouped, **own, **others}
+            return self.policy_rows(self.data, given), None
         if not (self.grouped or self.query is not None or needs_engine(self.data)):
             from milp_trees.data.load import load_split
 

@@ -32,8 +32,8 @@ ROLES = {
     "weights": "--weights",
     "treatments": "--treatment",
     "outcomes": "--outcome",
-    "propensities": "--propensity",
-    "values": "--values",
+    "propensities": "--propensity (or estimate them: --propensity-model)",
+    "values": "--values (outcomes are estimated with --outcome-model)",
 }
 
 #: Parts of `source` that describe the features, not the rows.

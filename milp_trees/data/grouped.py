@@ -23,6 +23,7 @@ from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.read import Table, column
 from milp_trees.data.roles import Columns
 from milp_trees.data.rules import Rule, features_of, ranked_features
+from milp_trees.data.teachers import check_teachers
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -92,8 +93,9 @@ def load_grouped(
         raise DataError(f"max_distinct must be {Whole(1)}; got {max_distinct!r}.")
     limits = {"memory_limit": memory_mb and f"{memory_mb}MB", "threads": threads}
     config = {name: value for name, value in limits.items() if value is not None}
-    table, where = opened(source, query, engine, config)
     given = Columns.of(columns)
+    check_teachers(given, "needs rows one by one, and these are grouped; estimate before grouping")
+    table, where = opened(source, query, engine, config)
     stated = set(given.reading.to_json()) - {"max_categories"}
     if stated:
         raise DataError(

@@ -19,6 +19,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, read_table
 from milp_trees.data.role_problems import measurement
 from milp_trees.data.roles import Columns
+from milp_trees.data.teachers import check_teachers, estimated
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError, UnknownName
 
@@ -61,7 +62,7 @@ def load(
         Seed of the split.
     **columns
         `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
-        `values=`, `features=`, `drop=`, `label=`: see `Columns`. `sep=`, `decimal=`, `encoding=`,
+        `values=`, `propensity_model=`, `outcome_model=`, `features=`, `drop=`, `label=`: see `Columns`. `sep=`, `decimal=`, `encoding=`,
         `dates=`, `text=`, `max_categories=`, `categories=`, `ignore_bad_columns=`: how the table is
         read, see `Reading`; `mt.look` shows what is found without them.
 
@@ -159,6 +160,7 @@ def load_columns(
     """
     from milp_trees.data.binarize import Binarizer
 
+    check_teachers(given)
     table = read_named(
         name,
         given.target,
@@ -215,8 +217,8 @@ def load_columns(
         source=source,
         **fields,
     )
-    source = dict(whole.source)
-    return _parts(whole, train, test, source, test_size, seed)
+    parts = _parts(whole, train, test, dict(whole.source), test_size, seed)
+    return estimated(given, frame[features], parts, (train, test))
 
 
 def read_named(name: str | Path, target: str | None = None, **options: Any) -> Table:

@@ -21,8 +21,8 @@ def with_nuisances(
     dataset: Dataset,
     features: Any = None,
     *,
-    propensity_model: Any = None,
-    outcome_model: Any = None,
+    propensity_model: Any = "logistic",
+    outcome_model: Any = "ridge",
     folds: int = 5,
     clip: float = 0.01,
     seed: int = 0,
@@ -37,11 +37,12 @@ def with_nuisances(
         It has `treatments` and `outcomes`.
     features : array or DataFrame of shape (n, p), optional
         Input of the models; by default the binary features of the dataset.
-    propensity_model : scikit-learn classifier, optional
-        Predicts the probability of each treatment; default `LogisticRegression(max_iter=1000)`.
-    outcome_model : scikit-learn regressor, optional
+    propensity_model : str or scikit-learn classifier, default="logistic"
+        Predicts the probability of each treatment; by name `logistic`, `forest`, or `share` (of the
+        treatment among all rows, as in a randomised trial).
+    outcome_model : str or scikit-learn regressor, default="ridge"
         Predicts the outcome under a treatment; one model per treatment is fitted on the rows with
-        this treatment. Default `Ridge()`.
+        this treatment. By name `ridge`, `forest` or `mean`.
     folds : int, default=5
         Number of folds; every treatment needs at least this many rows.
     clip : float, default=0.01
@@ -57,7 +58,7 @@ def with_nuisances(
     Raises
     ------
     DataError
-        Treatments or outcomes are absent, or a treatment has fewer rows than there are folds.
+        There is no model of that name, treatments or outcomes are absent, or a treatment has fewer rows than there are folds.
 
     Examples
     --------
@@ -68,7 +69,6 @@ def with_nuisances(
     2
     """
     from sklearn.base import clone
-    from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.model_selection import StratifiedKFold
 
     dataset.refuse_counts("Estimating propensities")
@@ -79,17 +79,17 @@ def with_nuisances(
     if counts.min() < folds:
         rare = actions[counts.argmin()]
         raise DataError(
-            f"Treatment {rare} has {counts.min()} rows, fewer than the {folds} folds; lower folds or leave that treatment out."
+            f"Treatment {rare} has {counts.min()} rows, fewer than the {folds} folds; leave that treatment out, or lower folds."
         )
     if len(actions) < 2:
         raise DataError(f"All rows had the treatment {actions[0]}; a policy needs at least two.")
     table = dataset.X if features is None else features
     if len(table) != dataset.n_rows:
         raise DataError(f"features has {len(table)} rows; the dataset has {dataset.n_rows}.")
-    propensity_model = (
-        LogisticRegression(max_iter=1000) if propensity_model is None else propensity_model
+    propensity_model = _propensity_model(
+        "logistic" if propensity_model is None else propensity_model
     )
-    outcome_model = Ridge() if outcome_model is None else outcome_model
+    outcome_model = _outcome_model("ridge" if outcome_model is None else outcome_model)
     rows = (lambda r: table.iloc[r]) if hasattr(table, "iloc") else (lambda r: np.asarray(table)[r])
     propensities = np.empty(dataset.n_rows)
     values = np.empty((dataset.n_rows, len(actions)))
@@ -108,3 +108,45 @@ def with_nuisances(
         values=values,
         actions=tuple(actions.tolist()),
     )
+
+
+def _propensity_model(given: Any) -> Any:
+    """An unfitted classifier for propensities, by its name or as it is given."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    return _named(
+        given,
+        "propensities",
+        {
+            "logistic": LogisticRegression(max_iter=1000),
+            "forest": RandomForestClassifier(200, min_samples_leaf=5, random_state=0),
+            "share": DummyClassifier(strategy="prior"),
+        },
+    )
+
+
+def _outcome_model(given: Any) -> Any:
+    """An unfitted regressor for outcomes, by its name or as it is given."""
+    from sklearn.dummy import DummyRegressor
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import Ridge
+
+    return _named(
+        given,
+        "outcomes",
+        {
+            "ridge": Ridge(),
+            "forest": RandomForestRegressor(200, min_samples_leaf=5, random_state=0),
+            "mean": DummyRegressor(),
+        },
+    )
+
+
+def _named(name: Any, what: str, known: dict[str, Any]) -> Any:
+    if not isinstance(name, str):
+        return name
+    if name not in known:
+        raise DataError(f"There is no model of {what} called {name!r}. Known: {', '.join(known)}.")
+    return known[name]

@@ -27,6 +27,7 @@ from milp_trees.data.load import (
 from milp_trees.data.problems import Problem
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import check_complete, kind_of
+from milp_trees.data.teachers import check_teachers
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError
 
@@ -156,6 +157,7 @@ def load_numeric_columns(
         label=given.label,
         reading=given.reading,
     )
+    check_teachers(given, "is for policies, and a table for an ensemble has none; leave it out")
     meaning, features = meanings(table, given)
     frame = table.frame
     dated = [

@@ -92,7 +92,7 @@ def _by_position(path: str | Path, frame: pd.DataFrame) -> tuple[Dataset, np.nda
         roles = {"values": names[5 + K : 5 + 2 * K]}
         drop = names[: 5 + K]
     dataset = load(path, **roles, drop=[c for c in drop if c not in roles["values"]])
-    return dataset.with_(actions=tuple(range(K))), truth
+    return _with_actions(dataset, K), truth
 
 
 def _treatments(path: str | Path, numbers: np.ndarray) -> int:
@@ -133,14 +133,20 @@ def _with_header(
         values=values,
         features=features,
     )
-    actions = tuple(range(len(outcomes)))
     try:
         truth = frame[outcomes].to_numpy(dtype=float)
     except ValueError as why:
         raise DataError(
             f"{path}: the outcomes {', '.join(outcomes)} of all treatments must be numbers; {why}."
         ) from None
-    return dataset.with_(actions=actions), truth
+    return _with_actions(dataset, len(outcomes)), truth
+
+
+def _with_actions(dataset: Dataset, K: int) -> Dataset:
+    """The dataset with the actions 0 to K - 1, also those that no row has; its source says so."""
+    return dataset.with_(
+        actions=tuple(range(K)), source={**dataset.source, "actions": list(range(K))}
+    )
 
 
 def _numbered(names: list[str], stem: str) -> list[str]:

@@ -27,6 +27,9 @@ class Columns:
         The column with this role.
     values : sequence of str
         Columns with the value (or cost) of every action, in the order of the actions.
+    propensity_model, outcome_model : str, optional
+        Models that estimate propensities (`logistic`, `forest`, `share`) and the outcome of every
+        treatment (`ridge`, `forest`, `mean`), cross-fitted, in the place of columns.
     features, drop : sequence of str
         Columns to split on and columns not to split on; `*` and `?` are wildcards. By default every
         column without another role.
@@ -47,6 +50,8 @@ class Columns:
     outcome: str | None = None
     propensity: str | None = None
     values: Sequence[str] = ()
+    propensity_model: str | None = None
+    outcome_model: str | None = None
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
     label: str | None = None

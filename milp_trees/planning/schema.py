@@ -99,6 +99,8 @@ class Roles(Columns):
     outcome: Name | None = None
     propensity: Name | None = None
     values: list[Name] = []
+    propensity_model: Name | None = None
+    outcome_model: Name | None = None
 
 
 #: How a table is read: a key for every option of `Reading`, which checks the values.

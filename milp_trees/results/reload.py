@@ -85,5 +85,9 @@ def _read(
     if "binarizer" in source:
         columns = Columns.of(source["columns"], stored=source)
         chosen = binarizer or Binarizer.from_json(source["binarizer"])
-        return load_columns(path or source["path"], columns, chosen, **options)
+        train, test = load_columns(path or source["path"], columns, chosen, **options)
+        if "actions" in source:  # of a policy file, whose rows need not have them all
+            stated = {"actions": source["actions"]}
+            train = train.with_(actions=tuple(source["actions"]), source={**train.source, **stated})
+        return train, test
     return load_split(path or source["path"], **options)
