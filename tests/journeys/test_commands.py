@@ -11,7 +11,7 @@ import pytest
 
 #: What occurs in a line → why the line is not run here.
 NOT_HERE = {
-    r"compas_train|adult-binarized|german-credit": "needs a public data set (docs/start/data.md)",
+    r"compas_train|adult-binarized|german-credit|train_rf_dt": "needs a public data set (docs/start/data.md)",
     r"--executor|--address|/shared/|tcp://": "needs a cluster",
     r"\bstudy |benchmarks/|\.db\b|\.sqlite\b": "a study of minutes, or its store; other tests run small ones",
     r"\blibrary |\bdemo\b|warm-up": "takes minutes; tests of its own",

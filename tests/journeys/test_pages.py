@@ -80,6 +80,7 @@ FETCHED = {
     "compas_train.out",
     "adult-binarized.csv",
     "german-credit-binarized.csv",
+    "train_rf_dt_0.06_0_1.csv",
 }
 #: Results that an earlier command of any page writes with `--out`.
 WRITTEN_ELSEWHERE = {"result.json", "typed.txt", "moved/people.csv"}
