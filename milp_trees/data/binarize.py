@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data import dates
 from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rules import (
     Rule,
+    between_values,
     features_of,
     n_thresholds,
     outcomes,
@@ -27,9 +27,9 @@ from milp_trees.data.rules import (
     reduced,
     rules_of,
     separates,
-    thresholds_at,
     with_missing,
 )
+from milp_trees.data.scales import spelled
 from milp_trees.data.table_columns import (
     as_frame,
     as_numbers,
@@ -70,7 +70,9 @@ class Binarizer:
 
     A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one feature if it has
     two values), and a numeric column gets thresholds `column <= t`, each halfway between two
-    consecutive distinct values. So does a column of dates (`datetime64`): `signed <= 2021-03-05`. Thresholds depend only on the rows that the binarizer is fitted on.
+    consecutive distinct values. So does a column of dates (`datetime64`): `signed <= 2021-03-05`,
+    and one of ordered categories (`pandas.Categorical(…, ordered=True)`): `size <= medium`.
+    Thresholds depend only on the rows that the binarizer is fitted on.
 
     Parameters
     ----------
@@ -213,7 +215,9 @@ class Binarizer:
         """The sentences of `THRESHOLD_NOTES` if a column has fewer features than it could have."""
         numeric = {c: v for c, v in values.items() if v is not None}
         fewer = any(
-            len(rule) < len(numeric[c]) - 1 if c in numeric else rule != complete[c]
+            len(features_of({c: rule})) < len(numeric[c]) - 1
+            if c in numeric
+            else rule != complete[c]
             for c, rule in self.rules_.items()
             if rule != "0/1"
         )
@@ -229,7 +233,7 @@ class Binarizer:
         kind = kind_of(name, column)
         if values is None:
             return {"categories": self._categories(name, column)} if kind == "text" else "0/1"
-        between = thresholds_at if kind == "numbers" else dates.thresholds_at
+        between = partial(between_values, column)
         if self.kind == "quantiles" or (most is not None and len(values) - 1 > most):
             # With as many bins as rows, the quantiles give all midpoints already.
             wanted = self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
@@ -241,7 +245,7 @@ class Binarizer:
 
     def _categories(self, name: str, column: pd.Series) -> list[str]:
         refuse_spoilt_numbers(name, column)
-        found = sorted(set(column.astype(str)))
+        found = sorted(set(spelled(column).tolist()))
         if len(found) > self.max_categories:
             raise DataError(
                 f"The column {name!r} holds {len(found)} different texts (for example {found[0]!r}); drop it if it names the rows, "

@@ -18,6 +18,26 @@ def check_finite(column: str, numbers: np.ndarray) -> None:
         raise DataError(f"The column {column!r} {what} in row {row}; replace it or drop the row.")
 
 
+def check_ordered(column: str, places: np.ndarray) -> None:
+    """Raise DataError if a value of a column of ordered categories has no place in the order."""
+    if np.isnan(places).any():
+        row = int(np.isnan(places).argmax())
+        raise DataError(
+            f"The column {column!r} holds a category in row {row} that is not in the order of its categories; replace it, or fit again with an order that has it."
+        )
+
+
+def as_array(values: Any) -> np.ndarray:
+    """A column as an array; texts in a list stay beside missing values, which NumPy would spell."""
+    if isinstance(values, (list, tuple)):
+        texts = sum(isinstance(v, str) for v in values)
+        if 0 < texts < len(values):
+            out = np.empty(len(values), dtype=object)
+            out[:] = values
+            return out
+    return np.asarray(values)
+
+
 def missing_in(values: Any) -> np.ndarray:
     """Which values of a column are missing: NaN, None, NaT, `pandas.NA` and masked entries.
 
@@ -27,7 +47,7 @@ def missing_in(values: Any) -> np.ndarray:
     """
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values) | missing_in(values.data)
-    array = np.asarray(values)
+    array = as_array(values)
     if array.dtype.kind == "f":
         return np.asarray(np.isnan(array))
     if array.dtype.kind in "mM":

@@ -5,9 +5,7 @@ A threshold is an ISO text, `2021-03-05` or `2021-03-05T12:30`, and is compared 
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,39 +199,6 @@ def text(time: Any, days: bool) -> str:
         if time == time.astype(f"datetime64[{unit}]"):
             return str(np.datetime_as_string(time, unit=unit))
     return str(np.datetime_as_string(time, unit="us"))
-
-
-def positions(thresholds: Sequence[Any]) -> np.ndarray:
-    """Thresholds as numbers that can be compared with `measured`: ISO texts become seconds."""
-    if any(isinstance(t, str) for t in thresholds):
-        return seconds(np.array(list(thresholds), dtype="datetime64[us]"))
-    try:
-        return np.array(thresholds, dtype=float)
-    except OverflowError:  # an integer beyond all floats
-        return np.array([_as_float(t) for t in thresholds])
-
-
-def _as_float(number: Any) -> float:
-    """The number as a float; infinity if it is larger than all of them."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
-
-
-def measured(values: Any, thresholds: Sequence[Any]) -> np.ndarray:
-    """The values of a column as numbers, for comparison with `positions(thresholds)`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The values are times and the thresholds are not, or the other way round.
-    """
-    array = np.asarray(values)
-    dated = any(isinstance(t, str) for t in thresholds)
-    if dated != (array.dtype.kind == "M") and len(thresholds):
-        raise TypeError("times are compared with times only")
-    return seconds(array) if array.dtype.kind == "M" else array.astype(float)
 
 
 def is_threshold(value: Any) -> bool:

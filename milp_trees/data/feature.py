@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.checks import check_finite, missing_in
-from milp_trees.data.dates import is_threshold, measured, positions
+from milp_trees.data.checks import as_array, check_finite, check_ordered, missing_in
+from milp_trees.data.dates import is_threshold
+from milp_trees.data.scales import equal, measured, positions
 from milp_trees.errors import DataError
 
 #: Kinds of questions, and the answers that a question may give where the value is missing.
@@ -37,10 +38,14 @@ class BinaryFeature:
         asks whether the value is missing.
     value : float, str, bool or None
         Threshold (an ISO text such as `2021-03-05` for a column of dates) or category; None for
-        the kinds `"is"` and `"missing"`.
+        the kinds `"is"` and `"missing"`. A category is compared by its text; numbers and dates
+        have one text each, whatever the type of their column: `1`, `0.5`, `2021-03-05`.
     missing : {None, "yes", "no"}
         Answer where the value is missing. None: the column had no missing value when the features
         were chosen, so that a missing value is an error. Always None for the kind `"missing"`.
+    order : sequence of str
+        The categories of a column of ordered categories, the lowest first, for the question
+        `size <= medium`; otherwise empty.
 
     Examples
     --------
@@ -58,6 +63,31 @@ class BinaryFeature:
     kind: str = "is"
     value: Any = None
     missing: str | None = None
+    order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if type(self.order) is not tuple:
+            object.__setattr__(self, "order", tuple(self.order))
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are compared."""
+        return self.kind == "<=" and isinstance(self.value, str) and not self.order
+
+    @property
+    def place(self) -> float:
+        """The threshold as a number: itself, seconds since 1970, or its place in the order."""
+        return float(positions([self.value], self.order)[0])
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """The ordered categories that answer yes, the lowest first."""
+        return self.order[: self.order.index(self.value) + 1] if self.order else ()
+
+    @property
+    def needs(self) -> str:
+        """What the column must hold, in a word."""
+        return "dates" if self.dated else "numbers"
 
     @property
     def name(self) -> str:
@@ -122,7 +152,7 @@ class BinaryFeature:
         absent = missing_in(values) if absent is None else absent
         if self.kind == "missing":
             return absent
-        array = np.asarray(values)
+        array = as_array(values)
         if not absent.any():
             return self._answers(array)
         if self.missing is None:
@@ -130,17 +160,18 @@ class BinaryFeature:
                 f"The column {self.column!r} has a missing value in row {int(absent.argmax())}, and it had none when the features were chosen; fill it in, drop the row, or fit again on rows with missing values."
             )
         out = np.full(len(absent), self.missing == "yes")
-        out[~absent] = self._answers(array[~absent])
+        if not absent.all():
+            out[~absent] = self._answers(array[~absent])
         return out
 
     def _answers(self, array: np.ndarray) -> np.ndarray:
         """Answers for values of which none is missing."""
         if self.kind == "==":
-            return np.asarray(array.astype(str) == str(self.value))
+            return equal(array, str(self.value))
         if self.kind == "<=":
-            numbers = measured(array, [self.value])
-            check_finite(self.column, numbers)
-            return np.asarray(numbers <= positions([self.value])[0])
+            numbers = measured(array, [self.value], self.order)
+            (check_ordered if self.order else check_finite)(self.column, numbers)
+            return np.asarray(numbers <= self.place)
         numbers = array.astype(float)
         strange = (numbers != 0) & (numbers != 1)
         if strange.any():
@@ -157,7 +188,8 @@ class BinaryFeature:
     def to_json(self) -> dict[str, Any]:
         """Column, kind and value, and the answer for missing values if there is one."""
         known = {"column": self.column, "kind": self.kind, "value": self.value}
-        return known if self.missing is None else {**known, "missing": self.missing}
+        known |= {} if self.missing is None else {"missing": self.missing}
+        return {**known, "order": list(self.order)} if self.order else known
 
     @classmethod
     def from_json(cls, data: Any) -> BinaryFeature:
@@ -170,6 +202,11 @@ class BinaryFeature:
         """
         test = cls(**data)
         number = type(test.value) in (int, float) or is_threshold(test.value)
+        if "order" in data:
+            known = test.kind == "<=" and all(isinstance(t, str) for t in test.order)
+            number = known and test.value in test.order
+            if not number or len(set(test.order)) < len(test.order):
+                raise ValueError(f"{test.value!r} is no category of the order {test.order!r}")
         if test.kind not in KINDS_OF_TESTS or (test.kind == "<=" and not number):
             raise ValueError(
                 f"there is no test of the kind {test.kind!r} with the value {test.value!r}"

@@ -84,7 +84,7 @@ def guessed(
         )
 
     tests = features_of(rules)
-    kept = _numeric_guesses(rules, frame, y, ensemble()) + [t for t in tests if t.kind != "<="]
+    kept = _numeric_guesses(rules, frame, y, ensemble()) + _others(rules)
     kept = [t for t in tests if t in set(kept)]
     X = outcomes(kept, frame)
     while sizes.back_select and len(kept) > 1:
@@ -101,6 +101,11 @@ def guessed(
     return {c: reduced(rule, [t for t in kept if t.column == c]) for c, rule in rules.items()}
 
 
+def _others(rules: Mapping[str, Rule]) -> list[BinaryFeature]:
+    """The features that compare no numbers or times."""
+    return [t for t in features_of(rules) if t.kind != "<=" or t.order]
+
+
 def _numeric_guesses(
     rules: Mapping[str, Rule], frame: pd.DataFrame, y: np.ndarray, model: Any
 ) -> list[BinaryFeature]:
@@ -112,7 +117,7 @@ def _numeric_guesses(
     numeric = [c for c, rule in rules.items() if isinstance(rule, list) and rule]
     if not numeric:
         return []
-    others = [t for t in features_of(rules) if t.kind != "<="]
+    others = _others(rules)
     asked = {c: in_single_precision(c, frame[names[c]], rules[c]) for c in numeric}
     columns = np.column_stack(
         [*(numbers for numbers, _ in asked.values()), outcomes(others, frame)]

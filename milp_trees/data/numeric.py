@@ -14,7 +14,7 @@ import numpy as np
 
 from milp_trees.data.builtin import BUILTIN
 from milp_trees.data.checks import check_columns, check_finite
-from milp_trees.data.dataset import Dataset
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import (
     _check_target,
@@ -26,7 +26,8 @@ from milp_trees.data.load import (
 )
 from milp_trees.data.problems import Problem
 from milp_trees.data.roles import Columns
-from milp_trees.data.table_columns import check_complete, kind_of
+from milp_trees.data.scales import spelled
+from milp_trees.data.table_columns import check_complete, kind_of, plain
 from milp_trees.data.teachers import check_teachers
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError
@@ -165,7 +166,7 @@ def load_numeric_columns(
             c, "holds dates, which ensembles cannot split on", "make a number of it, such as days"
         )
         for c in features
-        if frame[c].dtype.kind == "M"
+        if plain(frame[c]).dtype.kind == "M"
     ]
     table = replace(table, problems=(*table.problems, *dated))
     most = given.reading.max_categories or MOST_LEVELS
@@ -213,15 +214,14 @@ def _as_numbers(
     parts, names, feature_of = [], [], {}
     for c in features:
         column = frame[c]
-        if kind_of(c, column) != "text":
+        if kind_of(c, column) not in ("text", "ordered"):
             parts.append(column.to_numpy(dtype=float))
             names.append(c)
             check_finite(c, parts[-1])
             continue
-        levels = sorted(map(str, column.unique()))
-        spelled = column.astype(str).to_numpy()
-        for level in levels:
-            parts.append((spelled == level).astype(float))
+        texts = spelled(column)
+        for level in sorted(set(texts.tolist())):
+            parts.append((texts == level).astype(float))
             names.append(f"{c} == {level}")
             feature_of[names[-1]] = c
     return np.column_stack(parts), names, feature_of
@@ -253,11 +253,8 @@ def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, 
     for name in columns:
         column = feature_of.get(name, name)
         if name != column:
-            parts.append(
-                (frame[column].astype(str) == name.removeprefix(f"{column} == ")).to_numpy(
-                    dtype=float
-                )
-            )
+            held = BinaryFeature(column, "==", name.removeprefix(f"{column} == "), "no")
+            parts.append(held.evaluate(frame[column]).astype(float))
             continue
         try:
             parts.append(frame[column].to_numpy(dtype=float))

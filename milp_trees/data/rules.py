@@ -1,8 +1,9 @@
 """Rules of a binarizer: how each column becomes binary features, and the features' values.
 
 A rule is "0/1" for a column that is taken as it is, a list of thresholds (numbers, or ISO texts for a
-column of dates), {"categories": [...]}, or {"tests": [[kind, value, missing], ...]} for a column
-that had missing values.
+column of dates), {"order": [...], "thresholds": [...]} for ordered categories, {"categories":
+[...]}, or {"tests": [[kind, value, missing], ...]} for a column that had missing values (with
+"order", if it has one).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.checks import check_finite, missing_in
-from milp_trees.data.dates import measured, positions
+from milp_trees.data import dates
+from milp_trees.data.checks import check_finite, check_ordered, missing_in
 from milp_trees.data.feature import BinaryFeature
 from milp_trees.data.ranked import RankedTests, gaps
-from milp_trees.data.table_columns import different_values, present_in
+from milp_trees.data.scales import measured, positions
+from milp_trees.data.table_columns import different_values, order_of, present_in
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -39,6 +41,15 @@ def thresholds_at(values: np.ndarray, cuts: np.ndarray) -> list[float]:
     return out
 
 
+def between_values(column: pd.Series, values: np.ndarray, cuts: np.ndarray) -> Rule:
+    """The rule of the thresholds between different values of a column, for every cut."""
+    if order := order_of(column):
+        below = values[[k - 1 for k in cuts.tolist() if 0 < k < len(values)]].astype(int)
+        return {"order": list(order), "thresholds": [order[k] for k in below.tolist()]}
+    dated = values.dtype.kind == "M"
+    return dates.thresholds_at(values, cuts) if dated else thresholds_at(values, cuts)
+
+
 def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
     tests: list[BinaryFeature] = []
     for column, rule in rules.items():
@@ -49,7 +60,14 @@ def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
                 BinaryFeature(column, "<=", t if isinstance(t, str) else float(t)) for t in rule
             ]
         elif "tests" in rule:
-            tests += [BinaryFeature(column, *given) for given in rule["tests"]]
+            order = tuple(rule.get("order", ()))
+            tests += [
+                BinaryFeature(column, *given, order=order if given[0] == "<=" else ())
+                for given in rule["tests"]
+            ]
+        elif "order" in rule:
+            order = tuple(rule["order"])
+            tests += [BinaryFeature(column, "<=", t, order=order) for t in rule["thresholds"]]
         else:
             tests += [BinaryFeature(column, "==", c) for c in rule["categories"]]
     return tuple(tests)
@@ -65,11 +83,14 @@ def rules_of(tests: Iterable[BinaryFeature]) -> dict[str, Rule]:
 
 def _rule_of(tests: list[BinaryFeature]) -> Rule:
     """The rule of the features of one column."""
+    order = {"order": list(t.order) for t in tests if t.order}
     if any(t.missing or t.kind == "missing" for t in tests):
-        return {"tests": [[t.kind, t.value, t.missing] for t in tests]}
+        return {"tests": [[t.kind, t.value, t.missing] for t in tests], **order}
     if tests[0].kind == "is":
         return "0/1"
     values = [t.value for t in tests]
+    if order:
+        return {**order, "thresholds": values}
     return values if tests[0].kind == "<=" else {"categories": values}
 
 
@@ -84,11 +105,12 @@ def separates(rules: Mapping[str, Rule], table: pd.DataFrame) -> bool:
     for c, rule in rules.items():
         present = present_in(table[names[c]])
         values = different_values(c, present) if len(present) else None
-        cuts = sorted({t.value for t in features_of({c: rule}) if t.kind == "<="})
+        cuts = np.unique([t.place for t in features_of({c: rule}) if t.kind == "<="])
         if len(cuts) != (0 if values is None else len(values) - 1):
             return False
         if values is not None and len(cuts):
-            codes = np.searchsorted(positions(cuts), measured(values, cuts), side="left")
+            numbers = dates.seconds(values) if values.dtype.kind == "M" else values
+            codes = np.searchsorted(cuts, numbers, side="left")
             if (codes != np.arange(len(values))).any():
                 return False
     return True
@@ -107,14 +129,17 @@ def with_missing(rule: Rule, present: pd.Series) -> Rule:
     if rule == "0/1" and present.nunique() < 2:
         tests = ()
     variants = [[t.kind, t.value, answer] for t in tests for answer in ("no", "yes")]
-    return {"tests": [*variants, ["missing", None, None]]}
+    order = {"order": list(t.order) for t in tests if t.order}
+    return {"tests": [*variants, ["missing", None, None]], **order}
 
 
 def reduced(rule: Rule, kept: list[BinaryFeature]) -> Rule:
     """A rule that makes only some of its features."""
     if isinstance(rule, dict) and "tests" in rule:
-        return {"tests": [[t.kind, t.value, t.missing] for t in kept]}
+        return {**rule, "tests": [[t.kind, t.value, t.missing] for t in kept]}
     values = [t.value for t in kept]
+    if isinstance(rule, dict) and "order" in rule:
+        return {**rule, "thresholds": values}
     return (
         (rule if kept else [])
         if rule == "0/1"
@@ -135,14 +160,9 @@ def outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
             raise
         except (TypeError, ValueError):
             raise DataError(
-                f"The column {t.column!r} must hold {_held([t])}, as it did when the binarizer was fitted; it holds something else."
+                f"The column {t.column!r} must hold {t.needs}, as it did when the binarizer was fitted; it holds something else."
             ) from None
     return out
-
-
-def _held(tests: Any) -> str:
-    """What a column holds that is asked these features, in a word."""
-    return "dates" if any(t.kind == "<=" and isinstance(t.value, str) for t in tests) else "numbers"
 
 
 def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
@@ -162,12 +182,13 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
             continue
         values = frame[names[name]].to_numpy()
         try:
-            if isinstance(rule, list):
-                at, numbers = positions(rule), measured(values, rule)
+            if all(t.kind == "<=" and t.missing is None for t in tests):
+                asked, order = [t.value for t in tests], tests[0].order
+                at, numbers = positions(asked, order), measured(values, asked, order)
                 cuts = np.sort(at)
-                check_finite(name, numbers)
+                (check_ordered if order else check_finite)(name, numbers)
                 codes.append(_small(np.searchsorted(cuts, numbers, side="left"), len(cuts)))
-                column += [len(codes) - 1] * len(rule)
+                column += [len(codes) - 1] * len(tests)
                 cut += np.searchsorted(cuts, at, side="left").tolist()
                 gap.append(gaps(numbers, at))
             elif any(t.kind == "<=" for t in tests):
@@ -188,7 +209,7 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
             raise
         except (TypeError, ValueError):
             raise DataError(
-                f"The column {name!r} must hold {_held(tests)}, as it did when the binarizer was fitted; it holds something else."
+                f"The column {name!r} must hold {'dates' if any(t.dated for t in tests) else 'numbers'}, as it did when the binarizer was fitted; it holds something else."
             ) from None
     stacked = _stacked(codes) if codes else np.zeros((len(frame), 0), dtype=np.int8)
     return RankedTests(
@@ -240,11 +261,10 @@ def _ranks_with_missing(
     """
     absent = missing_in(values)
     asked = [t for t in tests if t.kind == "<="]
-    at, numbers = (
-        positions([t.value for t in asked]),
-        measured(values[~absent], [t.value for t in asked]),
-    )
-    check_finite(name, numbers)
+    thresholds, order = [t.value for t in asked], asked[0].order
+    at = positions(thresholds, order)
+    numbers = measured(values[~absent], thresholds, order) if not absent.all() else np.zeros(0)
+    (check_ordered if order else check_finite)(name, numbers)
     distinct = np.unique(at)
     ranks = np.searchsorted(distinct, numbers, side="left")
     last, first = np.full(len(values), len(distinct)), np.zeros(len(values), dtype=np.int64)

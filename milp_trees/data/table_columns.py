@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data import dates
 from milp_trees.data.checks import check_finite
+from milp_trees.data.scales import measured, positions, spelled
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: A text column with more different numbers than `MANY_NUMBERS`, and with a share of other texts of
 #: at most `SPOILT`, was probably meant to be numeric.
 MANY_NUMBERS, SPOILT = 10, 0.1
+#: Cells that are no single values.
+NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 def as_frame(X: Any) -> pd.DataFrame:
@@ -24,15 +26,65 @@ def as_frame(X: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
-        return X
+        return _plain_columns(X)
     if isinstance(X, Mapping):
-        return pd.DataFrame(X)
+        return _plain_columns(pd.DataFrame(X))
     array = np.asarray(X)
     if array.ndim != 2:
         raise DataError(
             f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
         )
     return pd.DataFrame(array, columns=[str(j) for j in range(array.shape[1])]).infer_objects()
+
+
+def _plain_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame, with numbers and times where other types stand for them."""
+    strange = [j for j, dtype in enumerate(frame.dtypes) if _stands_for(dtype)]
+    if strange:
+        frame = frame.copy(deep=False)
+        for j in strange:
+            frame.isetitem(j, plain(frame.iloc[:, j]))
+    return frame
+
+
+def _stands_for(dtype: Any) -> str:
+    """What a type stands for that is no plain one: "numbers" or "dates"; empty for others.
+
+    Ordered categories that are numbers, or dates, in their usual order are these numbers.
+    """
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        if not dtype.ordered or not dtype.categories.is_monotonic_increasing:
+            return ""
+        try:
+            kind = kind_of("", pd.Series(dtype.categories))
+        except DataError:
+            return ""
+        return kind if kind in ("numbers", "dates") else ""
+    return "dates" if str(dtype) in ("date32[day][pyarrow]", "date64[ms][pyarrow]") else ""
+
+
+def plain(column: pd.Series) -> pd.Series:
+    """A column whose type stands for numbers or times as a column of these; others as they are."""
+    import pandas as pd
+
+    kind = _stands_for(column.dtype)
+    if kind == "dates":
+        return pd.Series(pd.to_datetime(column.astype(object)), index=column.index)
+    if kind == "numbers":
+        return column.astype(float if column.isna().any() else column.cat.categories.dtype)
+    return column
+
+
+def order_of(column: pd.Series) -> tuple[str, ...]:
+    """The texts of ordered categories, the lowest first; empty for any other column."""
+    import pandas as pd
+
+    if not isinstance(column.dtype, pd.CategoricalDtype) or not column.dtype.ordered:
+        return ()
+    texts = tuple(spelled(column.dtype.categories.to_numpy()).tolist())
+    return texts if len(set(texts)) == len(texts) and not _stands_for(column.dtype) else ()
 
 
 def check_complete(frame: pd.DataFrame, fitted: bool = False) -> None:
@@ -60,7 +112,7 @@ def check_complete(frame: pd.DataFrame, fitted: bool = False) -> None:
 
 
 def kind_of(name: str, column: pd.Series) -> str:
-    """The kind of a column: "bool", "numbers", "dates" or "text".
+    """The kind of a column: "bool", "numbers", "dates", "ordered" (categories) or "text".
 
     Raises
     ------
@@ -72,6 +124,10 @@ def kind_of(name: str, column: pd.Series) -> str:
 
     if types.is_bool_dtype(column):
         return "bool"
+    if kind := _stands_for(column.dtype):
+        return kind
+    if order_of(column):
+        return "ordered"
     # In a column of Python objects the types of the entries decide; a text that looks like a
     # number is still a text.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
@@ -80,6 +136,11 @@ def kind_of(name: str, column: pd.Series) -> str:
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
         raise DataError(
             f"The column {name!r} holds values of the type {held}; turn them into numbers first, such as days since the first of them."
+        )
+    nested = held.startswith(("list<", "large_list<", "fixed_size_list<", "struct<", "map<"))
+    if nested or (held == "mixed" and any(isinstance(v, NESTED) for v in column)):
+        raise DataError(
+            f"The column {name!r} holds lists or other collections; make a column of each of their entries first."
         )
     if held == "boolean":
         return "bool"
@@ -98,7 +159,11 @@ def present_in(column: pd.Series) -> pd.Series:
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers as doubles; dates stay as they are."""
+    """A column of numbers as doubles, ordered categories by their places; dates stay as they are."""
+    if order_of(column):
+        codes = column.cat.codes.astype(float)  # their places among all categories
+        return codes.where(codes >= 0)
+    column = plain(column)
     return column if column.dtype.kind == "M" else column.astype(float)
 
 
@@ -113,11 +178,13 @@ def different_values(name: str, column: pd.Series) -> np.ndarray | None:
         A number is infinite, or the column holds something that is no feature.
     """
     kind = kind_of(name, column)
-    if kind not in ("numbers", "dates"):
+    if kind not in ("numbers", "dates", "ordered"):
         return None
     numbers = as_numbers(column).to_numpy()
     if kind == "numbers":
         check_finite(name, numbers)
+    if kind == "dates":  # finer ones are equal where they are compared
+        numbers = numbers.astype("datetime64[us]")
     values: np.ndarray = np.unique(numbers)
     yes_no = kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}
     return None if yes_no else values
@@ -147,7 +214,7 @@ def in_single_precision(
     DataError
         A number is beyond single precision.
     """
-    numbers, thresholds = dates.measured(column, rule), dates.positions(rule)
+    numbers, thresholds = measured(column, rule), positions(rule)
     if column.dtype.kind == "M":
         order = np.searchsorted(np.sort(thresholds), numbers, side="left")
         return order.astype(float), np.searchsorted(np.sort(thresholds), thresholds) + 0.5
@@ -159,9 +226,12 @@ def in_single_precision(
 
 
 def counts_as_equal(column: pd.Series) -> bool:
-    """Whether a column holds different whole numbers that are equal as doubles."""
-    if column.dtype.kind == "M":
+    """Whether a column holds different whole numbers, or times, that are compared as equal."""
+    if order_of(column):
         return False
+    column = plain(column)
+    if column.dtype.kind == "M":
+        return column.nunique() > column.astype("datetime64[us]").nunique()
     numbers = column.astype(float)
     return bool((numbers.abs() >= 2.0**53).any()) and column.nunique() > numbers.nunique()
 

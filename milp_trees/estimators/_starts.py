@@ -109,7 +109,7 @@ def _of_tree(node: Node) -> Ask | Leaf:
     """The root of a tree of this package."""
     if isinstance(node, Leaf):
         return node
-    near = float(node.test.value) if node.test.kind == "<=" else None
+    near = node.test.place if node.test.kind == "<=" else None
     return Ask(
         node.test.column, node.test.evaluate, near, _of_tree(node.right), _of_tree(node.left)
     )
@@ -172,7 +172,7 @@ class Placing:
                 continue
             far = 0.0
             if test.kind == "<=" and ask.near is not None:
-                far = abs(float(test.value) - ask.near)
+                far = abs(test.place - ask.near)
             for flipped in (False, True):
                 wrong = int((true != (wanted ^ flipped)).sum())
                 if (wrong, far) < key:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from milp_trees.data.checks import check_columns
 from milp_trees.errors import DataError
-from milp_trees.models.export import asks_number
+from milp_trees.models.export import NOTHING, asks_number
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
@@ -58,13 +58,15 @@ class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> np.ndarray:
         """The columns of the converted tree, float32 array of shape (n, number of names)."""
         questions = {t.name: t for t in self.tests if not asks_number(t)}
+        if list(self.names) == [NOTHING] and NOTHING not in self.columns:
+            return np.zeros((len(X), 1), dtype=np.float32)
         out = [
             questions[name].evaluate(self._column(X, questions[name].column)).astype(np.float32)
             if name in questions
             else self._rounded(name, self._column(X, name))
             for name in self.names
         ]
-        return np.column_stack(out) if out else np.zeros((len(X), 0), dtype=np.float32)
+        return np.column_stack(out)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of the converted tree."""

@@ -28,11 +28,19 @@ class Column:
         missing.
     may_be_missing : bool
         Whether a missing value has an answer. Otherwise a row without a value has no prediction.
+    order : tuple of str
+        The texts of a column of ordered categories; a row with another one has no prediction.
     """
 
     name: str
     holds: str
     may_be_missing: bool
+    order: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The column as it is described in JSON."""
+        known = {"name": self.name, "holds": self.holds, "may_be_missing": self.may_be_missing}
+        return {**known, "order": list(self.order)} if self.order else known
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class Program:
     def categories(self, name: str) -> list[str]:
         """The texts that a column is compared with, each once."""
         features = [f for test in self.tests for f in test.features if f.column == name]
-        return list(dict.fromkeys(str(f.value) for f in features if f.kind == "=="))
+        return list(dict.fromkeys(t for f in features for t in compared(f)))
 
     @property
     def labels_are(self) -> type:
@@ -141,6 +149,11 @@ def chain(node: Node) -> tuple[list[Branch], Leaf]:
         branches.append(node)
         node = node.left
     return branches, node
+
+
+def compared(feature: Any) -> tuple[str, ...]:
+    """The texts that a question compares a column with: a category, or the ordered ones."""
+    return (str(feature.value),) if feature.kind == "==" else feature.order
 
 
 def number(value: Any) -> str:
@@ -187,8 +200,7 @@ def texts_of(program: Program) -> Iterator[str]:
     for test in program.tests:
         for feature in test.features:
             yield feature.column
-            if feature.kind == "==":
-                yield str(feature.value)
+            yield from compared(feature)
     yield from map(str, program.actions)
 
 
@@ -226,13 +238,16 @@ def _column(name: str, features: list[Any]) -> Column:
             f"The column {name!r} is asked as {' and as '.join(sorted(holds))}; other languages give a column one type, so rename one of both."
         )
     answers = all(f.kind == "missing" or f.missing is not None for f in features)
-    return Column(str(name), holds.pop(), answers)
+    orders = {f.order for f in features if f.order}
+    if len(orders) > 1:
+        raise Unsupported(
+            f"The categories of the column {name!r} are asked in two orders; other languages give a column one type, so rename one of both."
+        )
+    return Column(str(name), holds.pop(), answers, *orders)
 
 
 def _holds(feature: Any) -> str:
-    return (
-        "date" if feature.kind == "<=" and isinstance(feature.value, str) else _HOLDS[feature.kind]
-    )
+    return "date" if feature.dated else "text" if feature.order else _HOLDS[feature.kind]
 
 
 def _plain(label: Any) -> Any:

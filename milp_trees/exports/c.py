@@ -120,7 +120,14 @@ def _guard(column: Any, x: str) -> str:
         wrong.append(f"{x} == {x} && {x} != 0 && {x} != 1")
     if column.holds == "number":
         wrong.append(f"{x} == {x} && {x} - {x} != 0")  # infinite: the difference is NAN
+    if column.order:
+        wrong.append(f"{x} != NULL && !({_among(x, column.order)})")
     return "".join(f"    if ({one}) return -1;\n" for one in wrong).rstrip()
+
+
+def _among(x: str, texts: Any) -> str:
+    """Whether a text is one of several."""
+    return " || ".join(f"strcmp({x}, {text(t)}) == 0" for t in texts)
 
 
 def _lines(node: Any, names: dict[str, Member], level: int) -> list[str]:
@@ -150,9 +157,11 @@ def _condition(literal: Any, member: Member) -> str:
             if member.is_text
             else f"{x} {'!=' if holds else '=='} {x}"
         )
-    if feature.kind == "==":
+    if feature.kind == "==" or feature.order:
         same = "==" if holds else "!="
         said = f"strcmp({x}, {text(str(feature.value))}) {same} 0"
+        if feature.order:
+            said = f"{'' if holds else '!'}({_among(x, feature.below)})"
         if feature.missing is None:
             return said
         return f"({x} == NULL || {said})" if yes == holds else f"({x} != NULL && {said})"

@@ -56,8 +56,5 @@ class Html(Export):
             if model.problem is None:
                 raise DataError(f"{self.proof} is not checked without the data. {model.why}")
             model = with_checked_proof(model, self.proof, self.proof_seconds)
-        columns = [
-            {"name": c.name, "holds": c.holds, "may_be_missing": c.may_be_missing}
-            for c in Program.of(model.predictor).columns
-        ]
+        columns = [c.to_json() for c in Program.of(model.predictor).columns]
         return tree_page(model, columns, title=self.title, seconds=self.seconds, most=self.most)

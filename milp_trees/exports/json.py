@@ -29,10 +29,7 @@ class Json(Export):
             "version": VERSION,
             "kind": program.noun.replace(" ", "-"),
             "labels": list(program.actions),
-            "columns": [
-                {"name": c.name, "holds": c.holds, "may_be_missing": c.may_be_missing}
-                for c in program.columns
-            ],
+            "columns": [c.to_json() for c in program.columns],
         }
         if hasattr(model, "rules"):
             rules = [
@@ -48,8 +45,8 @@ def _literals(antecedent: Any) -> list[dict[str, Any]]:
     return [
         {
             "column": x.feature.column,
-            "kind": x.feature.kind,
-            "value": x.feature.value,
+            "kind": "in" if x.feature.order else x.feature.kind,
+            "value": list(x.feature.below) if x.feature.order else x.feature.value,
             "missing": x.feature.missing,
             "holds": x.value,
         }

@@ -13,6 +13,7 @@ from milp_trees.exports._program import (
     Column,
     Program,
     chain,
+    compared,
     encodable,
     fresh,
     texts_of,
@@ -65,7 +66,7 @@ def _check(program: Program) -> None:
             raise Unsupported("ONNX has no inputs with an empty name; rename that column.")
     for test in program.tests:
         for f in test.features:
-            if f.kind == "==" and str(f.value) == "" and program.column[f.column].may_be_missing:
+            if "" in compared(f) and program.column[f.column].may_be_missing:
                 raise Unsupported(
                     f"In ONNX an empty text stands for a missing value, and the column {f.column!r} has both; replace the empty texts."
                 )
@@ -121,6 +122,8 @@ class _Graph:
         column = self.program.column[feature.column]
         if feature.kind == "missing":
             held = self.missing(column)
+        elif feature.order:
+            held = self.among(column.name, feature.below)
         elif feature.kind == "<=":  # a comparison with NaN is false
             held = self.op("LessOrEqual", column.name, self.double(feature.value))
         elif feature.kind == "==":
@@ -130,6 +133,13 @@ class _Graph:
         if feature.missing == "yes":
             held = self.op("Or", held, self.missing(column))
         return held if literal.value else self.op("Not", held)
+
+    def among(self, name: str, texts: Any) -> str:
+        """Whether a text is one of several."""
+        first, *others = (self.op("Equal", name, self.text(t)) for t in texts)
+        for other in others:
+            first = self.op("Or", first, other)
+        return first
 
     def conjunction(self, test: Any) -> str:
         first, *others = map(self.literal, test.literals)
@@ -169,6 +179,11 @@ class _Graph:
             strange = self.op("Not", self.op("Or", strange, missing))
         elif column.holds == "number":
             strange = self.op("Equal", self.op("Abs", column.name), self.double(float("inf")))
+        elif column.order:
+            strange = self.op("Not", self.among(column.name, column.order))
+            if not column.may_be_missing:
+                return strange  # a missing value is an empty text, which the order may have
+            return self.op("And", strange, self.op("Not", missing))
         elif column.holds == "text":  # where none can be missing, "" is a text like others
             return ""
         else:

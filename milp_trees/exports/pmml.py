@@ -71,7 +71,7 @@ def _dictionary(root: ET.Element, program: Program, target: str) -> None:
     count = str(len(program.columns) + 1)
     fields = ET.SubElement(root, "DataDictionary", {"numberOfFields": count})
     for column in program.columns:
-        optype, kind = _TYPES[column.holds]
+        optype, kind = ("ordinal", "string") if column.order else _TYPES[column.holds]
         field = _field(fields, column.name, optype, kind)
         for value in ("0", "1") if column.holds == "yes-no" else program.categories(column.name):
             ET.SubElement(field, "Value", {"value": value})
@@ -99,7 +99,8 @@ def _mining_schema(tree: ET.Element, program: Program, target: str) -> None:
 
 
 def _invalid(column: Column) -> str:
-    return "asIs" if column.holds in ("text", "anything") else "returnInvalid"
+    free = column.holds in ("text", "anything") and not column.order
+    return "asIs" if free else "returnInvalid"
 
 
 def _node(parent: ET.Element, program: Program, node: Any, test: Any) -> None:
@@ -137,15 +138,18 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
         missing = {"field": feature.column, "operator": "isMissing"}
         ET.SubElement(parent, "SimplePredicate", missing)
+    if feature.order:
+        join, operator = ("or", "equal") if holds else ("and", "notEqual")
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": join})
+        for text in feature.below:
+            said = {"field": feature.column, "operator": operator, "value": text}
+            ET.SubElement(parent, "SimplePredicate", said)
+        return
     if feature.kind == "==":
         operator, value = ("equal" if holds else "notEqual"), str(feature.value)
     elif feature.kind == "<=":
         operator = "lessOrEqual" if holds else "greaterThan"
-        value = (
-            timestamp(feature.value, "T")
-            if isinstance(feature.value, str)
-            else number(feature.value)
-        )
+        value = timestamp(feature.value, "T") if feature.dated else number(feature.value)
     else:  # only 0 and 1 are valid
         operator, value = ("greaterThan" if holds else "lessOrEqual"), "0.5"
     compared = {"field": feature.column, "operator": operator, "value": value}

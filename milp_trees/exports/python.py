@@ -49,7 +49,13 @@ def _text(row, name, may_be_missing):
         if may_be_missing:
             return None
         raise ValueError(f"the column {name!r} has no value")
-    return str(value)
+    if hasattr(value, "isoformat"):
+        text = value.isoformat()
+        text = text[:-3] if "." in text and text.endswith("000") else text
+        text = text[:-3] if text.count(":") == 2 and text.endswith(":00") else text
+        return text[:-6] if text.endswith("T00:00") else text
+    whole = not isinstance(value, (bool, str)) and getattr(value, "is_integer", bool)()
+    return str(int(value)) if whole else str(value)
 """,
     "date": """
 def _date(row, name, may_be_missing):
@@ -98,6 +104,10 @@ class Python(Export):
             f"    {names[c.name]} = _{c.holds.replace('-', '_')}(row, {_literal(c.name)}, {c.may_be_missing})\n"
             for c in program.columns
         )
+        for c in program.columns:
+            if c.order:
+                x, name = names[c.name], _literal(c.name)
+                reads += f"    if {x} is not None and {x} not in {_texts(c.order)}:\n        raise ValueError('no such category in the column ' + {name})\n"
         imports = "from datetime import datetime\n\n" if "date" in kinds else ""
         return _HEAD.format(
             noun=program.noun,
@@ -126,10 +136,12 @@ def _condition(literal: Any, x: str) -> str:
     feature, holds = literal.feature, literal.value
     if feature.kind == "missing":
         return f"{x} is {'' if holds else 'not '}None"
-    if feature.kind == "<=":
+    if feature.order:
+        said = f"{x} {'' if holds else 'not '}in {_texts(feature.below)}"
+    elif feature.kind == "<=":
         right = (
             f"datetime.fromisoformat({_literal(feature.value)})"
-            if isinstance(feature.value, str)
+            if feature.dated
             else number(feature.value)
         )
         said = f"{x} {'<=' if holds else '>'} {right}"
@@ -141,6 +153,11 @@ def _condition(literal: Any, x: str) -> str:
     if (feature.missing == "yes") == holds:
         return f"({x} is None or {said})"
     return f"({x} is not None and {said})"
+
+
+def _texts(texts: Any) -> str:
+    """A tuple of texts in Python."""
+    return f"({''.join(f'{_literal(t)}, ' for t in texts)})"
 
 
 def _literal(value: Any) -> str:

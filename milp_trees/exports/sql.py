@@ -20,7 +20,8 @@ from milp_trees.registering import register
 
 _NOTES = """\
 -- A {noun}, written by milp-trees, in standard SQL; SQLite and DuckDB run it as it is.
--- PostgreSQL, Oracle: as it is (Oracle without AS before t; there an empty text is NULL).
+-- PostgreSQL, Oracle: as it is (Oracle without AS before t; there an empty text is NULL, and columns
+-- of numbers with more than 15 digits must be BINARY_DOUBLE).
 -- MySQL, MariaDB: after SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'.
 -- BigQuery: names in backquotes; \\ and ' inside texts are escaped by \\.
 -- SQL Server: CASE may be nested 10 deep, which is enough for 500 leaves or any rule list.
@@ -91,6 +92,10 @@ def _double(value: Any) -> str:
     return text if "e" in text else f"{text}e0"
 
 
+def _texts(texts: Any) -> str:
+    return ", ".join(literal(t, str) for t in texts)
+
+
 def _of(column: str) -> str:
     # With the table in front, SQLite never takes the name of a missing column for a text.
     return f"t.{name(column)}"
@@ -102,6 +107,8 @@ def _wrong(column: Any) -> str:
     wrong = [] if column.may_be_missing else [f"{x} IS NULL"]
     if column.holds == "yes-no":
         wrong.append(f"{x} NOT IN (0, 1)")
+    if column.order:
+        wrong.append(f"{x} NOT IN ({_texts(column.order)})")
     return " OR ".join(wrong)
 
 
@@ -128,13 +135,17 @@ def _literal(one: Any, dated: str) -> str:
     x = _of(feature.column)
     if feature.kind == "missing":
         return f"{x} IS {'' if holds else 'NOT '}NULL"
-    if feature.kind == "<=":
+    if feature.order:
+        said = f"{x} {'' if holds else 'NOT '}IN ({_texts(feature.below)})"
+    elif feature.kind == "<=":
         right = (
             dated + literal(timestamp(feature.value, " "), str)
-            if isinstance(feature.value, str)
+            if feature.dated
             else _double(feature.value)
         )
-        said = f"{x} {'<=' if holds else '>'} {right}"
+        # Whole numbers that doubles round are rounded before they are compared.
+        far = not feature.dated and abs(feature.place) >= 2.0**53
+        said = f"{x}{' * 1e0' if far else ''} {'<=' if holds else '>'} {right}"
     else:
         right = literal(feature.value, str) if feature.kind == "==" else "1"
         said = f"{x} {'=' if holds else '<>'} {right}"

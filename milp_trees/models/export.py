@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 
+#: The column of zeros of a tree that asks nothing, for rows without a number: scikit-learn takes no
+#: table without columns.
+NOTHING = "nothing is asked"
+
+
 def to_sklearn(
     tree: Tree, X: Any, y: Any = None, sample_weight: Any = None, *, exact: bool = False
 ) -> Any:
@@ -25,7 +30,8 @@ def to_sklearn(
 
     It is meant for `plot_tree`, `export_text` and other tools that read `tree_`. Its features are
     the original columns, with their thresholds; a test of a category, of a date, or one that answers
-    for missing values becomes a 0/1 feature with the test's name. `feature_names_in_` lists the features. On the given rows it predicts what the
+    for missing values becomes a 0/1 feature with the test's name. `feature_names_in_` lists the features; a tree that
+    asks nothing, on rows without a number, gets a column of zeros, `nothing is asked`. On the given rows it predicts what the
     tree predicts: scikit-learn rounds values to single precision before it compares them, so a
     threshold that would then divide the rows of a node differently is moved within its gap.
 
@@ -114,7 +120,8 @@ def _features(tree: Tree, X: Any) -> list[str]:
             for c in (X.columns if hasattr(X, "columns") else X)
             if np.asarray(X[c]).dtype.kind in "biuf"
         ]
-    return list(dict.fromkeys([*columns, *(_feature(t) for t in tree.splits)]))
+    names = list(dict.fromkeys([*columns, *(_feature(t) for t in tree.splits)]))
+    return names or [NOTHING]
 
 
 def asks_number(test: BinaryFeature) -> bool:
@@ -284,8 +291,9 @@ def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
     columns = [
         tests[n].evaluate(table[spelled[tests[n].column]]) if n in tests else table[spelled[n]]
         for n in names
+        if n != NOTHING or n in spelled
     ]
-    if not columns:  # the tree is a single leaf, and there is no numeric column
+    if not columns:
         return
     raw = np.column_stack([np.asarray(c, dtype=np.float32) for c in columns])
     theirs = model.classes_[model.tree_.predict(raw).argmax(axis=1)]

@@ -86,10 +86,19 @@ def _follows(test: BinaryFeature, known: dict[BinaryFeature, bool]) -> bool | No
 
 def _representatives(a: BinaryFeature, b: BinaryFeature) -> list[Any]:
     """Values of a column that give each pair of answers that two of its tests can give."""
-    values = [t.value for t in (a, b) if t.value is not None]
-    kinds = {a.kind, b.kind} - {"missing"}
-    if "<=" in kinds and isinstance(values[0], str):
+    kinds = {a.kind, b.kind}
+    absent = [None] if all(t.kind == "missing" or t.missing for t in (a, b)) else []
+    if "is" in kinds:  # the column holds 0 and 1 only
+        return [0, 1, *absent]
+    if "<=" not in kinds:
+        texts = [str(t.value) for t in (a, b) if t.kind == "=="]
+        return [*texts, "".join(texts) + "?", *absent]
+    order = a.order or b.order
+    if order:
+        return [*order, *absent]
+    values: list[Any] = [t.value for t in (a, b) if t.kind == "<="]
+    if a.dated or b.dated:
         values = [np.datetime64(t, "us") for t in values]
-    beyond: list[Any] = [max(values) + 1] if "<=" in kinds else ["".join(map(str, values)) + "?"]
-    present = [0, 1] if kinds == {"is"} else values + beyond
-    return [*present, *([None] if all(t.kind == "missing" or t.missing for t in (a, b)) else [])]
+        return [*values, max(values) + np.timedelta64(1, "us"), *absent]
+    above = np.nextafter(max(float(t) for t in values), np.inf)
+    return [*values, *([float(above)] if np.isfinite(above) else []), *absent]

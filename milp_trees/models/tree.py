@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from milp_trees.data.checks import check_columns
+from milp_trees.data.checks import as_array, check_columns
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
 from milp_trees.models.exporting import Exportable
@@ -318,7 +318,7 @@ class RawRows:
         self.values = {}
         check_columns((test.column for test in used), names, who)
         for test in used:
-            self.values[test.column] = np.asarray(table[spelled[test.column]])
+            self.values[test.column] = as_array(table[spelled[test.column]])
             columns.append(_outcome(test, self.values[test.column]))
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
         self.X = (
@@ -343,7 +343,7 @@ def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
         raise
     except (TypeError, ValueError):
         raise DataError(
-            f"The test {test.name!r} needs {'dates' if isinstance(test.value, str) else 'numbers'} in the column {test.column!r}; it holds something else."
+            f"The test {test.name!r} needs {test.needs} in the column {test.column!r}; it holds something else."
         ) from None
 
 

@@ -88,8 +88,12 @@ def literal(feature: Any, holds: bool) -> dict[str, Any]:
     """A question with the answer that is wanted, as the page's script reads it."""
     return {
         "column": feature.column,
-        "kind": feature.kind,
-        "value": str(feature.value) if feature.kind == "==" else json_safe(feature.value),
+        "kind": "in" if feature.order else feature.kind,
+        "value": list(feature.below)
+        if feature.order
+        else str(feature.value)
+        if feature.kind == "=="
+        else json_safe(feature.value),
         "missing": feature.missing,
         "holds": holds,
         "name": feature.name,

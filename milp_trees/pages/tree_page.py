@@ -66,7 +66,8 @@ def tree_page(
     ----------
     result : Result or StoredModel
     columns : list of dict
-        The columns that the model asks for: `name`, `holds`, `may_be_missing`.
+        The columns that the model asks for: `name`, `holds`, `may_be_missing`, and `order` for
+        ordered categories.
     title : str, optional
         Title of the page.
     seconds : float, default=5
@@ -90,7 +91,7 @@ def tree_page(
         "kind": "list" if hasattr(model, "rules") else "tree",
         "nodes": nodes,
         "total": None if rows is None else rows.total_rows,
-        "columns": [{**c, **_examples(c["name"], nodes)} for c in columns],
+        "columns": [{**c, **_examples(c, nodes)} for c in columns],
         "order": list(row["problem"]["data"].get("features") or [c["name"] for c in columns]),
         **labels(model),
         "unit": row["unit"],
@@ -173,10 +174,11 @@ def _certificate(row: Mapping[str, Any]) -> str:
     )
 
 
-def _examples(name: str, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+def _examples(column: dict[str, Any], nodes: list[dict[str, Any]]) -> dict[str, Any]:
     """What a column is compared with: an example, and the texts to choose from."""
-    asked = [q for node in nodes for q in node.get("test", ()) if q["column"] == name]
-    choices = dict.fromkeys(q["value"] for q in asked if q["kind"] == "==")
+    asked = [q for node in nodes for q in node.get("test", ()) if q["column"] == column["name"]]
+    texts = [q["value"] for q in asked if q["kind"] == "=="]
+    choices = dict.fromkeys([*column.get("order", ()), *texts])
     numbers = [q["value"] for q in asked if q["kind"] == "<="]
     return {"choices": list(choices), "example": f"e.g. {numbers[0]}" if numbers else ""}
 

@@ -127,7 +127,7 @@ def by_column(tests: Sequence[BinaryFeature]) -> tuple[tuple[str, tuple[int, ...
     return tuple(
         (
             key if isinstance(key, str) else tests[fs[0]].name,
-            tuple(sorted(fs, key=lambda f: tests[f].value or 0)),
+            tuple(sorted(fs, key=lambda f: tests[f].place) if len(fs) > 1 else fs),
         )
         for key, fs in groups.items()
     )

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.data.antecedents import Antecedent
-from milp_trees.data.dates import positions
 from milp_trees.errors import DataError, NoView
 from milp_trees.models.list_routes import ListRoutes
 from milp_trees.tasks.constraint_base import TreeConstraint, position
@@ -173,7 +172,7 @@ def _box(path: Path) -> dict[str, tuple[float, float] | tuple[Any, frozenset[Any
             continue
         # A 0/1 column is a threshold at one half, on the other side.
         below = yes if test.kind == "<=" else not yes
-        at = float(positions([test.value])[0]) if test.kind == "<=" else 0.5
+        at = test.place if test.kind == "<=" else 0.5
         low, high = box.get(test.column, (-np.inf, np.inf))
         box[test.column] = (low, min(high, at)) if below else (max(low, at), high)
     return box

@@ -22,6 +22,7 @@ const T = (() => {
       if (column.may_be_missing) return null;
       throw new Error(`${column.name} has no value; the model needs one`);
     }
+    if (column.order && !column.order.includes(given)) throw new Error(`${column.name} is one of ${column.order.join(", ")}`);
     if (column.holds === "text" || column.holds === "anything") return given;
     if (column.holds === "date") {
       if (Number.isNaN(time(given))) throw new Error(`${column.name} needs a date such as 2021-03-05`);
@@ -38,6 +39,7 @@ const T = (() => {
     let answer;
     if (question.kind === "missing") answer = value === null;
     else if (value === null) answer = question.missing === "yes";
+    else if (question.kind === "in") answer = question.value.includes(value);
     else if (question.kind === "<=") answer = typeof question.value === "string" ? time(value) <= time(question.value) : value <= question.value;
     else answer = question.kind === "==" ? value === question.value : value === 1;
     return answer === question.holds;
