@@ -116,6 +116,10 @@ class Format:
         return cls(**data)
 
 
+#: Numbers whose decimal mark is not known.
+PLAIN = Format("number")
+
+
 @dataclass(frozen=True)
 class Told:
     """What a column of texts holds.
@@ -131,6 +135,8 @@ class Told:
         What is wrong with the column; empty if nothing is.
     remedy : str
         What the user can do about it.
+    own : bool
+        Whether numbers show their decimal mark themselves.
     """
 
     values: Any = None
@@ -138,6 +144,18 @@ class Told:
     unknown: tuple[str, ...] = ()
     problem: str = ""
     remedy: str = ""
+    own: bool = False
+
+
+def open_mark(column: pd.Series) -> str:
+    """A number of a column of texts in which both marks may be the decimal one.
+
+    Empty if a number of the column shows which one it is.
+    """
+    cells = _clean(column.dropna().unique())
+    cells = cells[~_unknown(cells)]
+    found = numbers.guess(cells, np.ones(len(cells), int), None, None)
+    return "" if found is None or not found.problem else found.problem
 
 
 def decimal_of(sample: pd.DataFrame) -> str | None:
@@ -226,7 +244,8 @@ def told(
     every = np.full(len(cells) + 1, np.nan if format.kind == "number" else "NaT", values.dtype)
     every[:-1][~missing] = values
     out = every[codes]  # -1, for a missing cell, is the last one
-    return Told(out, format, tuple(sorted({str(w) for w in cells[missing]})))
+    own = guess is not None and guess.own
+    return Told(out, format, tuple(sorted({str(w) for w in cells[missing]})), own=own)
 
 
 def _has_digits(column: pd.Series) -> bool:

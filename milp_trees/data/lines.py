@@ -35,6 +35,10 @@ _PADDED = re.compile(rb'(?:^|[,;|\s"])[+-]?0\d+(?=[,;|\s"]|$)', re.MULTILINE)
 #: What may stand before its zero, by byte; and bytes that are searched at once.
 _BEFORE = np.isin(np.arange(256), list(b',;|\n\t "+-'))
 _CHUNK = 1 << 20
+#: What the names of rows are called, the first one that is free.
+_ROW_NAMES = ("row names", *(f"row names {k}" for k in range(2, 9)))
+#: Records that are counted to see whether rows have one field more than the header.
+_COUNTED = 20
 _STATED = re.compile(rb'"?sep=([,;|\t])"?\n')
 _SOMETHING = re.compile(rb"\S")
 #: Rows from which the decimal mark is found, and bytes in which the first line is looked for.
@@ -65,6 +69,8 @@ class Lines:
         Where in `data` the lines below the header begin.
     repeated : mapping of str to str
         The name that a later column got in place of one that the header has already → that one.
+    row_names : bool
+        Whether the first field of every row is a name of the row, for which the header has none.
     """
 
     file: Path
@@ -75,6 +81,7 @@ class Lines:
     data: bytes
     begin: int
     repeated: dict[str, str]
+    row_names: bool = False
 
     @classmethod
     def of(cls, raw: bytes, file: Path, reading: Reading | None = None) -> Lines:
@@ -119,7 +126,10 @@ class Lines:
         )
         open_end = header and len(fields) > 1 and not fields[-1].strip()
         below = begin + (len(first.encode()) if header else 0)
-        lines = cls(file, names, header, open_end, reading, data, below, repeated)
+        longer = header and not open_end and _rows_are_longer(data, below, sep, len(names))
+        if longer:
+            names = [next(n for n in _ROW_NAMES if n not in names), *names]
+        lines = cls(file, names, header, open_end, reading, data, below, repeated, longer)
         decimal = decimal or lines._decimal()
         return replace(lines, reading=reading.found(decimal=decimal)) if decimal else lines
 
@@ -167,7 +177,13 @@ class Lines:
                 f"{self.file} is not a table: its first line has {len(names)} fields and a later one {frame.shape[1]}."
             )
         frame.columns = pd.Index(names)
-        return frame
+        if not self.row_names:
+            return frame
+        if not frame[names[0]].is_unique or frame[names[0]].isna().any():
+            raise DataError(
+                f"{self.file} is not a table: its first line has {len(names) - 1} fields and the others {len(names)}, and their first one is no name of the row; name all columns."
+            )
+        return frame.drop(columns=names[0])
 
     def _in_chunks(self, **options: Any) -> pd.DataFrame | None:
         """All columns of a large table in little memory; None if they must be read at once."""
@@ -328,6 +344,19 @@ def _records(text: str, sep: str) -> Any:
         )
     lines = (line.strip() + "\n" for line in io.StringIO(text.replace("\t", " "), newline="\n"))
     return csv.reader(lines, delimiter=" ", skipinitialspace=True)
+
+
+def _rows_are_longer(data: bytes, begin: int, sep: str, size: int) -> bool:
+    """Whether rows have one field more than a header of a given size, as R writes tables."""
+    text = data[begin : begin + _HEAD].decode("utf-8", "ignore")
+    whole = begin + _HEAD >= len(data)
+    try:
+        found = [f for _, f in zip(range(_COUNTED), _records(text, sep), strict=False) if any(f)]
+    except csv.Error:
+        return False
+    found = found if whole or len(found) == _COUNTED else found[:-1]
+    longer = all(len(f) == size + 1 and f[0].strip() for f in found)
+    return bool(found) and longer and any(f[-1].strip() for f in found)
 
 
 def _first_record(data: bytes, begin: int, file: Path) -> tuple[str, str, bool]:

@@ -236,7 +236,8 @@ def _type(name: str, column: pd.Series, reading: Reading) -> str:
         values = set(column.dropna().unique()[:_SHOWN].tolist())
         whole = column.dtype.kind in "iu"
         return "0/1" if values <= {0, 1} else "whole number" if whole else "number"
-    return {"bool": "0/1", "dates": "date"}.get(kind, "text")
+    words = {"bool": "0/1", "dates": "date", "ordered": "ordered category"}
+    return words.get(kind, "text")
 
 
 def _guesses(table: Table, given: Columns) -> list[str]:
@@ -253,6 +254,10 @@ def _guesses(table: Table, given: Columns) -> list[str]:
         out.append(f"The encoding is {reading.encoding} (--encoding).")
     if not table.header:
         out.append("There is no header, because all fields of the first line are numbers.")
+    if table.row_names:
+        out.append(
+            "The header has one name less than the rows have fields, as R writes tables, so the first field of a row is its name and no column."
+        )
     if has_target(given) and given.target is None:
         place = "last" if table.header else "first"
         out.append(f"The target is {table.target!r}, the {place} column (--target).")

@@ -155,12 +155,19 @@ class Guess(NamedTuple):
     """What a column of numbers is, or what keeps it from being one.
 
     `decimal` is None if no number has a mark. `problem` and `remedy` are empty if all is clear.
+    `own` says whether the numbers themselves show their mark.
     """
 
     decimal: str | None
     unit: str
     problem: str = ""
     remedy: str = ""
+    own: bool = False
+
+
+#: What is said of numbers such as `1.234` where nothing tells, and what to do.
+OPEN = "holds numbers such as {!r}, in which the mark may stand before thousands or before decimals"
+SAY_MARK = "say which mark is the decimal one with --decimal . or --decimal ,"
 
 
 def guess(
@@ -191,10 +198,11 @@ def guess(
     units, places = np.unique(found.unit[either].astype(str), return_inverse=True)
     of_units = np.bincount(places, weights=rows[either])
     unit = str(units[of_units.argmax()])
-    decimal = stated
+    decimal, own = stated, False
     if decimal is None:
         only = [int(rows[a & ~b].sum()) for a, b in ((point, comma), (comma, point))]
         decimal = None if only[0] == only[1] else ".,"[only[1] > only[0]]
+        own = decimal is not None
     open_ = either & (found.point != found.comma)  # what both marks give another value
     if decimal is None and open_.any():
         # Amounts of money have no three decimals, so the usual mark says too little about them.
@@ -207,8 +215,8 @@ def guess(
             return Guess(
                 None,
                 unit,
-                f"holds numbers such as {cells[open_].iloc[0]!r}, in which the mark may stand before thousands or before decimals",
-                "say which mark is the decimal one with --decimal . or --decimal ,",
+                OPEN.format(cells[open_].iloc[0]),
+                SAY_MARK,
             )
         decimal = usual
     if of_units.max() < 0.9 * of_units.sum():
@@ -220,7 +228,7 @@ def guess(
             "write all of them in one unit",
         )
     marked = either & ~found.whole
-    return Guess(decimal if decimal and marked.any() else None, unit)
+    return Guess(decimal if decimal and marked.any() else None, unit, own=own)
 
 
 def values(cells: Any, decimal: str | None, unit: str) -> np.ndarray:

@@ -27,8 +27,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data import numbers
 from milp_trees.data.files import contents, find
-from milp_trees.data.formats import told
+from milp_trees.data.formats import PLAIN, open_mark, told
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
 from milp_trees.data.problems import Problem
@@ -38,6 +39,10 @@ from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: What is wrong with a column that is missing on every row.
+NO_VALUE = "holds no value"
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,10 @@ class Table:
         Texts that were taken as missing values in columns of numbers or dates.
     codes : tuple of str
         Columns of whole numbers that stay text because of their leading zeros.
+    repeated : mapping of str to str
+        The name that a later column got in place of one that an earlier column has → that one.
+    row_names : bool
+        Whether names of the rows, for which the header has no name, were left out.
     """
 
     frame: pd.DataFrame
@@ -76,12 +85,15 @@ class Table:
     problems: tuple[Problem, ...] = ()
     unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     codes: tuple[str, ...] = ()
+    repeated: Mapping[str, str] = field(default_factory=dict)
+    row_names: bool = False
 
     @property
     def read_as(self) -> dict[str, Any]:
         """How it was read, for the description of the data; empty if that goes without saying."""
         found = self.reading.to_json()
-        return {"reading": found} if found else {}
+        twice = {"repeated": dict(self.repeated)} if self.repeated else {}
+        return {**({"reading": found} if found else {}), **twice}
 
     @property
     def features(self) -> list[str]:
@@ -161,7 +173,8 @@ def read_table(
     text = [*text, *reading.text]
     kept = [*labels, *([] if numeric_target else [chosen])]
     codes = lines.spell(frame, kept, text)
-    return _typed(replace(table, codes=codes), lines, {*kept, *text, *codes})
+    table = replace(table, codes=codes, repeated=lines.repeated, row_names=lines.row_names)
+    return _typed(table, lines, {*kept, *text, *codes})
 
 
 def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
@@ -176,16 +189,21 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
         Problem(name, f"has the same name as an earlier one, {first!r}", "rename it in the file")
         for name, first in lines.repeated.items()
     ]
+    problems += _unnamed(frame, lines)
+    shown: set[Any] = set()  # marks that columns show themselves, and columns that do not
+    read: dict[str, str] = {}
     for name in [str(c) for c in frame.columns if c not in kept]:
         column = frame[name]
         if column.isna().all():
-            problems.append(Problem(name, "holds no value"))
+            problems.append(Problem(name, NO_VALUE))
             continue
         known = reading.formats.get(name)
-        open_mark = column.dtype.kind == "f" and reading.sep == ";" and usual is None
+        open_ = column.dtype.kind == "f" and reading.sep != "," and usual is None
+        if column.dtype.kind == "f":
+            read[name] = usual or "."
         if column.dtype.kind in "biuf":
             plain = known is None or (not known.unit and known.decimal in (None, usual or "."))
-            if plain and (known is None or known.kind == "number") and not open_mark:
+            if plain and (known is None or known.kind == "number") and not open_:
                 continue
             column = lines.written([name])[name]
         found = told(
@@ -193,16 +211,36 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
         )
         if found.problem:
             problems.append(Problem(name, found.problem, found.remedy))
-        elif found.format is not None and not open_mark:
+        elif found.format is not None and not open_:
             frame[name], formats[name] = found.values, found.format
+            if found.own:
+                shown.add(found.format.decimal)
+                read.pop(name, None)
+            elif found.format.decimal and known in (None, PLAIN):
+                read[name] = found.format.decimal
             if found.unknown:
                 unknown[name] = found.unknown
+    if stated is None:
+        for name in [n for n, mark in read.items() if shown - {mark}]:
+            if what := open_mark(lines.written([name])[name]):
+                problems.append(Problem(name, what, numbers.SAY_MARK))
     return replace(
         table,
         reading=replace(reading, formats=formats),
         problems=tuple(problems),
         unknown=unknown,
     )
+
+
+def _unnamed(frame: pd.DataFrame, lines: Lines) -> list[Problem]:
+    """The problem of a first column without a name that numbers the rows, if there is one."""
+    first = str(frame.columns[0])
+    held = frame[first]
+    nameless = lines.header and not lines.row_names and first == "column 1"
+    if not nameless or held.dtype.kind not in "iu" or not held.is_unique or len(held) < 2:
+        return []
+    what = "has no name, and another whole number in every row, as numbers of rows have"
+    return [Problem(first, what, "give it a name in the file")]
 
 
 def _has_fractions(column: pd.Series) -> bool:

@@ -25,7 +25,7 @@ CATEGORIES = ("refuse", "target", "hash")
 #: How dates such as 03/04/2021 are read.
 DATES = ("day-first", "month-first")
 #: What is read if nothing else was stated or found.
-USUAL = {"sep": (",", SPACE), "decimal": (".",), "encoding": ("utf-8",)}
+USUAL = {"sep": (",", SPACE), "encoding": ("utf-8",)}
 
 
 def _option(default: Any, text: str) -> Any:

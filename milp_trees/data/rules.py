@@ -83,7 +83,7 @@ def rules_of(tests: Iterable[BinaryFeature]) -> dict[str, Rule]:
 
 def _rule_of(tests: list[BinaryFeature]) -> Rule:
     """The rule of the features of one column."""
-    order = {"order": list(t.order) for t in tests if t.order}
+    order = _order(tests)
     if any(t.missing or t.kind == "missing" for t in tests):
         return {"tests": [[t.kind, t.value, t.missing] for t in tests], **order}
     if tests[0].kind == "is":
@@ -92,6 +92,12 @@ def _rule_of(tests: list[BinaryFeature]) -> Rule:
     if order:
         return {**order, "thresholds": values}
     return values if tests[0].kind == "<=" else {"categories": values}
+
+
+def _order(tests: Iterable[BinaryFeature]) -> dict[str, list[str]]:
+    """The order of the categories of a column as a part of its rule; empty if it has none."""
+    order = next((t.order for t in tests if t.order), ())
+    return {"order": list(order)} if order else {}
 
 
 def n_thresholds(tests: Iterable[BinaryFeature]) -> int:
@@ -129,7 +135,7 @@ def with_missing(rule: Rule, present: pd.Series) -> Rule:
     if rule == "0/1" and present.nunique() < 2:
         tests = ()
     variants = [[t.kind, t.value, answer] for t in tests for answer in ("no", "yes")]
-    order = {"order": list(t.order) for t in tests if t.order}
+    order = _order(tests)
     return {"tests": [*variants, ["missing", None, None]], **order}
 
 

@@ -89,7 +89,8 @@ def problems(
     """
     frame = table.frame
     wanted = set(given.features)
-    repeated = {p.column for p in table.problems if "same name" in p.what} & wanted
+    named = ("has the same name", "has no name")  # columns that may be meant
+    repeated = {p.column for p in table.problems if p.what.startswith(named)} & wanted
     found = [p for p in table.problems if p.column in features and p.column not in repeated]
     spoken = {p.column for p in found}
     found += identifiers(frame, [c for c in features if c not in spoken], wanted)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.categories import made
-from milp_trees.data.formats import Format
-from milp_trees.data.read import TARGET, Table, read_table
+from milp_trees.data.formats import PLAIN
+from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
 from milp_trees.errors import DataError
 from milp_trees.models.rule_list import RuleList
@@ -150,7 +150,7 @@ def _read(
     """
     maps = source.get("categories", {})
     reading = Reading.from_json(source.get("reading", {})).elsewhere().stating(given)
-    plain = {name: Format("number") for name in numbers if name not in reading.formats}
+    plain = {name: PLAIN for name in numbers if name not in reading.formats}
     options: dict[str, Any] = {
         "labels": [target] if target else [],
         "text": sorted({*texts, *maps}),
@@ -163,7 +163,14 @@ def _read(
         table = read_named(path, alone=True, **options)
     else:
         table = read_table(path, alone=True, **options)
-    wrong = [p for p in table.problems if p.column in numbers | texts]
+    asked = numbers | texts | {*options["labels"]}
+    twice = [first for first in table.repeated.values() if first in asked]
+    if twice and dict(table.repeated) != source.get("repeated"):
+        raise DataError(
+            f"{path} has two columns called {twice[0]!r}, which the model asks for; rename or remove the one that is not meant."
+        )
+    # A column without values is all missing values, for which the model has an answer or none.
+    wrong = [p for p in table.problems if p.column in numbers | texts and p.what != NO_VALUE]
     if wrong:
         raise DataError(
             f"{path} does not fit the training rows: "
