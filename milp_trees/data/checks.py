@@ -10,18 +10,23 @@ import numpy as np
 from milp_trees.errors import DataError
 
 
-def check_finite(column: str, numbers: np.ndarray) -> None:
-    """Raise DataError if a column of doubles, shape (n,), has a missing or infinite value."""
+def check_finite(column: str, numbers: np.ndarray, rows: np.ndarray | None = None) -> None:
+    """Raise DataError if a column of doubles, shape (n,), has a missing or infinite value.
+
+    `rows` are the numbers of its rows in the table, if it is a part of the column.
+    """
     if not np.isfinite(numbers).all():
-        row = int(np.isfinite(numbers).argmin())
-        what = "has a missing value" if np.isnan(numbers[row]) else "is infinite"
+        at = int(np.isfinite(numbers).argmin())
+        what = "has a missing value" if np.isnan(numbers[at]) else "is infinite"
+        row = at if rows is None else int(rows[at])
         raise DataError(f"The column {column!r} {what} in row {row}; replace it or drop the row.")
 
 
-def check_ordered(column: str, places: np.ndarray) -> None:
+def check_ordered(column: str, places: np.ndarray, rows: np.ndarray | None = None) -> None:
     """Raise DataError if a value of a column of ordered categories has no place in the order."""
     if np.isnan(places).any():
-        row = int(np.isnan(places).argmax())
+        at = int(np.isnan(places).argmax())
+        row = at if rows is None else int(rows[at])
         raise DataError(
             f"The column {column!r} holds a category in row {row} that is not in the order of its categories; replace it, or fit again with an order that has it."
         )

@@ -154,30 +154,30 @@ class BinaryFeature:
             return absent
         array = as_array(values)
         if not absent.any():
-            return self._answers(array)
+            return self._answers(array, np.arange(len(array)))
         if self.missing is None:
             raise DataError(
                 f"The column {self.column!r} has a missing value in row {int(absent.argmax())}, and it had none when the features were chosen; fill it in, drop the row, or fit again on rows with missing values."
             )
         out = np.full(len(absent), self.missing == "yes")
         if not absent.all():
-            out[~absent] = self._answers(array[~absent])
+            out[~absent] = self._answers(array[~absent], np.flatnonzero(~absent))
         return out
 
-    def _answers(self, array: np.ndarray) -> np.ndarray:
-        """Answers for values of which none is missing."""
+    def _answers(self, array: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Answers for values of which none is missing, and the numbers of their rows."""
         if self.kind == "==":
             return equal(array, str(self.value))
         if self.kind == "<=":
             numbers = measured(array, [self.value], self.order)
-            (check_ordered if self.order else check_finite)(self.column, numbers)
+            (check_ordered if self.order else check_finite)(self.column, numbers, rows)
             return np.asarray(numbers <= self.place)
         numbers = array.astype(float)
         strange = (numbers != 0) & (numbers != 1)
         if strange.any():
-            row = int(strange.argmax())
+            at = int(strange.argmax())
             raise DataError(
-                f"The column {self.column!r} holds {numbers[row]:g} in row {row}, and {YES_NO}"
+                f"The column {self.column!r} holds {numbers[at]:g} in row {rows[at]}, and {YES_NO}"
             )
         return np.asarray(numbers == 1)
 

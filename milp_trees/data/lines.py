@@ -168,6 +168,10 @@ class Lines:
         if ends == 1 or (ends == 0 and self.open_end):
             # Lines that end with a separator have an empty field more, which is no column.
             frame = frame.iloc[:, :-1] if frame.iloc[:, -1].isna().all() else frame
+        if len(self.names) == 1 and b"\n\n" in self.data[self.begin :].strip(b"\n"):
+            raise DataError(
+                f'{self.file} has one column and a blank line, which may be a missing value or no row; write "" for a missing value, or leave the line out.'
+            )
         names = self.names[: frame.shape[1]] if self.open_end else self.names
         # pandas fills a row with too few fields with missing values at its end.
         if frame.shape[1] != len(names) or frame.iloc[:, -1].isna().any():
@@ -356,7 +360,7 @@ def _rows_are_longer(data: bytes, begin: int, sep: str, size: int) -> bool:
         return False
     found = found if whole or len(found) == _COUNTED else found[:-1]
     longer = all(len(f) == size + 1 and f[0].strip() for f in found)
-    return bool(found) and longer and any(f[-1].strip() for f in found)
+    return len(found) > 1 and longer and any(f[-1].strip() for f in found)
 
 
 def _first_record(data: bytes, begin: int, file: Path) -> tuple[str, str, bool]:

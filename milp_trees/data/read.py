@@ -32,7 +32,7 @@ from milp_trees.data.files import contents, find
 from milp_trees.data.formats import PLAIN, open_mark, told
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
-from milp_trees.data.problems import Problem
+from milp_trees.data.problems import FEW_ROWS, Problem
 from milp_trees.data.reading import Reading
 from milp_trees.data.rule_files import RuleTable, holds_rules, read_rules
 from milp_trees.errors import DataError
@@ -198,7 +198,8 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
             problems.append(Problem(name, NO_VALUE))
             continue
         known = reading.formats.get(name)
-        open_ = column.dtype.kind == "f" and reading.sep != "," and usual is None
+        undecided = known is None or known.decimal is None and known.kind == "number"
+        open_ = undecided and column.dtype.kind == "f" and reading.sep != "," and usual is None
         if column.dtype.kind == "f":
             read[name] = usual or "."
         if column.dtype.kind in "biuf":
@@ -206,6 +207,8 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
             if plain and (known is None or known.kind == "number") and not open_:
                 continue
             column = lines.written([name])[name]
+        elif known == PLAIN and _are_answers(column):
+            continue
         found = told(
             column, stated=stated, usual=usual, sure=sure, order=reading.dates, known=known
         )
@@ -232,12 +235,21 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
     )
 
 
+def _are_answers(column: pd.Series) -> bool:
+    """Whether a column holds true and false, beside missing values."""
+    from pandas.api import types
+
+    return types.infer_dtype(column, skipna=True) == "boolean"
+
+
 def _unnamed(frame: pd.DataFrame, lines: Lines) -> list[Problem]:
     """The problem of a first column without a name that numbers the rows, if there is one."""
     first = str(frame.columns[0])
     held = frame[first]
     nameless = lines.header and not lines.row_names and first == "column 1"
-    if not nameless or held.dtype.kind not in "iu" or not held.is_unique or len(held) < 2:
+    if not nameless or held.dtype.kind not in "iu" or not held.is_unique:
+        return []
+    if not 2 <= len(held) < FEW_ROWS:  # of more rows, `identifiers` finds it
         return []
     what = "has no name, and another whole number in every row, as numbers of rows have"
     return [Problem(first, what, "give it a name in the file")]

@@ -270,7 +270,7 @@ def _ranks_with_missing(
     thresholds, order = [t.value for t in asked], asked[0].order
     at = positions(thresholds, order)
     numbers = measured(values[~absent], thresholds, order) if not absent.all() else np.zeros(0)
-    (check_ordered if order else check_finite)(name, numbers)
+    (check_ordered if order else check_finite)(name, numbers, np.flatnonzero(~absent))
     distinct = np.unique(at)
     ranks = np.searchsorted(distinct, numbers, side="left")
     last, first = np.full(len(values), len(distinct)), np.zeros(len(values), dtype=np.int64)

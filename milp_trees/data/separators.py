@@ -11,6 +11,8 @@ from milp_trees.data.reading import SPACE
 
 #: Characters that may separate fields, the more usual one first.
 CANDIDATES = (",", ";", "\t", "|")
+#: The separator of a table of one column whose cells have spaces: a character that no text has.
+NONE = "\x1f"
 #: Number of lines that are looked at.
 _LINES = 50
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
@@ -42,9 +44,24 @@ def guess(head: str, whole: bool) -> str:
     first = {c: len(t[0]) for c, t in tables.items() if t and len(t[0]) > 1}
     if "," in first and max(first.values()) == first[","]:
         return ","
-    if not first or by_space:
+    if by_space or (not first and not _one_column(head, whole)):
         return SPACE
+    if not first:
+        return NONE
     return max(first, key=lambda c: first[c])
+
+
+def _one_column(head: str, whole: bool) -> bool:
+    """Whether lines are cells of one column: its name is one word, and a cell has several.
+
+    A first word in quotes is rather the name of a row, as R writes it.
+    """
+    rows = _table(head, " ", whole)
+    if len(rows) < 2 or len(rows[0]) != 1 or all(len(row) == 1 for row in rows):
+        return False
+    lines = [line for line in head.split("\n") if line.strip()]
+    of_r = all(len(row) == 2 for row in rows[1:]) and all(x.startswith('"') for x in lines[:-1])
+    return not of_r
 
 
 def _table(head: str, separator: str, whole: bool) -> list[list[str]]:

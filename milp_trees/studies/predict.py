@@ -59,13 +59,28 @@ def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple
             f"The {'rule list' if kind == 'rule-list' else 'tree'} in {result} is damaged ({type(error).__name__}: {error}); solve again."
         ) from error
     tests = [t for split in tree.splits for t in split.features]
-    categories = {t.column for t in tests if t.kind == "=="}
-    numbers = {t.column for t in tests if t.kind != "=="}
+    kinds = {
+        (t.column, kind)
+        for t in tests
+        for kind in ([t.kind] if t.kind != "missing" else _kinds_of(t.column, source))
+    }
+    ordered = {t.column for t in tests if t.order}
+    categories = {column for column, kind in kinds if kind == "=="} | ordered
+    numbers = {column for column, kind in kinds if kind in ("<=", "is")} - ordered
     frame = _read(table, source, target, categories - {target}, numbers, reading)
     labels = tree.predict(frame).tolist()
     if target is None or target not in frame.columns:
         return labels, ""
     return labels, _right(labels, frame[target].tolist(), target)
+
+
+def _kinds_of(column: str, source: dict[str, Any]) -> set[str]:
+    """The kinds of all questions that the training column gave, as far as they are stored."""
+    rule = dict(source.get("binarizer") or {}).get("columns", {}).get(column)
+    if isinstance(rule, int):  # so many thresholds
+        return {"<="}
+    found = rule.get("tests", []) if isinstance(rule, dict) else []
+    return {"==" if rule.get("order") and kind == "<=" else kind for kind, *_ in found}
 
 
 def _with_ensemble(

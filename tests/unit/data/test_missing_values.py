@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
+from milp_trees.models.nodes import Branch, Leaf
 
 
 def table(seed):
@@ -137,3 +138,24 @@ def test_weights_limits_and_three_classes(method):
         assert (found.predictor is None) == (want is None), seed
         if want is not None:
             assert found.objective == pytest.approx(float(want), abs=1e-9), (seed, found.predictor)
+
+
+@pytest.mark.parametrize(
+    "gone", [[None], [pd.NaT], [np.nan], pd.Series([None]), pd.Series([pd.NaT]), [pd.NA]]
+)
+def test_a_row_whose_date_is_missing_has_an_answer(gone):
+    days = pd.DataFrame({"day": pd.to_datetime(["2021-01-01", None, "2021-03-01", "2021-04-01"])})
+    data = mt.Binarizer().dataset(days, [0, 1, 0, 1])
+    for feature in data.features:
+        tree = mt.Tree(Branch(feature, Leaf(0), Leaf(1)), ("n", "y"))
+        expected = ["y" if feature.missing == "yes" or feature.kind == "missing" else "n"]
+        assert tree.predict({"day": gone}).tolist() == expected
+        assert tree.predict(days.iloc[[1]]).tolist() == expected
+
+
+def test_texts_in_a_list_stay_beside_missing_values():
+    """NumPy would make the text nan of a missing value."""
+    missing = mt.BinaryFeature("t", "missing")
+    assert missing.evaluate(["a", np.nan, None]).tolist() == [False, True, True]
+    asked = mt.BinaryFeature("t", "==", "a", "yes")
+    assert asked.evaluate(["a", np.nan, "nan"]).tolist() == [True, True, False]

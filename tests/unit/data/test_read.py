@@ -71,6 +71,7 @@ def test_parquet_is_read_with_target_last(tmp_path):
         (b"0,0,yes\n1,2,3\n", "twice"),
         (b"1 0 1\n1 0 1 1\n", "not a table"),
         (b"a,b\n1,2,3\n", "not a table"),
+        (b"a,b\n1,2,3\n1,2,4\n", "not a table"),
         (b"\xff\xfe\x00a,b\n", "not UTF-16 text; name its encoding"),
         ("имя,возраст,да\n".encode("cp1251"), "not UTF-8 text; name its encoding"),
         (b"\x1f\x8bnonsense", "damaged gzip"),

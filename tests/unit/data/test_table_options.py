@@ -10,6 +10,7 @@ from messy_tables import table, write
 import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
+from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.pages.tree_content import certificate
 from milp_trees.planning.reading import read_plan
 from milp_trees.planning.recipes import build_problem
@@ -178,3 +179,88 @@ def test_every_text_about_a_result_says_what_groups_may_lose(how, tmp_path):
     assert "the values of city" in dict(summary(result.to_json()))["tests"]
     assert any("the values of city" in line for line in reasons([result.to_json()]))
     assert "the values of city" in dict(certificate(result.to_json()))["tests"]
+
+
+def predicted(folder, feature, source, text, labels=("no", "yes")):
+    """Predictions of a stump for a file, by a stored result on a source of data."""
+    model = mt.Tree(Branch(feature, Leaf(0), Leaf(1)), labels)
+    row = {"status": "optimal", "objective": 0, "sense": "min", "predictor": model.to_json()}
+    row |= {"problem": {"data": json.loads(json.dumps(dict(source)))}}
+    (folder / "r.json").write_text(json.dumps(mt.solve(small()).to_json() | row))
+    return predict_file(folder / "r.json", write(folder, text, "new.csv"))[0]
+
+
+def small():
+    return mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(max_depth=1))
+
+
+@pytest.mark.parametrize(
+    ("cells", "new"),
+    [
+        (["1.234", "900", "8.234", "2"], "a\n1.234\n8.234\n"),  # thousands, alone in a file
+        (["1 234", "900", "8 234", "2"], "a\n1 234\n8 234\n"),  # spaces in a file of one column
+        (["1,5 %", "2,5 %", "9,5 %", "3,5 %"], "a\n1,5 %\n9,5 %\n"),
+        (["x y", "x y", "u v", "x y"], "a\nx y\nu v\n"),
+        (["True", "False", "", "False"], "a;b\nTrue;1\nFalse;2\n"),
+        (["1.5", "2.5", "9.5", "3.5"], "a;b\n1.5;1,2\n9.5;1,3\n"),  # the mark of training holds
+    ],
+)
+def test_predict_reads_a_column_as_training_did(cells, new, tmp_path):
+    cells, lines = cells * 3, ["a;b;y"]
+    if cells[0] == "1.234":
+        cells[0] = "1.234.567"
+    lines += [f"{c};{k % 7};{'no' if k % 2 else 'yes'}" for k, c in enumerate(cells)]
+    data = mt.load(write(tmp_path, "\n".join(lines) + "\n"))
+    for feature in [f for f in data.features if f.column == "a"]:
+        at = [
+            cells.index(c)
+            for c in (line.split(";")[0] for line in new.split("\n")[1:-1])
+            if c in cells
+        ]
+        expected = [("no", "yes")[data.outcome(data.index[feature])[k]] for k in at]
+        assert predicted(tmp_path, feature, data.source, new)[-len(at) :] == expected, feature
+
+
+def test_predict_takes_no_open_mark_beside_another(tmp_path):
+    data = mt.load(write(tmp_path, "a;y\n1.5;no\n2.5;yes\n3.25;no\n"))
+    feature = data.features[0]
+    for text in ("a;b\n1.234;1,5\n", 'a,b\n"1.234","1,5"\n'):
+        with pytest.raises(mt.DataError, match=r"before thousands or before decimals.*--decimal"):
+            predicted(tmp_path, feature, data.source, text)
+
+
+def test_predict_refuses_two_columns_of_one_name(tmp_path):
+    data = mt.load(write(tmp_path, "a,b,y\n1,1,no\n2,1,yes\n3,2,no\n"))
+    feature = data.features[0]
+    assert predicted(tmp_path, feature, data.source, "a,b,b\n1,5,6\n") == ["yes"]
+    with pytest.raises(mt.DataError, match="two columns called 'a'"):
+        predicted(tmp_path, feature, data.source, "a,b,a\n1,5,6\n")
+    with pytest.raises(mt.DataError, match="two columns called 'y'"):
+        predicted(tmp_path, feature, data.source, "a,y,y\n1,no,no\n")
+    twice = write(tmp_path, "a,a,y\n1,1,no\n2,1,yes\n3,2,no\n")
+    data = mt.load(twice, drop=["a.2"])
+    assert predicted(tmp_path, data.features[0], data.source, twice.read_text()) == [
+        "yes",
+        "no",
+        "no",
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells", [["2021-01-01", "", "2021-03-01"], ["1.5", "", "2"], ["u", "", "v"]]
+)
+def test_predict_takes_a_file_in_which_a_tested_column_is_empty(cells, tmp_path):
+    lines = "".join(f"{c},{k},{'yes' if c else 'no'}\n" for k, c in enumerate(cells * 4))
+    data = mt.load(write(tmp_path, f"a,b,y\n{lines}"))
+    for feature in [f for f in data.features if f.column == "a"]:
+        says = "yes" if feature.missing == "yes" or feature.kind == "missing" else "no"
+        assert predicted(tmp_path, feature, data.source, "a,b\n,1\n,2\n") == [says, says]
+    complete = mt.load(write(tmp_path, "a,y\n1,no\n2,yes\n3,no\n"))
+    with pytest.raises(mt.DataError, match="'a' has a missing value in row 0"):
+        predicted(tmp_path, complete.features[0], complete.source, "a,b\n,1\n,2\n")
+
+
+def test_a_column_of_which_only_gaps_are_asked_is_read_as_what_it_is(tmp_path):
+    data = mt.load(write(tmp_path, "a,y\nred,no\n,yes\nblue,no\n"))
+    feature = next(f for f in data.features if f.kind == "missing")
+    assert predicted(tmp_path, feature, data.source, "a,b\nred,1\n,1\n") == ["no", "yes"]

@@ -13,6 +13,7 @@ from messy_tables import CODES, messy, table, write
 import milp_trees as mt
 from milp_trees.data.problems import TableProblems
 from milp_trees.data.read import read_table
+from milp_trees.data.reading import Reading
 from milp_trees.models.export import to_sklearn
 from milp_trees.results.reload import reload
 
@@ -287,3 +288,57 @@ def test_what_only_looks_like_a_month_and_a_year_is_no_date(written, tmp_path):
     file = tmp_path / "codes.csv"
     file.write_text("when,t\n" + "".join(f"{c},{k % 2}\n" for k, c in enumerate(cells)))
     assert read_table(file).frame["when"].dtype.kind != "M"
+
+
+def test_columns_with_different_marks_leave_no_open_one(tmp_path):
+    """Between commas, too: `"1.234"` beside `"1,5"` is asked about, and a stated mark is for both."""
+    text = 'a,b,y\n"1.234","1,5",no\n"5.678","2,5",yes\n'
+    path = write(tmp_path, text)
+    with pytest.raises(TableProblems, match=r"1\.234.*before thousands .*--decimal \. or"):
+        mt.load(path)
+    found = read_table(path, reading=Reading(decimal=",")).frame
+    assert found["a"].tolist() == [1234, 5678]
+    assert found["b"].tolist() == [1.5, 2.5]
+    clear = read_table(write(tmp_path, 'a,b,y\n1.5,"1,5",no\n2.25,"2,5",yes\n'))
+    assert (clear.frame["a"].tolist(), clear.frame["b"].tolist()) == ([1.5, 2.25], [1.5, 2.5])
+    assert not clear.problems
+
+
+@pytest.mark.parametrize("sep", [";", "\t", "|", " "])
+def test_an_open_mark_is_asked_about_between_all_separators(sep, tmp_path):
+    rows = [("a", "b", "y"), ("1.234", "1", "no"), ("5.678", "2", "yes")]
+    path = write(tmp_path, "".join(sep.join(row) + "\n" for row in rows))
+    with pytest.raises(TableProblems, match=r"before thousands or before decimals"):
+        mt.load(path)
+    assert mt.load(path, decimal=".").n_features == 2
+
+
+@pytest.mark.parametrize("sep", [",", "\t", " ", ";"])
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_the_names_of_rows_that_r_writes_are_no_column(sep, quote, tmp_path):
+    def line(*cells):
+        return sep.join(c if c.isdecimal() else f"{quote}{c}{quote}" for c in cells) + "\n"
+
+    rows = [line(f"r{k}", str(k * k), "no" if k < 3 else "yes") for k in range(1, 6)]
+    path = write(tmp_path, line("size", "y") + "".join(rows))
+    found = read_table(path)
+    assert found.features == ["size"]
+    assert (found.target, found.frame["size"].tolist()) == ("y", [1, 4, 9, 16, 25])
+    assert any("as R writes tables" in one for one in mt.look(path).guessed)
+    with pytest.raises(mt.DataError, match="no name of the row; name all columns"):
+        read_table(write(tmp_path, line("size", "y") + rows[0] * 2))
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_row_numbers_without_a_name_are_no_feature(n, tmp_path):
+    frame = pd.DataFrame({"x": [k % 2 for k in range(n)], "y": [k % 3 for k in range(n)]})
+    path = write(tmp_path, frame.to_csv())
+    with pytest.raises(TableProblems, match="column 1"):
+        mt.load(path)
+    assert {f.column for f in mt.load(path, drop=["column 1"]).features} == {"x"}
+    assert "column 1" in {f.column for f in mt.load(path, features=["column 1", "x"]).features}
+
+
+def test_a_blank_line_in_a_file_of_one_column_is_asked_about(tmp_path):
+    with pytest.raises(mt.DataError, match="may be a missing value or no row"):
+        read_table(write(tmp_path, "a\n1\n\n2\n"), alone=True)

@@ -129,9 +129,12 @@ def pmml(model, frame, folder):
     kind = read[fields[target].get("dataType")]
     assert tree.get("missingValueStrategy") == "none"
     allowed = {
-        name: [float(v.get("value")) for v in field.iterfind("p:Value", space)]
+        name: [
+            v.get("value") if field.get("optype") == "ordinal" else float(v.get("value"))
+            for v in field.iterfind("p:Value", space)
+        ]
         for name, field in fields.items()
-        if field.get("optype") == "continuous"
+        if field.get("optype") in ("continuous", "ordinal")
     }
     below = {node: node.findall("p:Node", space) for node in tree.iter()}
 
@@ -198,6 +201,8 @@ def json_(model, frame, folder):
             return test["missing"] == "yes"
         if test["kind"] == "<=":
             return value <= test["value"]
+        if test["kind"] == "in":
+            return value in test["value"]
         return str(value) == test["value"] if test["kind"] == "==" else value == 1
 
     def label(row):
@@ -217,6 +222,7 @@ def json_(model, frame, folder):
             (row[c["name"]] is None and not c["may_be_missing"])
             or (c["holds"] == "number" and row[c["name"]] in (np.inf, -np.inf))
             or (c["holds"] == "yes-no" and row[c["name"]] not in (None, 0, 1))
+            or ("order" in c and row[c["name"]] not in (None, *c["order"]))
             for c in data["columns"]
         )
         out.append(NONE if bad else label(row))

@@ -226,3 +226,14 @@ def test_dot_text_quotes_names():
     assert dot.count("->") == 2
     assert dot.startswith("digraph")
     assert dot.endswith("}")
+
+
+def test_a_tree_that_asks_nothing_predicts_in_scikit_learn_on_texts_too():
+    frame, y = pd.DataFrame({"c": list("xyzxyz")}), np.array(list("aabaab"))
+    model = mt.OptimalTreeClassifier(max_depth=1, min_samples_leaf=5).fit(frame, y)
+    assert model.tree_.n_leaves == 1
+    theirs = model.to_sklearn()
+    assert theirs.predict(frame).tolist() == ["a"] * 6
+    plain = to_sklearn(model.tree_, frame, y)
+    assert plain.feature_names_in_.tolist() == ["nothing is asked"]
+    assert plain.predict(pd.DataFrame({"nothing is asked": [0, 0]})).tolist() == ["a", "a"]

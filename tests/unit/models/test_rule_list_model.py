@@ -185,3 +185,53 @@ def test_what_is_defined_on_the_nodes_of_trees_refuses_a_list():
 def test_a_list_that_was_typed_wrongly_is_refused_with_a_sentence(make, what):
     with pytest.raises(mt.DataError, match=what):
         make(mt.BinaryFeature("a"))
+
+
+@pytest.mark.parametrize("far", [0.0, 1e17, -1e17, 5e-324, 1.7e308])
+def test_the_tree_of_a_list_keeps_thresholds_beside_each_other(far):
+    """Numbers so large that one more is the same number have a next one all the same."""
+    low, high = far, float(np.nextafter(far, np.inf))
+    rules = mt.RuleList(
+        (
+            mt.Rule(mt.BinaryFeature("x", "<=", low), 1),
+            mt.Rule(mt.BinaryFeature("x", "<=", high), 0),
+        ),
+        1,
+        ("n", "y"),
+    )
+    frame = {"x": [low, high, float(np.nextafter(high, np.inf))]}
+    assert rules.predict(frame).tolist() == ["y", "n", "y"]
+    assert rules.to_tree().predict(frame).tolist() == ["y", "n", "y"]
+
+
+def test_the_tree_of_a_list_answers_as_the_list_for_every_kind_of_question():
+    """Also where dates are missing, and for ordered categories."""
+    order, rng = ("a", "b", "c", "d"), np.random.default_rng(0)
+    days = [f"2021-01-0{k}" for k in (1, 2, 3)]
+    asked = [mt.BinaryFeature("d", "<=", day, m) for day in days for m in ("yes", "no")]
+    asked += [mt.BinaryFeature("o", "<=", v, m, order) for v in "abc" for m in ("yes", "no")]
+    asked += [mt.BinaryFeature("x", "<=", v, m) for v in (1.0, 2.0) for m in ("yes", "no")]
+    asked += [mt.BinaryFeature("t", "==", v, m) for v in ("u", "v") for m in ("yes", "no")]
+    asked += [mt.BinaryFeature("z", "is", None, m) for m in ("yes", "no")]
+    asked += [mt.BinaryFeature(c, "missing") for c in "doxtz"]
+    n = 40
+    columns = {
+        "d": [pd.Timestamp(f"2021-01-0{k}") for k in rng.integers(1, 6, n)],
+        "o": rng.choice(list(order), n).tolist(),
+        "x": rng.integers(0, 4, n).astype(float).tolist(),
+        "t": rng.choice(list("uvw"), n).tolist(),
+        "z": rng.integers(0, 2, n).tolist(),
+    }
+    rows = {c: [None if rng.random() < 0.3 else v for v in held] for c, held in columns.items()}
+    for _ in range(30):
+        rules = tuple(
+            mt.Rule(
+                mt.Antecedent(
+                    tuple(mt.Literal(asked[k], bool(rng.random() < 0.5)) for k in chosen)
+                ),
+                int(rng.integers(3)),
+            )
+            for chosen in (rng.choice(len(asked), rng.integers(1, 3), False) for _ in range(6))
+        )
+        model = mt.RuleList(rules, 0, ("a", "b", "c"))
+        assert model.to_tree().predict(rows).tolist() == model.predict(rows).tolist()
