@@ -88,6 +88,10 @@ def check_given(
     for name, rule in rules.items():
         if rule == "0/1" and not _is_binary(table, name, extents[name]):
             raise DataError(f"The column {name!r} holds other values than 0 and 1, and {YES_NO}")
+        if isinstance(rule, dict) and "categories" not in rule:
+            raise DataError(
+                f"The column {name!r} had missing values or ordered categories when the binarizer was fitted, which rows in an engine are not asked; fit it on a sample without them."
+            )
         if isinstance(rule, list) and table.columns[name] == TEXT:
             raise DataError(
                 f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text."

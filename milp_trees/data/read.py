@@ -198,7 +198,7 @@ def _typed(table: Table, lines: Lines, kept: Collection[str]) -> Table:
             problems.append(Problem(name, NO_VALUE))
             continue
         known = reading.formats.get(name)
-        undecided = known is None or known.decimal is None and known.kind == "number"
+        undecided = known is None or (known.decimal is None and known.kind == "number")
         open_ = undecided and column.dtype.kind == "f" and reading.sep != "," and usual is None
         if column.dtype.kind == "f":
             read[name] = usual or "."

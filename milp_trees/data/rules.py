@@ -62,8 +62,8 @@ def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
         elif "tests" in rule:
             order = tuple(rule.get("order", ()))
             tests += [
-                BinaryFeature(column, *given, order=order if given[0] == "<=" else ())
-                for given in rule["tests"]
+                BinaryFeature(column, kind, value, missing, order if kind == "<=" else ())
+                for kind, value, missing in rule["tests"]
             ]
         elif "order" in rule:
             order = tuple(rule["order"])

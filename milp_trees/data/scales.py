@@ -48,9 +48,10 @@ def _text(value: Any) -> str:
             return str(int(value))
         return format(value.normalize(), "f") if isinstance(value, Decimal) else str(value)
     if isinstance(value, (date, np.datetime64)):
-        if getattr(value, "tzinfo", None) is not None or getattr(value, "nanosecond", 0):
+        if getattr(value, "tzinfo", None) is not None or getattr(value, "nanosecond", False):
             return str(value)
-        return dates.text(np.datetime64(value, "us"), True)
+        time: Any = value
+        return dates.text(np.datetime64(time, "us"), True)
     if hasattr(value, "closed_left"):
         low, high = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
         return f"{low}{_text(value.left)}, {_text(value.right)}{high}"

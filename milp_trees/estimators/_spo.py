@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from milp_trees.data.parameters import OF_TREES, check_parameters
-from milp_trees.data.table_columns import kind_of
+from milp_trees.data.table_columns import kind_of, order_of
 from milp_trees.errors import DataError
 from milp_trees.estimators._trees import OptimalModel, check_weights, take
 
@@ -79,6 +79,7 @@ class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
             else check_weights(sample_weight, len(costs))
         )
         self._categories_of = self._categorical(X)
+        self._orders = _orders(X)
         kept = np.flatnonzero(weights)
         rows = CostRows(
             self._table(take(X, kept)), np.ascontiguousarray(costs[kept]), weights[kept]
@@ -270,6 +271,18 @@ def normalised_regret(
     if scale:
         return lost / scale
     return float("inf") if lost > 0 else 0.0
+
+
+def _orders(X: Any) -> dict[str, tuple[str, ...]]:
+    """The categories of the columns of ordered categories, the lowest first."""
+    import pandas as pd
+
+    columns = {str(name): X[name] for name in X}
+    return {
+        name: order_of(column)
+        for name, column in columns.items()
+        if isinstance(column, pd.Series) and kind_of(name, column) == "ordered"
+    }
 
 
 def _spelled(value: Any) -> str:

@@ -78,7 +78,11 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
 
         compile_kernels()
         clock, space = Clock(), self._space
-        coder = Coder(rows.table, "midpoints" if self.binarizer == "midpoints" else "values")
+        coder = Coder(
+            rows.table,
+            "midpoints" if self.binarizer == "midpoints" else "values",
+            orders=self._orders,
+        )
         columns = coder.columns(rows.table)
         by = GREEDY[label]
         with clock("solve"):
@@ -124,7 +128,7 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
         from milp_trees.engines.decision_trees.fitting import CostSample
         from milp_trees.engines.decision_trees.grow import grown_from
 
-        coder = Coder(rows.table, self.binarizer, self.n_bins)
+        coder = Coder(rows.table, self.binarizer, self.n_bins, self._orders)
         columns = coder.columns(rows.table)
         dataset = dataset_of(
             columns, table=rows.table, **self._fields(rows, decisions, coder.threshold_note)

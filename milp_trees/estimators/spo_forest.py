@@ -215,7 +215,11 @@ class SPOForest(InspectedForest, DecisionEstimator):
         from milp_trees.engines.decision_trees.forest import grow_one
         from milp_trees.engines.decision_trees.grow import compile_kernels
 
-        coder = Coder(rows.table, "midpoints" if self.binarizer == "midpoints" else "values")
+        coder = Coder(
+            rows.table,
+            "midpoints" if self.binarizer == "midpoints" else "values",
+            orders=self._orders,
+        )
         columns = coder.columns(rows.table)
         sample = CostSample(rows.costs, rows.weights, decisions)
         space = self._space_of()

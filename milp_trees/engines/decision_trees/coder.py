@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.binarize import THRESHOLD_NOTES
-from milp_trees.data.checks import check_finite, missing_in
+from milp_trees.data.checks import check_finite, check_ordered, missing_in
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.rules import thresholds_at
+from milp_trees.data.scales import measured
 from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.decision_trees.columns import Columns
 from milp_trees.errors import DataError
@@ -23,14 +24,16 @@ from milp_trees.errors import DataError
 class _Thresholds(Sequence[BinaryFeature]):
     """Tests `name <= t`, made when they are asked for."""
 
-    def __init__(self, name: str, values: np.ndarray) -> None:
-        self.name, self.values = name, values
+    def __init__(self, name: str, values: np.ndarray, order: tuple[str, ...] = ()) -> None:
+        self.name, self.values, self.order = name, values, order
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, k: Any) -> Any:
-        return BinaryFeature(self.name, "<=", float(self.values[k]))
+        at = float(self.values[k])
+        value = self.order[int(at)] if self.order else at
+        return BinaryFeature(self.name, "<=", value, order=self.order)
 
 
 class Coder:
@@ -46,13 +49,21 @@ class Coder:
         least, or of m values u the quantiles u[ceil(k (m - 1) / Q)], k = 1..Q-1, if m > Q.
     quantiles : int
         Q.
+    orders : mapping of column name to tuple of str, optional
+        The categories of columns of ordered categories, the lowest first; every one but the last
+        that occurs is a threshold.
     """
 
     def __init__(
-        self, table: Mapping[str, np.ndarray], thresholds: str = "values", quantiles: int = 0
+        self,
+        table: Mapping[str, np.ndarray],
+        thresholds: str = "values",
+        quantiles: int = 0,
+        orders: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         import pandas as pd
 
+        self.orders = dict(orders or {})
         #: (feature, column, kind, thresholds or category) of every coded column.
         self.rules: list[tuple[int, str, str, Any]] = []
         #: What the thresholds may lose against all thresholds, as a sentence; empty if nothing.
@@ -60,6 +71,11 @@ class Coder:
         fewer = merged = False
         for j, (name, values) in enumerate(table.items()):
             _check_complete(name, values)
+            if name in self.orders:
+                places = np.unique(measured(values, (), self.orders[name]))
+                if len(places) > 1:
+                    self.rules.append((j, name, "<=", places[:-1]))
+                continue
             if values.dtype.kind not in "biuf":
                 found = sorted(set(values.astype(str).tolist()))
                 self.rules += [
@@ -87,8 +103,9 @@ class Coder:
         for c, (_, name, kind, value) in enumerate(self.rules):
             _check_complete(name, table[name])
             if kind == "<=":
-                numbers = np.asarray(table[name], dtype=float)
-                check_finite(name, numbers)
+                order = self.orders.get(name, ())
+                numbers = measured(table[name], (), order)
+                (check_ordered if order else check_finite)(name, numbers)
                 out[c] = np.searchsorted(value, numbers, side="left")
             else:
                 out[c] = ~BinaryFeature(name, kind, value).evaluate(table[name])
@@ -97,7 +114,9 @@ class Coder:
     def columns(self, table: Mapping[str, np.ndarray]) -> Columns:
         """Coded columns of the rows of a table."""
         tests: tuple[Sequence[BinaryFeature], ...] = tuple(
-            _Thresholds(name, value) if kind == "<=" else (BinaryFeature(name, kind, value),)
+            _Thresholds(name, value, self.orders.get(name, ()))
+            if kind == "<="
+            else (BinaryFeature(name, kind, value),)
             for _, name, kind, value in self.rules
         )
         return Columns(
@@ -135,7 +154,7 @@ def dataset_of(
     gap = None if table is None else np.full((len(keep), 2), np.nan)
     if table is not None and gap is not None:
         tests = list(keep)
-        for name in dict.fromkeys(t.column for t in tests if t.kind == "<="):
+        for name in dict.fromkeys(t.column for t in tests if t.kind == "<=" and not t.order):
             where = [f for f, t in enumerate(tests) if t.kind == "<=" and t.column == name]
             gap[where] = gaps(np.asarray(table[name]), np.array([tests[f].value for f in where]))
     X: Any = RankedTests(
