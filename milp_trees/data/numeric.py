@@ -49,7 +49,7 @@ def load_numeric(
 ) -> Dataset:
     """A Dataset with numeric columns from a file or a built-in name.
 
-    Text columns become one 0/1 column per value (`color == red`). `dataset.source["feature_of"]`
+    Columns of categories, ordered ones too, become one 0/1 column per value (`color == red`). `dataset.source["feature_of"]`
     gives the feature that each of these columns is part of, in the form that
     `mt.read_ensemble(model, features=…)` expects.
 

@@ -341,3 +341,20 @@ def test_the_package_imports_none_of_this():
         subprocess.run([sys.executable, "-c", script], env=dict(os.environ), check=False).returncode
         == 0
     )
+
+
+@pytest.mark.parametrize("model", [mt.SPOTree(max_depth=1), mt.SPOForest(n_estimators=2)])
+def test_ordered_categories_are_asked_by_their_order(model):
+    """One question has no loss, which none about a single category has."""
+    sizes = ["xs", "s", "m", "l", "xl", "xxl"]
+    rows = [sizes[k * 5 % 6] for k in range(36)]
+    small = np.array([sizes.index(s) < 3 for s in rows])
+    frame = pd.DataFrame({"size": pd.Categorical(rows, categories=sizes, ordered=True)})
+    costs = np.column_stack([np.where(small, 1.0, 3.0), np.where(small, 3.0, 1.0)])
+    model.fit(frame, costs)
+    assert model.score(frame, costs) == 0
+    assert model.predict(frame.astype(object)).tolist() == costs.tolist()
+    if isinstance(model, mt.SPOTree):
+        assert model.tree_.splits[0].name == "size <= m"
+    with pytest.raises(mt.DataError, match="not in the order of its categories"):
+        model.predict(pd.DataFrame({"size": ["huge"]}))
