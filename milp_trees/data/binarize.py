@@ -160,6 +160,29 @@ class Binarizer:
 
     def fit(self, X: Any, y: Any = None) -> Binarizer:
         """Choose the features from training rows; "tree-guess" and "buckets" need `y`."""
+        return self.fit_among(X, y, None)
+
+    def fit_among(self, X: Any, y: Any, table: Any) -> Binarizer:
+        """Choose the features from some rows of a table, so that all of its rows can answer them.
+
+        Thresholds and categories are those of the rows. A column that has missing values elsewhere
+        in the table gets features that answer for them, and one of 0 and 1 that has other numbers
+        elsewhere gets a threshold.
+
+        Parameters
+        ----------
+        X : DataFrame or mapping of columns
+            The rows.
+        y : array of shape (n,), optional
+            Their target; "tree-guess" and "buckets" need it.
+        table : DataFrame or mapping of columns, optional
+            The table; by default these rows.
+
+        Returns
+        -------
+        Binarizer
+            The binarizer itself.
+        """
         if self.kind not in KINDS:
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
         check_parameters(self, OF_BINARIZERS)
@@ -168,8 +191,10 @@ class Binarizer:
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
         present = {str(c): present_in(frame[c]) for c in frame.columns}
+        gaps, numeric = _elsewhere(present, frame, table)
         values = {
-            c: different_values(c, held) if len(held) else None for c, held in present.items()
+            c: different_values(c, held, c not in numeric) if len(held) else None
+            for c, held in present.items()
         }
         self.n_thresholds_ = sum(len(v) - 1 for v in values.values() if v is not None)
         most = self._most_of_a_column([len(v) - 1 for v in values.values() if v is not None])
@@ -190,7 +215,7 @@ class Binarizer:
             )
         self.threshold_note_ = self._threshold_note(present, values, complete)
         self.rules_ = {
-            c: rule if len(present[c]) == len(frame) else with_missing(rule, present[c])
+            c: with_missing(rule, present[c]) if c in gaps else rule
             for c, rule in self.rules_.items()
         }
         return self
@@ -331,7 +356,8 @@ class Binarizer:
 
     def _with_all(self, fitted_on: Any, table: Any, y: Any, fields: Mapping[str, Any]) -> Dataset:
         """The dataset with all thresholds of the rows that this binarizer was fitted on."""
-        every = type(self)(kind="midpoints", max_categories=self.max_categories).fit(fitted_on)
+        every = type(self)(kind="midpoints", max_categories=self.max_categories)
+        every.fit_among(fitted_on, None, table)
         source = dict(fields["source"])
         if "binarizer" in source:
             source["binarizer"] = {**every.described(), "given": False}
@@ -390,6 +416,19 @@ class Binarizer:
         out.threshold_note_ = data.get("threshold_note", "")
         out.n_features_in_ = len(out.rules_)
         return out
+
+
+def _elsewhere(
+    present: Mapping[str, pd.Series], frame: pd.DataFrame, table: Any
+) -> tuple[set[str], set[str]]:
+    """The columns with missing values in a table, and those of numbers that are not 0 and 1 only."""
+    gaps = {c for c, held in present.items() if len(held) < len(frame)}
+    if table is None:
+        return gaps, set()
+    whole = as_frame(table)
+    held = {str(c): present_in(whole[c]) for c in whole.columns if str(c) in present}
+    gaps |= {c for c, values in held.items() if len(values) < len(whole)}
+    return gaps, {c for c, v in held.items() if len(v) and different_values(c, v) is not None}
 
 
 def _counted(rule: Rule) -> Any:

@@ -9,6 +9,9 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
+#: What numpy and pandas make of a missing value that is turned into text.
+_SPELT_GAPS = ("nan", "NaT", "<NA>")
+
 
 def check_finite(column: str, numbers: np.ndarray, rows: np.ndarray | None = None) -> None:
     """Raise DataError if a column of doubles, shape (n,), has a missing or infinite value.
@@ -122,24 +125,74 @@ def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
     DataError
         The shape is another one, or a label is missing.
     """
-    array = np.asarray(values)
+    array = as_labels(values)
     if array.shape != (n,):
         raise DataError(
             f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}."
         )
-    missing = missing_in(values)
-    if missing.any():
+    check_no_gap(array, name)
+    if array.dtype != object:
+        return array
+    kinds = {type(v) for v in array.tolist()}
+    if len(kinds) == 1 and kinds != {str}:
+        return np.array(array.tolist())
+    texts = np.array([str(v) for v in array.tolist()])
+    if len(kinds) > 1 and len(set(texts.tolist())) < len(set(array.tolist())):
+        twice = next(t for t in texts.tolist() if len({v for v in array.tolist() if str(v) == t}) > 1)
         raise DataError(
-            f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first."
+            f"{name} holds {twice!r} both as text and as another type, which would become one; give all entries one type."
         )
-    if array.dtype == object:
-        kinds = {type(v) for v in array.tolist()}
-        array = (
-            np.array([str(v) for v in array.tolist()])
-            if len(kinds) > 1 or kinds == {str}
-            else np.array(array.tolist())
-        )
+    return texts
+
+
+def as_labels(values: Any) -> np.ndarray:
+    """Labels as an array in which a missing one is still missing.
+
+    numpy makes the text `nan` of a missing entry in a list of texts, and a masked array forgets its
+    mask.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        entries = np.array(values.data, dtype=object)
+        entries[np.ma.getmaskarray(values)] = None
+        return entries
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.array(values, dtype=object)
     return array
+
+
+def check_no_gap(values: Any, name: str) -> None:
+    """Raise DataError at the first missing label, also one that was turned into text before.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, k)
+        Labels of any type.
+    name : str
+        Name of the array in messages.
+    """
+    array = as_labels(values)
+    missing = missing_in(array)
+    if not missing.any() and array.dtype.kind in "OU":
+        spelt = np.isin(array, _SPELT_GAPS) if array.dtype.kind == "U" else _spelt_gaps(array)
+        if spelt.any():
+            at = tuple(np.argwhere(spelt)[0].tolist())
+            raise DataError(
+                f"{name} has the text {str(array[at])!r} at row {at[0]}, which a missing value becomes as text; drop those rows, or name this label otherwise."
+            )
+    if missing.any():
+        row = int(np.argwhere(missing)[0, 0])
+        raise DataError(
+            f"{name} has a missing value at row {row}; drop those rows or impute them first."
+        )
+
+
+def _spelt_gaps(array: np.ndarray) -> np.ndarray:
+    """Which entries of an array of objects are the text of a missing value."""
+    found = np.array(
+        [isinstance(v, str) and v in _SPELT_GAPS for v in array.ravel().tolist()], dtype=bool
+    )
+    return found.reshape(array.shape)
 
 
 def checked_counts(values: Any, n: int) -> np.ndarray:

@@ -20,6 +20,7 @@ from milp_trees.data.checks import (
 )
 from milp_trees.data.counted import Counted
 from milp_trees.data.feature import BinaryFeature as BinaryFeature
+from milp_trees.data.names import check_same_rows, columns_and_names, one_or_several
 from milp_trees.data.rules import n_thresholds, rules_of
 from milp_trees.errors import DataError
 
@@ -58,9 +59,9 @@ class Dataset(Counted):
     groups, factor : array of shape (n,), optional
         Level of the protected attribute, and of a legitimate factor (conditional statistical
         parity).
-    group_column : str, optional
-        The column that `groups` came from. Features of this column are no candidates for splits,
-        except if the space allows them.
+    group_column : str or sequence of str, optional
+        The column that `groups` came from, or several whose combinations are the groups. Features
+        of these columns are no candidates for splits, except if the space allows them.
     treatments, outcomes, propensities : arrays of shape (n,), optional
         Observed action, its outcome (larger is better) and the probability with which the action
         was chosen.
@@ -97,7 +98,7 @@ class Dataset(Counted):
     classes: Sequence[Any] | None = None
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
-    group_column: str | None = None
+    group_column: str | Sequence[str] | None = None
     factor: np.ndarray | None = None
     treatments: np.ndarray | None = None
     outcomes: np.ndarray | None = None
@@ -112,10 +113,15 @@ class Dataset(Counted):
     all_thresholds: Callable[[], Dataset] | None = None
 
     def __post_init__(self) -> None:
+        check_same_rows({f.name: getattr(self, f.name) for f in fields(self)})
         X: Any = self._keep_ranked()
         if X is None:
-            X = binary_matrix(self.X)
+            own = [t.name for t in self.features] or None
+            X, names = columns_and_names(self.X, own, "X", "features")
+            X = binary_matrix(X)
             self._put("X", frozen_copy(X))
+            if names is not None and own is None:
+                self._put("features", tuple(BinaryFeature(str(name)) for name in names))
         tests = tuple(self.features) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
         self._put("features", tests)
         if len(tests) != X.shape[1]:
@@ -126,6 +132,7 @@ class Dataset(Counted):
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise DataError(f"Two features are called {twice!r}; rename one of the columns.")
+        self._put("group_column", one_or_several(self.group_column))
         self._put_target()
         for name in ("groups", "factor", "treatments"):
             if getattr(self, name) is not None:
@@ -149,10 +156,11 @@ class Dataset(Counted):
                 "Propensities must lie in (0, 1]: they are probabilities of the observed treatment, not their inverses."
             )
         if self.values is not None:
-            K = np.shape(self.values)[1] if np.ndim(self.values) == 2 else 1
-            values = checked_floats(self.values, "values", (X.shape[0], K), keep_whole=True)
+            given, named = columns_and_names(self.values, self.actions, "values", "actions")
+            K = np.shape(given)[1] if np.ndim(given) == 2 else 1
+            values = checked_floats(given, "values", (X.shape[0], K), keep_whole=True)
             self._put("values", frozen_copy(values))
-            self._put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
+            self._put("actions", tuple(range(K)) if named is None else named)
             if len(self.actions or ()) != K:
                 raise DataError(
                     f"values must have one column per action; it has {K}, and there are {len(self.actions or ())} actions."
@@ -160,17 +168,11 @@ class Dataset(Counted):
         elif self.actions is not None:
             self._put("actions", tuple(self.actions))
         if self.numeric is not None:
-            d = np.shape(self.numeric)[1] if np.ndim(self.numeric) == 2 else 1
-            self._put(
-                "numeric", frozen_copy(checked_floats(self.numeric, "numeric", (X.shape[0], d)))
-            )
-            self._put(
-                "columns",
-                tuple(str(j) for j in range(d))
-                if self.columns is None
-                else tuple(map(str, self.columns)),
-            )
-            named = tuple(self.columns or ())
+            given, named = columns_and_names(self.numeric, self.columns, "numeric", "columns")
+            d = np.shape(given)[1] if np.ndim(given) == 2 else 1
+            self._put("numeric", frozen_copy(checked_floats(given, "numeric", (X.shape[0], d))))
+            named = tuple(map(str, range(d) if named is None else named))
+            self._put("columns", named)
             if len(named) != d:
                 raise DataError(
                     f"{len(named)} columns are named but numeric has {d}; give one name per column."
@@ -193,11 +195,11 @@ class Dataset(Counted):
             return
         if self.classes is not None:
             codes = np.asarray(self.y)
-            if codes.shape != (self.n_rows,) or (
-                len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))
-            ):
+            if codes.shape != (self.n_rows,) or not np.isin(codes, range(len(self.classes))).all():
                 raise DataError("With classes given, y must hold one code 0..K-1 per row.")
             self._put("classes", tuple(self.classes))
+            if len(set(map(str, self.classes))) < len(self.classes):
+                raise DataError("Two classes have the same name; name every class once.")
         else:
             labels = checked_labels(self.y, "y", self.n_rows)
             classes, codes = np.unique(labels, return_inverse=True)
@@ -219,6 +221,12 @@ class Dataset(Counted):
         """
         parts = (self.source.get("threshold_note", ""), self.source.get("regrouped", ""))
         return "; ".join(str(part) for part in parts if part)
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """The columns that the groups came from; none if they are no columns of the table."""
+        given = self.group_column or ()
+        return (given,) if isinstance(given, str) else tuple(given)
 
     @cached_property
     def row_weights(self) -> np.ndarray:
@@ -243,20 +251,21 @@ class Dataset(Counted):
         exactly on the rows of one group, or exactly on all other rows. A tree that tests a copy
         tests the group, under another name.
         """
+        column = ", ".join(self.group_columns) or None
         if self.groups is None:
-            return None if self.group_column is None else {"column": self.group_column}
+            return {"column": column} if self.group_columns else None
         levels = [np.asarray(self.groups == g) for g in np.unique(self.groups)]
         sizes = {size for level in levels for size in (level.sum(), self.n_rows - level.sum())}
         copies = []
         for j, test in enumerate(self.features):
-            if test.column == self.group_column or len(levels) < 2:
+            if test.column in self.group_columns or len(levels) < 2:
                 continue
             holds = np.asarray(self.outcome(j), dtype=bool)
             if holds.sum() in sizes and any(
                 (holds == level).all() or (holds != level).all() for level in levels
             ):
                 copies.append(test.name)
-        return {"column": self.group_column, "groups": len(levels), "copies": copies}
+        return {"column": column, "groups": len(levels), "copies": copies}
 
     # -- thresholds --------------------------------------------------------------------------------
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.action_columns import actions_of
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
 from milp_trees.data.engine_table import CODE, COUNT, HIGH, LABEL, LOW, EngineTable
-from milp_trees.data.load import _actions, _check_target, check_any_weight, meanings
+from milp_trees.data.load import _check_target, check_any_weight, meanings
 from milp_trees.data.parameters import Whole
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.read import Table, column
@@ -132,7 +133,7 @@ def load_grouped(
     fields: dict[str, Any] = {f: label[c] for f, c in meaning.items() if f != "values"}
     if meaning.get("values"):
         fields["values"] = np.column_stack([label[c] for c in meaning["values"]])
-        fields["actions"] = _actions(meaning["values"], fields.get("treatments"), True)
+        fields["actions"] = actions_of(meaning["values"], fields.get("treatments"), True)
     _check_target(fields.get("y"), meaning.get("y"))
     check_any_weight(fields.get("weights"), np.arange(len(found)))
     where["grouped"]["max_distinct"] = max_distinct

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.action_columns import actions_of
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, read_table
 from milp_trees.data.role_problems import measurement
@@ -185,7 +186,7 @@ def load_columns(
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
     if meaning.get("values"):
         fields["values"] = frame[list(meaning["values"])].to_numpy()
-        fields["actions"] = _actions(meaning["values"], fields.get("treatments"), table.header)
+        fields["actions"] = actions_of(meaning["values"], fields.get("treatments"), table.header)
     if table.classes and "y" in fields:  # they keep the order of the file
         fields["y"] = np.array([table.classes.index(v) for v in fields["y"]])
         fields["classes"] = table.classes
@@ -198,12 +199,16 @@ def load_columns(
     fitted_on = None
     if not fitted:
         fitted_on = frame[features] if test is None else frame[features].iloc[train]
-        chosen.fit(fitted_on, None if "y" not in fields else fields["y"][train])
+        y = None if "y" not in fields else fields["y"][train]
+        chosen.fit_among(fitted_on, y, frame[features])
+    others = [str(c) for c in table.frame.columns if c != meaning.get("y")]
     source = {
         **table.source,
         **table.read_as,
         "columns": given.to_json() | {"target": meaning.get("y")},
         "features": features,
+        # Positions in cost files count the columns of the table, also those that are left out.
+        **({} if others == features else {"table_columns": others}),
         "width": table.frame.shape[1],
         **left_out,
         **regrouped,
@@ -331,25 +336,6 @@ def _check_target(y: Any, name: Any) -> None:
         return
     if wrong := measurement(y[~np.isnan(y)]):
         raise DataError(f"The target {name!r} {wrong}. Name another column with --target.")
-
-
-def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any, ...]:
-    """Names of the actions that the value columns stand for.
-
-    These are the treatments in their order if there are as many, otherwise the names of the
-    columns, or positions if the table has no header.
-    """
-    if treatments is None:
-        return tuple(columns) if header else tuple(range(len(columns)))
-    levels = np.unique(treatments).tolist()
-    if len(levels) == len(columns):
-        return tuple(levels)
-    if all(isinstance(t, int) and 0 <= t < len(columns) for t in levels):
-        return tuple(range(len(columns)))
-    given = ", ".join(map(str, levels))
-    raise DataError(
-        f"--values names {len(columns)} columns, but there are {len(levels)} treatments ({given}); name one column per treatment, in their order."
-    )
 
 
 def check_any_weight(weights: Any, train: np.ndarray) -> None:

@@ -167,10 +167,11 @@ def as_numbers(column: pd.Series) -> pd.Series:
     return column if column.dtype.kind == "M" else column.astype(float)
 
 
-def different_values(name: str, column: pd.Series) -> np.ndarray | None:
+def different_values(name: str, column: pd.Series, yes_no: bool = True) -> np.ndarray | None:
     """The different values of a complete column in order, if it gets thresholds.
 
-    None for a column of categories, and for one that holds 0 and 1 only.
+    None for a column of categories, and for one that holds 0 and 1 only; without `yes_no` the
+    latter has a threshold, too.
 
     Raises
     ------
@@ -186,8 +187,8 @@ def different_values(name: str, column: pd.Series) -> np.ndarray | None:
     if kind == "dates":  # finer ones are equal where they are compared
         numbers = numbers.astype("datetime64[us]")
     values: np.ndarray = np.unique(numbers)
-    yes_no = kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}
-    return None if yes_no else values
+    only = kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}
+    return None if only and yes_no else values
 
 
 def in_single_precision(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from milp_trees.data.names import columns_over, spelled
 from milp_trees.errors import DataError, SolverFailure
 
 if TYPE_CHECKING:
@@ -235,8 +236,32 @@ class DecisionSet(ABC):
         self.calls += len(costs)
         return answer
 
+    def in_order(self, costs: Any, what: str = "The table of costs") -> Any:
+        """Costs whose columns stand in the order of the components.
+
+        Columns of a DataFrame are matched by their names. If the components have none but their
+        numbers (`w0`, `w1`, …), columns of other names are used as they stand.
+
+        Parameters
+        ----------
+        costs : array or DataFrame of shape (m, d)
+        what : str
+            What the table is, for errors.
+
+        Raises
+        ------
+        DataError
+            A component has no column, or a column is no component.
+        """
+        names = {spelled(c) for c in getattr(costs, "columns", ())}
+        numbered = self.components == tuple(f"w{k}" for k in range(self.dimension))
+        if numbered and not names & set(self.components):
+            return costs
+        return columns_over(costs, self.components, what, "components of a decision")
+
     def checked(self, costs: Any) -> np.ndarray:
         """Cost vectors as an array of shape (m, d), checked."""
+        costs = self.in_order(costs)
         try:
             C = np.ascontiguousarray(costs, dtype=float)
         except (TypeError, ValueError) as error:

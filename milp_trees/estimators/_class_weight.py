@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees import exact
+from milp_trees.data.names import entries_by_name, spelled
 from milp_trees.errors import DataError
 
 
@@ -19,7 +20,7 @@ def exact_class_weight(
 
     Parameters
     ----------
-    given : mapping of label to number, "balanced", or None
+    given : mapping or Series of label to number, "balanced", or None
         A class that a mapping does not name has the weight 1. "balanced" gives every class the same
         total weight: of K classes with rows, one with the share s of the weighted rows gets
         1 / (K s), and a class without rows 1.
@@ -52,11 +53,15 @@ def exact_class_weight(
             c: Fraction(sum(counts), present * n) if n else Fraction(1)
             for c, n in zip(labels, counts, strict=True)
         }
-    if not isinstance(given, Mapping):
+    known = {spelled(c): c for c in labels}
+    named = entries_by_name(given, "class_weight")
+    if not isinstance(named, Mapping):
         raise DataError(
             f'class_weight must be a mapping such as {{"ill": 5}}, "balanced" or None; got {given!r}.'
         )
-    stated = {k: exact.fraction(v, f"the weight of class {k!r}") for k, v in given.items()}
+    stated = {
+        known.get(k, k): exact.fraction(v, f"the weight of class {k!r}") for k, v in named.items()
+    }
     # A part of the rows (a fold) may lack a class; a name beside a class without one is a mistake.
     strange = [k for k in stated if k not in labels]
     without = [c for c in labels if c not in stated]

@@ -6,21 +6,22 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.estimators._class_weight import exact_class_weight
-from milp_trees.estimators._trees import OptimalModel, check_groups, check_weights, take
+from milp_trees.estimators._groups import check_groups
+from milp_trees.estimators._tables import Classifier
+from milp_trees.estimators._trees import OptimalModel, check_weights, take
 from milp_trees.tasks.base import Task
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
+class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and `fit` calls the methods below in turn."""
 
     task: Any
@@ -28,9 +29,22 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
     class_weight: Any = None
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        within: tuple[Any, np.ndarray] | None = None,
     ) -> tuple[Dataset, np.ndarray, Any]:
         """Check the arguments of `fit`, and fit the binarizer.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As for `fit`.
+        within : pair of table and array, optional
+            The checked table and the classes of all rows, of which these are a part: a fold may lack
+            a class, and its features answer for all rows.
 
         Returns
         -------
@@ -46,7 +60,8 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
         weights = None if sample_weight is None else check_weights(sample_weight, len(y))
         groups, column = check_groups(groups, X)
         # A class of y stays a class if none of its rows counts, as in scikit-learn's trees.
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        table, known = (None, np.unique(y)) if within is None else within
+        self.classes_, codes = known, np.searchsorted(known, y)
         labels = tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
         if weights is not None:
             kept = np.flatnonzero(weights)
@@ -56,14 +71,15 @@ class OptimalClassifier(ClassifierMixin, OptimalModel):  # type: ignore[misc]
                 weights[kept],
                 None if groups is None else groups[kept],
             )
-        _check_two_count(labels, codes)
+        if within is None:
+            _check_two_count(labels, codes)
         if self.class_weight is not None and isinstance(self.task, Task):
             raise DataError(
                 "task is a Task, which weights the classes itself; give class_weight to the Task instead."
             )
         self.class_weight_ = exact_class_weight(self.class_weight, labels, codes, weights)
         again = _repeats(weights, len(codes))
-        self._fit_binarizer(take(X, again), codes[again])
+        self._fit_binarizer(take(X, again), codes[again], table)
         dataset = self.binarizer_.dataset(
             X,
             codes,

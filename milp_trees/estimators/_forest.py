@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from milp_trees.errors import DataError
 from milp_trees.estimators._importance import additive_drops
 from milp_trees.estimators._inspect import path_matrix
+from milp_trees.estimators._tables import TakesTables
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -57,7 +58,7 @@ def drawn_columns(max_features: Any, p: int) -> int:
     )
 
 
-class InspectedForest:
+class InspectedForest(TakesTables):
     """Base of forests; a subclass gives the arrays of its trees and the leaves of rows."""
 
     n_features_in_: int

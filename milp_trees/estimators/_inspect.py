@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.estimators._importance import by_column, drops, shared, splits_of
+from milp_trees.estimators._tables import TakesTables
 from milp_trees.models.nodes import Branch, Node
 from milp_trees.models.rule_list import RuleList
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Routes, Tree
 
 
-class Inspected:
+class Inspected(TakesTables):
     """Base of the estimators of one tree or rule list."""
 
     result_: Any

@@ -10,7 +10,6 @@ from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
-    check_array,
     column_or_1d,
     validate_data,
 )
@@ -121,11 +120,7 @@ class PrunerInputs:
             weights = parts.round_weights(
                 _check_sample_weight(sample_weight, X, ensure_non_negative=True), self.denominator
             )
-        costs = (
-            None
-            if row_costs is None
-            else check_array(row_costs, dtype=None, input_name="row_costs")
-        )
+        costs = parts.check_prices(row_costs)
         if costs is not None and len(costs) != len(X):
             raise DataError(
                 f"row_costs has {len(costs)} rows for {len(X)} rows of X; give the prices of each row."

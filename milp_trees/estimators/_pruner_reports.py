@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
+from milp_trees.estimators._tables import TakesTables, takes_tables
 from milp_trees.estimators._warning import warn_user
 from milp_trees.limits import Limits
 from milp_trees.models.write_ensemble import write_ensemble
@@ -28,7 +29,7 @@ def _has_proba(pruner: PrunedModel) -> bool:
     return hasattr(parts.unwrapped(pruner.estimator, "auto")[0], "predict_proba")
 
 
-class PrunedModel:
+class PrunedModel(TakesTables):
     """Base of `EnsemblePruner`, whose `fit` sets the attributes."""
 
     estimator: Any
@@ -55,6 +56,7 @@ class PrunedModel:
         return said
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    @takes_tables
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the selected pruning, shape (n, number of classes)."""
         X = self._checked(X)
@@ -295,7 +297,7 @@ class PrunedModel:
             raise DataError(
                 "The ensemble was pruned with prices that differ from row to row; give those of these rows as row_costs."
             )
-        return Rows(X, row_costs=None if row_costs is None else check_array(row_costs, dtype=None))
+        return Rows(X, row_costs=parts.check_prices(row_costs))
 
     # -- pictures ------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
@@ -223,6 +223,14 @@ def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None
         raise DataError(
             f"Row {i} of {what} has {X[i, j]} (NaN or infinity) in the column {names[j]!r}; fill missing values in, or drop the row."
         )
+
+
+def check_prices(row_costs: Any) -> Any:
+    """Check prices of features per row; a DataFrame stays one, because its columns have names."""
+    if row_costs is None:
+        return None
+    array = check_array(row_costs, dtype=None, input_name="row_costs")
+    return row_costs if hasattr(row_costs, "columns") else array
 
 
 # -- the choice ----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from milp_trees.data.parameters import OF_TREES, check_parameters
+from milp_trees.data.names import columns_and_names, columns_over
 from milp_trees.data.table_columns import kind_of, order_of
 from milp_trees.errors import DataError
 from milp_trees.estimators._trees import OptimalModel, check_weights, take
@@ -69,7 +70,10 @@ class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> CostRows:
         """Check the training rows given to `fit`, and leave out those of weight 0."""
-        self._cost_names = [str(c) for c in y.columns] if hasattr(y, "columns") else None
+        if hasattr(self.decisions, "in_order"):
+            y = self.decisions.in_order(y, "y")
+        _, names = columns_and_names(y, None, "y", "costs")
+        self._cost_names = None if names is None else [str(c) for c in names]
         X, y = self._checked(X, y, multi_output=True, y_numeric=True)
         self._flat = np.ndim(y) == 1
         costs = np.asarray(y, dtype=float).reshape(len(y), -1)
@@ -100,6 +104,11 @@ class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
 
     def _costs(self, y: Any, n: int) -> np.ndarray:
         """Check the cost vectors of n validation or test rows."""
+        names = getattr(self, "_cost_names", None)
+        if names is None:
+            y = self._decision_set().in_order(y, "y")
+        else:
+            y = columns_over(y, names, "y", "costs of the fit")
         costs = check_array(y, ensure_2d=False, dtype=float, input_name="y")
         costs = costs.reshape(len(costs), -1)
         if costs.shape != (n, self.n_outputs_):

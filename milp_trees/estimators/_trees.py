@@ -22,6 +22,7 @@ from milp_trees.estimators._listening import Listening
 from milp_trees.estimators._solving import solved
 from milp_trees.estimators._sparse import SparseColumns
 from milp_trees.estimators._starts import given_start, placed_start
+from milp_trees.estimators._tables import TakesTables
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
 from milp_trees.models.tree import RawRows
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 SPARSE = ("csc", "csr")
 
 
-class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
+class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and names the space and the task."""
 
     #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps
@@ -144,14 +145,16 @@ class OptimalModel(Listening, BaseEstimator, ABC):  # type: ignore[misc]
         """Whether cells of X may be missing, in the words of scikit-learn's validation."""
         return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
 
-    def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
+    def _fit_binarizer(self, X: Any, target: np.ndarray, table: Any = None) -> None:
+        """Choose the binary features from rows, of a table whose rows can all answer them."""
         given = self.binarizer
-        self.binarizer_ = (
-            clone(given)
-            if isinstance(given, Binarizer)
-            else Binarizer(kind=given, n_bins=self.n_bins)
-        )
-        self.binarizer_.fit(X, target)
+        if isinstance(given, Binarizer):
+            self.binarizer_ = clone(given)
+        elif isinstance(given, str) and ":" in given:
+            self.binarizer_ = Binarizer.from_name(given)
+        else:
+            self.binarizer_ = Binarizer(kind=given, n_bins=self.n_bins)
+        self.binarizer_.fit_among(X, target, table)
 
     # -- solving -------------------------------------------------------------------------------------
 
@@ -365,24 +368,6 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if not weights.any():
         raise DataError("sample_weight is zero in every row; at least one row must count.")
     return np.asarray(weights)
-
-
-def check_groups(groups: Any, X: Any) -> tuple[np.ndarray | None, str | None]:
-    """Read the protected attribute, an array or the name of a column of X.
-
-    Returns
-    -------
-    levels : array of shape (n,) or None
-    column : str or None
-        Name of the column, if one was named.
-    """
-    if not isinstance(groups, str):
-        return None if groups is None else np.asarray(groups), None
-    if groups not in X:
-        raise DataError(
-            f"groups names the column {groups!r}, which X does not have; its columns are {', '.join(map(str, X))}."
-        )
-    return np.asarray(X[groups]), groups
 
 
 def action_values(y: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -24,6 +24,7 @@ from milp_trees.engines.budget_forest.watch import Watch, votes
 from milp_trees.errors import DataError
 from milp_trees.estimators._forest import InspectedForest, TreeArrays, class_arrays, class_errors
 from milp_trees.estimators._listening import Growth, Listening, heard_fit
+from milp_trees.estimators._tables import Classifier
 from milp_trees.methods.callback import listening
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _compiled = False
 
 
-class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimator):  # type: ignore[misc]
     """A forest whose trees take the cost of the features into account.
 
     At a node with rows S the best threshold of a column k minimises max(F(left), F(right)), where F
@@ -47,10 +48,10 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
     ----------
     n_estimators : int, default=40
         Number of trees; with a budget the largest number of trees.
-    feature_costs : array of shape (p,), optional
+    feature_costs : array of shape (p,), mapping or Series by column, optional
         Price of the value of a column for one row, at least 0, all in the same unit; by default 1
         each.
-    groups : array of shape (p,), optional
+    groups : array of shape (p,), mapping or Series by column, optional
         Label of the group of every column. The columns of a group are acquired together: they have
         the same cost, and a row pays it once.
     criterion : {"threshold-pairs", "entropy"}, default="threshold-pairs"
@@ -199,7 +200,9 @@ class BudgetForestClassifier(InspectedForest, Listening, ClassifierMixin, BaseEs
         parameters.check_parameters(self, parameters.OF_FORESTS)
         self.classes_, labels = np.unique(y, return_inverse=True)
         self.feature_costs_, self.units_, self.unit_costs_ = check_costs(
-            self.feature_costs, self.groups, X.shape[1]
+            self.feature_costs,
+            self.groups,
+            getattr(self, "feature_names_in_", np.arange(X.shape[1])),
         )
         watch = self._watch(X_val, y_val)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)

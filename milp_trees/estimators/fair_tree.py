@@ -15,8 +15,8 @@ from sklearn.utils.validation import column_or_1d
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError
+from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._listening import heard_fit
-from milp_trees.estimators._trees import check_groups
 from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates, constraint
@@ -41,7 +41,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
     favourable : label, optional
         The favourable class; by default the last of `classes_`.
     split_on_group : bool, default=False
-        Whether the tree may split on the column of X that the sensitive feature is.
+        Whether the tree may split on the columns of X that the sensitive features are.
     max_depth, max_leaf_nodes, min_samples_leaf, ccp_alpha, method, time_limit, binarizer, n_bins
         As for `OptimalTreeClassifier`.
     task : str, default="accuracy"
@@ -139,8 +139,8 @@ class FairTreeClassifier(OptimalTreeClassifier):
             Labels of any type.
         sensitive_features : array of shape (n,) or (n, k), Series, DataFrame, or name, optional
             Group of every row. With several columns every combination of their values is a group.
-            A column of X (its name, or a Series with the name and the values of the column) is not
-            split on, except with `split_on_group=True`. Without it the tree is not constrained,
+            Columns of X (a name, or a Series or DataFrame with the names and the values of columns)
+            are not split on, except with `split_on_group=True`. Without it the tree is not constrained,
             and a warning says so.
         control_features : array of shape (n,), Series, or name of a column of X, optional
             The legitimate factor of "conditional-statistical-parity".
@@ -167,14 +167,13 @@ class FairTreeClassifier(OptimalTreeClassifier):
             raise DataError(
                 f"task must be the name of a task, such as 'accuracy'; a Task has constraints of its own, and OptimalTreeClassifier takes it. Got {self.task!r}."
             )
-        groups = _sensitive(sensitive_features, X)
-        self.constraint_ = None if groups is None else stated
-        if groups is None:
+        self.constraint_ = None if sensitive_features is None else stated
+        if sensitive_features is None:
             warn_user(
                 "No sensitive_features were given, so the tree is not constrained; give fit(X, y, sensitive_features=…), or use OptimalTreeClassifier.",
                 UserWarning,
             )
-        dataset, codes, table = self._prepare(X, y, sample_weight, groups)
+        dataset, codes, table = self._prepare(X, y, sample_weight, sensitive_features)
         if control_features is not None:
             factor = _one_column(control_features, self._columns(X), len(np.asarray(y)))
             if sample_weight is not None:
@@ -267,11 +266,10 @@ class FairTreeClassifier(OptimalTreeClassifier):
             raise DataError(
                 f"y holds the label {sorted(map(str, unknown))[0]!r}, which fit did not see; known are {', '.join(map(str, self.classes_))}."
             )
-        groups = _sensitive(sensitive_features, X)
-        if groups is None:
-            raise DataError("Give sensitive_features: the group of every row.")
         columns = self._columns(X)
-        levels, _ = check_groups(groups, columns)
+        levels, _ = check_groups(sensitive_features, columns, "sensitive_features")
+        if levels is None:
+            raise DataError("Give sensitive_features: the group of every row.")
         factor = (
             None
             if control_features is None
@@ -296,31 +294,9 @@ class FairTreeClassifier(OptimalTreeClassifier):
             )
 
 
-def _sensitive(given: Any, X: Any) -> Any:
-    """Groups as an array with a label per row, or the name of the column of X that they are.
-
-    Several columns become one, with the combinations of their values as labels.
-    """
-    if given is None or isinstance(given, str):
-        return given
-    if hasattr(given, "columns") and len(given.columns) == 1:
-        given = given.iloc[:, 0]
-    name = getattr(given, "name", None)
-    if name is not None and name in getattr(X, "columns", ()) and len(given) == len(X):
-        own = np.asarray(X[name])
-        if own.ndim == 1 and (own == np.asarray(given)).all():
-            return str(name)
-    array = np.asarray(given)
-    if array.ndim == 2 and array.shape[1] == 1:
-        return array[:, 0]
-    if array.ndim == 2:
-        return np.array([", ".join(map(str, row)) for row in array.tolist()])
-    return array
-
-
 def _one_column(given: Any, columns: Any, n: int) -> np.ndarray:
     """The control features, one value per row, from an array or the name of a column."""
-    array = np.asarray(check_groups(given, columns)[0])
+    array = np.asarray(check_groups(given, columns, "control_features")[0])
     if array.shape not in ((n,), (n, 1)):
         raise DataError(
             f"control_features must have one value per row, shape ({n},); it has shape {array.shape}."

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from milp_trees.data.checks import checked_labels
+from milp_trees.data.names import columns_and_names, columns_over
 from milp_trees.errors import DataError
+from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import (
     OptimalTree,
     action_values,
-    check_groups,
     check_weights,
     take,
 )
@@ -163,7 +164,8 @@ class OptimalPolicyTree(OptimalTree):
         observed = _observed(treatments, outcomes, propensities)
         if observed:
             treatments = checked_labels(treatments, "treatments", len(treatments))
-        names = tuple(y.columns) if hasattr(y, "columns") and len(y.columns) > 1 else None
+        _, names = columns_and_names(y, None, "y", "actions")
+        names = names if names is not None and len(names) > 1 else None
         if y is None and observed:
             X, _ = self._checked(X, np.zeros(len(outcomes)))
             # Some binarizers learn thresholds from a target: here the observed treatment, and below
@@ -180,7 +182,7 @@ class OptimalPolicyTree(OptimalTree):
         levels, column = check_groups(groups, X)
         weights = None if sample_weight is None else check_weights(sample_weight, len(target))
         learn, left_out = self._parts(treatments, len(target))
-        self._fit_binarizer(take(X, learn), target[learn])
+        self._fit_binarizer(take(X, learn), target[learn], X if len(left_out) else None)
         rows = self.binarizer_.dataset(
             X,
             fitted_on=take(X, learn),
@@ -235,12 +237,21 @@ class OptimalPolicyTree(OptimalTree):
     def score(self, X: Any, y: Any) -> float:
         """Mean value of the chosen actions on rows with values `y`; larger is better."""
         chosen = self._chosen(X)
-        values = action_values(check_array(y, ensure_2d=False, dtype=float))
+        values = self._values(y)
+        if len(values) != len(chosen):
+            raise DataError(f"y has {len(values)} rows, X has {len(chosen)}; give the values of each row.")
+        return float(values[np.arange(len(values)), chosen].mean())
+
+    def _values(self, y: Any) -> np.ndarray:
+        """Values of the actions on new rows, in the order of `actions_`, shape (n, K)."""
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            y = columns_over(y, self.actions_.tolist(), "y", "actions")
+        values = action_values(check_array(y, ensure_2d=False, dtype=float, input_name="y"))
         if values.shape[1] != len(self.actions_):
             raise DataError(
                 f"y must have one column per action ({len(self.actions_)}); it has {values.shape[1]}."
             )
-        return float(values[np.arange(len(values)), chosen].mean())
+        return values
 
     def policy_value(
         self,
@@ -315,7 +326,7 @@ class OptimalPolicyTree(OptimalTree):
         weights = None if sample_weight is None else check_weights(sample_weight, n)
         return self.binarizer_.dataset(
             columns,
-            values=None if y is None else action_values(y),
+            values=None if y is None else self._values(y),
             actions=tuple(self.actions_.tolist()),
             weights=weights,
             **observed,

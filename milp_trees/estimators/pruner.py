@@ -234,8 +234,9 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         X_val, y_val, sample_weight_val : as X, y, sample_weight, optional
             Validation rows, which choose the pruning; with `errors="held-out"` errors are counted
             on them too.
-        row_costs : array of shape (n, K), optional
-            Price of each feature for each row, instead of `feature_costs`.
+        row_costs : array or DataFrame of shape (n, K), optional
+            Price of each feature for each row, instead of `feature_costs`; the columns of a
+            DataFrame are matched with the features by their names.
         row_costs_val : array of shape (n_val, K), optional
             The same for the validation rows.
 
@@ -288,7 +289,7 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         costs = (
             self.costs_
             if counted.row_costs is None
-            else replace(self.costs_, per_row=counted.row_costs)
+            else replace(self.costs_, per_row=counted.row_costs, columns=None)
         )
         weights = None
         if self.errors == "oob":

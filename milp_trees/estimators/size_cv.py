@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.errors import DataError
 from milp_trees.estimators._solving import sizes_of
+from milp_trees.estimators._tables import TakesTables
 from milp_trees.estimators._trees import OptimalModel
 from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
@@ -40,7 +41,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(getattr(self, "estimator_", self._model()), name)
 
 
-class OptimalTreeCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class OptimalTreeCV(TakesTables, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """An optimal tree or rule list whose size is chosen by cross-validation, for any task.
 
     The thresholds of numeric columns are chosen once, on all rows; the trees are learned on the

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from milp_trees.data.checks import check_columns
 from milp_trees.errors import DataError
+from milp_trees.estimators._tables import TakesTables
 from milp_trees.models.export import NOTHING, asks_number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _LARGEST = np.finfo(np.float32).max
 
 
-class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TreeColumns(TakesTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """From the original table to the columns of a converted tree, in single precision.
 
     scikit-learn rounds numbers to single precision before it compares them. This transformer

@@ -63,20 +63,21 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     binarizer : {"auto", "midpoints", "quantiles", "buckets", "tree-guess"} or Binarizer, default="auto"
         Which thresholds numeric columns get: all of them, and where these are too much work for the
         method, a set that is chosen with the target in view (see `mt.Binarizer`). The
-        others name a set.
+        others name a set; "quantiles:5" and "tree-guess:40" also state its size, as on the command
+        line.
     n_bins : int, default=8
         Number of bins per column for "quantiles"; there are `n_bins - 1` thresholds.
     start : "auto", Tree, fitted estimator, name of a method, or None, default="auto"
         What the search begins with. "auto": an integer program begins with the tree of the default
         engine, and with binarizers that leave thresholds out the fitted tree is the greedy one over
-        all thresholds if that is better. None: nothing. A tree may also be a fitted `DecisionTreeClassifier` or
+        all thresholds if that is better. None or "none": nothing. A tree may also be a fitted `DecisionTreeClassifier` or
         `DecisionTreeRegressor` of scikit-learn on the same columns: every split becomes the
         candidate that divides the training rows of its node in the same way. A warning says which
         splits have none, and where the nearest was taken.
     reference : str or None, default="auto"
         The exact method with which the answer is compared; "auto" compares that of an integer
-        program with the first that takes the problem. A contradiction is a SolverFailure. None: no
-        comparison.
+        program with the first that takes the problem. A contradiction is a SolverFailure. None or
+        "none": no comparison.
     random_state : int, RandomState or None, default=None
         Seed of the solver.
     n_jobs : int or None, default=None

@@ -196,18 +196,21 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         y = np.asarray(y).ravel()
         levels = self._columns(X)[groups] if isinstance(groups, str) else groups
         scorer = check_scoring(self, scoring=self.scoring)
+        within = self._checked(X, y)[0], self.classes_
         rows = []
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y, levels):
             model = clone(self)
             weights = (
                 None if sample_weight is None else _safe_indexing(np.asarray(sample_weight), train)
             )
-            within = (
+            inside = (
                 groups
                 if groups is None or isinstance(groups, str)
                 else _safe_indexing(np.asarray(groups), train)
             )
-            dataset, codes, _ = model._prepare(_safe_indexing(X, train), y[train], weights, within)
+            dataset, codes, _ = model._prepare(
+                _safe_indexing(X, train), y[train], weights, inside, within
+            )
             path = model._path(dataset, weights is not None)
             unseen, truth = _safe_indexing(X, test), y[test]
             known: dict[int, float] = {}

@@ -142,8 +142,7 @@ class RuleLists(Space):
 
     def _barred(self, dataset: Dataset) -> tuple[str, ...]:
         """Columns that no antecedent may ask for."""
-        group = dataset.group_column
-        return () if self.split_on_group or group is None else (group,)
+        return () if self.split_on_group else dataset.group_columns
 
     def for_features(self) -> RuleLists:
         kept = replace(self.antecedents, keep_equal=self.antecedents.fixed is None)

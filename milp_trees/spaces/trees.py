@@ -256,11 +256,11 @@ class Trees(Space):
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's features that splits may use."""
-        if self.split_on_group or dataset.group_column is None:
+        barred = () if self.split_on_group else dataset.group_columns
+        if not barred:
             return np.arange(dataset.n_features)
         return np.array(
-            [j for j, t in enumerate(dataset.features) if t.column != dataset.group_column],
-            dtype=np.int64,
+            [j for j, t in enumerate(dataset.features) if t.column not in barred], dtype=np.int64
         )
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Tree]:
@@ -294,10 +294,9 @@ class Trees(Space):
             out.append(
                 f"The tree has {predictor.n_leaves} leaves; at most {self.max_leaf_nodes} are allowed."
             )
-        if not self.split_on_group and any(
-            t.column == dataset.group_column for t in predictor.splits
-        ):
-            out.append(f"The tree splits on the group column {dataset.group_column!r}.")
+        barred = () if self.split_on_group else dataset.group_columns
+        for column in sorted({t.column for t in predictor.splits} & set(barred)):
+            out.append(f"The tree splits on the group column {column!r}.")
         routes = predictor.routes(dataset)
         sizes = rows_per_leaf(routes, dataset)
         if sizes.min() < self.min_samples_leaf:

@@ -27,14 +27,14 @@ class Rows:
     y : array of shape (n,), optional
         Labels, or numbers for regression.
     weights : array of shape (n,), optional
-    row_costs : array of shape (n, K), optional
+    row_costs : array or DataFrame of shape (n, K), optional
         Price of each feature for each row, in units of cost.
     """
 
     X: np.ndarray
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
-    row_costs: np.ndarray | None = None
+    row_costs: Any = None
 
     @property
     def w(self) -> np.ndarray:
@@ -190,13 +190,13 @@ class RowPrice:
 
     def __init__(self, costs: FeatureCosts, ensemble: Ensemble, rows: Rows) -> None:
         if rows.row_costs is not None:
-            costs = replace(costs, per_row=rows.row_costs)
+            costs = replace(costs, per_row=rows.row_costs, columns=None)
         table, unit = costs.table(ensemble.features, len(rows.X))
         self.table = table * float(unit)
         self.once = [
             (float(c), g) for g, c in enumerate(costs.group_costs()) if costs.groups[g].once and c
         ]
-        self.rest = replace(costs, features=0, per_row=None)
+        self.rest = replace(costs, features=0, per_row=None, columns=None)
         self.names: Sequence[str] = ensemble.features
         self.w = rows.w
 

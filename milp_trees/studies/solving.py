@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Largest share of the time limit of a run for the start that "auto" makes.
 STARTING = 0.25
+#: The name of no start and of no reference, as on the command line.
+NONE = "none"
 
 
 def answer(
@@ -68,9 +70,10 @@ def answer(
     start : Tree, Ensemble, str or None
         A predictor, or the method that makes it. "auto": an integer program begins with the model of
         the default engine, and the greedy tree over all thresholds is the answer if it is better.
+        "none" is None.
     reference : str or None
         Name of the reference, or "auto": an integer program is judged by the first by `judge_rank`
-        that takes the problem.
+        that takes the problem. "none" is None.
     judge_engines : bool, default=False
         Whether "auto" judges an engine, too, if it judges no others and that is expected to take
         seconds only.
@@ -85,6 +88,9 @@ def answer(
     -------
     Result
     """
+    start, reference = (
+        None if isinstance(name, str) and name == NONE else name for name in (start, reference)
+    )
     chosen, clock = named_method(method or default_method(problem), options), Clock()
     with heard(progress):
         found = settled_within(problem, chosen, limits, start, clock)

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from milp_trees import exact
+from milp_trees.data.names import entries_by_name
 from milp_trees.errors import DataError
 from milp_trees.spaces.trees import one_hot_treatments
 from milp_trees.tasks.base import Task, Value
@@ -88,12 +89,11 @@ class ActionCosts(Task):
                 raise DataError(f"{name} must not be negative; got {getattr(self, name)}.")
             object.__setattr__(self, name, number)
         if self.feature_costs is not None:
-            try:
-                given = dict(self.feature_costs)
-            except (TypeError, ValueError):
+            given = entries_by_name(self.feature_costs, "feature_costs")
+            if not isinstance(given, Mapping):
                 raise DataError(
                     f"feature_costs must be a mapping such as {{'age': 2}}; got {self.feature_costs!r}."
-                ) from None
+                )
             costs = {str(c): exact.fraction(v, f"the cost of {c!r}") for c, v in given.items()}
             if any(v < 0 for v in costs.values()):
                 raise DataError("Feature costs must not be negative.")

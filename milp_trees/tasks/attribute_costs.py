@@ -16,6 +16,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
+from milp_trees.data.names import entries_by_name
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 from milp_trees.tasks.written import is_number, text_of
@@ -96,8 +97,7 @@ def attributes_of(given: Any) -> tuple[Attribute, ...]:
     DataError
         It is something else, or two attributes have the same name or column.
     """
-    if hasattr(given, "to_dict"):  # a pandas Series holds prices by name
-        given = given.to_dict()
+    given = entries_by_name(given, "attributes")
     if isinstance(given, Mapping):
         given = [Attribute(str(name), cost) for name, cost in given.items()]
     try:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.data.names import (
+    columns_and_names,
+    columns_over,
+    entries_by_name,
+    entries_over,
+    places,
+)
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
-from milp_trees.tasks.written import cost_matrix, mapping
+from milp_trees.tasks.written import cost_matrix, listed_names, mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -91,23 +98,28 @@ class WeightedError(Accuracy):
 
     class_weight: Mapping[Any, Any] | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.class_weight is not None:
+            given = entries_by_name(self.class_weight, "class_weight")
+            if not isinstance(given, Mapping):
+                raise DataError(
+                    f'class_weight must be a mapping such as {{"ill": 5}}; got {self.class_weight!r}.'
+                )
+            if not isinstance(self.class_weight, Mapping):
+                object.__setattr__(self, "class_weight", given)
+
     def row_losses(self, dataset: Dataset) -> np.ndarray:
         """Cost of an error on each row, shape (n,), Fractions."""
         y, classes = _classes(dataset, self.name)
-        given = {
-            str(k): fraction(v, f"weight of class {k!r}")
-            for k, v in (self.class_weight or {}).items()
-        }
-        unknown = set(given) - {str(c) for c in classes}
-        if unknown:
-            raise DataError(
-                f"class_weight names {sorted(unknown)[0]!r}, which is no class; the classes are {', '.join(map(str, classes))}."
-            )
-        if any(v < 0 for v in given.values()):
+        stated = entries_over(self.class_weight or {}, classes, "class_weight", "classes", 1)
+        per_class = [
+            fraction(v, f"weight of class {c!r}") for c, v in zip(classes, stated, strict=True)
+        ]
+        if any(v < 0 for v in per_class):
             raise DataError("Class weights must not be negative.")
-        if given and not any(given.get(str(c), 1) for c in classes):
+        if not any(per_class):
             raise DataError("The weight of every class is 0; at least one must count.")
-        per_class = [given.get(str(c), Fraction(1)) for c in classes]
         weights, which = _weights(dataset)
         losses: np.ndarray = np.multiply.outer(weights, np.array(per_class, dtype=object))[which, y]
         return losses
@@ -164,8 +176,11 @@ class MisclassificationCosts(ActionCosts):
 
     Parameters
     ----------
-    matrix : array of shape (K, K)
-        Row = true class, column = predicted class, in the order of the dataset's classes.
+    matrix : array or DataFrame of shape (K, K)
+        Row = true class, column = predicted class, in the order of the dataset's classes. The index
+        and the columns of a DataFrame are names of classes, which are matched.
+    classes : sequence, optional
+        The classes in the order of the matrix, if that is another one than the dataset's.
     """
 
     name: ClassVar[str] = "cost-matrix"
@@ -173,9 +188,13 @@ class MisclassificationCosts(ActionCosts):
     title: ClassVar[str] = "A cost per pair of true and predicted class"
     takes_counts: ClassVar[bool] = True
     weighs_rows: ClassVar[bool] = True
-    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"matrix": cost_matrix}
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {
+        "matrix": cost_matrix,
+        "classes": listed_names,
+    }
 
     matrix: Any = None
+    classes: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -183,14 +202,19 @@ class MisclassificationCosts(ActionCosts):
             raise DataError(
                 "The task cost-matrix needs matrix=, one row per true class and one column per prediction."
             )
+        table, names = columns_and_names(self.matrix, self.classes, "matrix", "classes")
+        if hasattr(table, "columns"):
+            rows, names = columns_and_names(table.T, names, "the index of matrix", "classes")
+            table = rows.T if names is None else columns_over(rows.T, names, "matrix", "classes")
         object.__setattr__(
             self,
             "matrix",
             tuple(
                 tuple(fraction(v, "a cost") for v in row)
-                for row in np.asarray(self.matrix, dtype=object).tolist()
+                for row in np.asarray(table, dtype=object).tolist()
             ),
         )
+        object.__setattr__(self, "classes", names and tuple(names))
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _classes(dataset, self.name)[1]
@@ -200,9 +224,17 @@ class MisclassificationCosts(ActionCosts):
         costs: np.ndarray = table[kind]
         return costs
 
+    def matrix_over(self, classes: Sequence[Any]) -> np.ndarray:
+        """The matrix in the order of some classes, as an array of Fractions."""
+        M = np.array(self.matrix, dtype=object)
+        if self.classes is None or M.shape != (len(self.classes), len(self.classes)):
+            return M
+        order = places(self.classes, classes, "matrix", "classes")
+        return M if order is None else M[np.ix_(order, order)]
+
     def cost_table(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         y, classes = _classes(dataset, self.name)
-        M = np.array(self.matrix, dtype=object)
+        M = self.matrix_over(classes)
         if M.shape != (len(classes), len(classes)):
             raise DataError(
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."

@@ -31,7 +31,7 @@ from milp_trees.tasks.classification import MisclassificationCosts
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.states_view import States
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.tasks.written import cost_matrix, mapping
+from milp_trees.tasks.written import cost_matrix, listed_names, mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -53,12 +53,15 @@ class CostSensitive(MisclassificationCosts):
 
     Parameters
     ----------
-    matrix : array of shape (K, K)
-        Row = true class, column = predicted class, in the order of the dataset's classes.
+    matrix : array or DataFrame of shape (K, K)
+        Row = true class, column = predicted class, in the order of the dataset's classes. The index
+        and the columns of a DataFrame are names of classes, which are matched.
     attributes : sequence of Attribute, or mapping of column name to price
         Prices; columns without an attribute are free.
     file : str, Path or CostFile, optional
         A cost file (`read_cost_file`) that holds both; the two others are then left out.
+    classes : sequence, optional
+        The classes in the order of the matrix, if that is another one than the dataset's.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class CostSensitive(MisclassificationCosts):
     }
     readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {
         "matrix": cost_matrix,
+        "classes": listed_names,
         "attributes": mapping,
         "file": read_cost_file,
     }
@@ -112,7 +116,9 @@ class CostSensitive(MisclassificationCosts):
 
     def owners(self, dataset: Dataset) -> dict[str, int]:
         """The attribute of every column that has one, as its index."""
-        named = dataset.source.get("features") or dict.fromkeys(t.column for t in dataset.features)
+        source = dataset.source
+        named = source.get("table_columns") or source.get("features")
+        named = named or dict.fromkeys(t.column for t in dataset.features)
         return by_column(self.attributes, list(named))
 
     def prices_paid(self, routes: Routes, dataset: Dataset) -> list[Fraction]:
@@ -150,7 +156,7 @@ class CostSensitive(MisclassificationCosts):
         total = float(weights.sum())
         if not total:
             return {}
-        matrix = np.array(self.matrix, dtype=float)
+        matrix = self.matrix_over(dataset.classes or ()).astype(float)
         wrong = float(weights @ matrix[y, routes.action])
         mean = (wrong + float(self._tests_cost(routes, dataset))) / total
         counts = np.bincount(y, weights=weights, minlength=len(matrix))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.data.names import columns_and_names, entries_by_name, places, spelled
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 
@@ -65,8 +66,9 @@ class FeatureCosts:
     features : number, mapping of name to number, or sequence, default=1
         Price of each feature for a row. In a mapping (or Series), features without an entry are
         free. A sequence has the order of the features.
-    per_row : array of shape (n, K), optional
-        Price of each feature for each row, instead of `features`.
+    per_row : array or DataFrame of shape (n, K), optional
+        Price of each feature for each row, instead of `features`. The columns of a DataFrame are
+        matched with the features by their names; those of an array have the order of the features.
     groups : sequence of Group
         Groups with a common price.
     node : number, default=0
@@ -76,6 +78,8 @@ class FeatureCosts:
         rows).
     denominator : int, optional
         Prices are rounded to multiples of 1/denominator. Without it they must be short numbers.
+    columns : sequence of str, optional
+        Names of the columns of `per_row`, if it is an array.
 
     Examples
     --------
@@ -90,6 +94,7 @@ class FeatureCosts:
     node: Any = 0
     leaf: Any = 0
     denominator: int | None = None
+    columns: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if self.denominator is not None and (
@@ -98,8 +103,11 @@ class FeatureCosts:
             raise DataError(
                 f"denominator must be a whole number of at least 1; got {self.denominator!r}."
             )
-        if hasattr(self.features, "to_dict"):  # a pandas Series holds prices by name
-            object.__setattr__(self, "features", self.features.to_dict())
+        object.__setattr__(self, "features", entries_by_name(self.features, "features"))
+        if self.per_row is not None:
+            table, names = columns_and_names(self.per_row, self.columns, "per_row", "features")
+            object.__setattr__(self, "per_row", _rectangle(table))
+            object.__setattr__(self, "columns", names and tuple(map(spelled, names)))
         groups = [self.groups] if isinstance(self.groups, Group) else list(self.groups)
         strange = next((g for g in groups if not isinstance(g, Group)), None)
         if strange is not None:
@@ -157,7 +165,10 @@ class FeatureCosts:
         if self.per_row is None:
             whole, unit = _in_one_unit(self.prices(names))
             return whole, unit
-        array = _rectangle(self.per_row)
+        array = self.per_row
+        if self.columns is not None:
+            order = places(self.columns, names, "per_row", "features")
+            array = array if order is None else array[:, order]
         if array.shape != (n, len(names)):
             raise DataError(
                 f"per_row must have a cost for each of {n} rows and {len(names)} features; its shape is {array.shape}."
@@ -323,8 +334,10 @@ class FeatureCosts:
         if self.per_row is not None:
             out["per_row"] = [
                 [str(self._price(c, "a feature for a row")) for c in row]
-                for row in _rectangle(self.per_row).tolist()
+                for row in self.per_row.tolist()
             ]
+        if self.columns is not None:
+            out["columns"] = list(self.columns)
         if self.groups:
             costs = map(str, self.group_costs())
             out["groups"] = [
@@ -341,7 +354,7 @@ class FeatureCosts:
         known = isinstance(given, Mapping) and isinstance(
             given.get("features"), (str, list, Mapping)
         )
-        return known and set(given) <= {"features", "per_row", "groups", "node", "leaf"}
+        return known and set(given) <= {"features", "per_row", "columns", "groups", "node", "leaf"}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> FeatureCosts:
@@ -354,6 +367,7 @@ class FeatureCosts:
             tuple(Group(**g) for g in spec.get("groups", ())),
             spec.get("node", 0),
             spec.get("leaf", 0),
+            columns=spec.get("columns"),
         )
 
 

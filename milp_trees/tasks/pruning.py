@@ -308,7 +308,7 @@ class PrunedError(Task):
             "cost_weights": self.cost_weights,
             "row_costs": self.costs.per_row,
         }
-        costs = replace(self.costs, per_row=None)
+        costs = replace(self.costs, per_row=None, columns=None)
         return replace(self, error_weights=None, cost_weights=None, costs=costs), tuple(
             name for name, given in held.items() if given is not None
         )

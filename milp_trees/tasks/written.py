@@ -30,6 +30,22 @@ def mapping(text: str) -> dict[str, str]:
     return out
 
 
+def listed_names(text: str) -> list[str]:
+    """`ill;well` as a list of names.
+
+    Raises
+    ------
+    DataError
+        A name is empty, or comes twice.
+    """
+    names = [name.strip() for name in text.split(";")]
+    if not all(names) or len(set(names)) < len(names):
+        raise DataError(
+            f"Names are written with semicolons between, each once, for example ill;well; got {text!r}."
+        )
+    return names
+
+
 def cost_matrix(path: str) -> list[list[str]]:
     """The cost matrix at the beginning of a file, as lines of numbers.
 

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from milp_trees.data.checks import checked_labels
+from milp_trees.data.names import entries_by_name, entries_over
 from milp_trees.errors import DataError
 
 VOTING = ("soft", "hard")
 
 
-def check_costs(costs: Any, groups: Any, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def check_costs(
+    costs: Any, groups: Any, names: Sequence[Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Costs of columns and groups as arrays.
 
     Parameters
     ----------
-    costs : array of shape (p,) or None
-    groups : array of shape (p,) or None
+    costs : array of shape (p,), mapping of column to number, or None
+    groups : array of shape (p,), mapping of column to label, or None
         Columns of one group are paid once together.
-    p : int
-        Number of columns.
+    names : sequence
+        The p columns.
 
     Returns
     -------
@@ -38,6 +43,11 @@ def check_costs(costs: Any, groups: Any, p: int) -> tuple[np.ndarray, np.ndarray
         There is not one cost or group per column, a cost is negative or not finite, or columns of
         one group differ in cost.
     """
+    p = len(names)
+    if isinstance(table := entries_by_name(costs, "feature_costs"), Mapping):
+        costs = entries_over(table, names, "feature_costs", "columns")
+    if groups is not None:
+        groups = entries_over(groups, names, "groups", "columns")
     try:
         prices = np.ones(p) if costs is None else np.array(costs, dtype=np.float64)
     except (TypeError, ValueError):
@@ -53,11 +63,7 @@ def check_costs(costs: Any, groups: Any, p: int) -> tuple[np.ndarray, np.ndarray
         )
     if groups is None:
         return prices, np.arange(p), prices
-    labels = np.asarray(groups)
-    if labels.shape != (p,):
-        raise DataError(
-            f"groups must have one label per column, shape ({p},); it has shape {labels.shape}."
-        )
+    labels = checked_labels(groups, "groups", p)
     names, first, units = np.unique(labels, return_index=True, return_inverse=True)
     unequal = np.flatnonzero(prices != prices[first][units])
     if unequal.size:

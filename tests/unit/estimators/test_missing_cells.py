@@ -88,5 +88,5 @@ def test_a_missing_group_is_refused_with_a_remedy():
     frame, y = table(0)
     groups = np.array(["a", "b"] * 30, dtype=object)
     groups[3] = None
-    with pytest.raises(mt.DataError, match="groups has a missing value at row 3; drop"):
+    with pytest.raises(mt.DataError, match="sensitive_features has a missing value at row 3; drop"):
         mt.FairTreeClassifier(max_depth=1).fit(frame, y, sensitive_features=groups)

@@ -194,7 +194,7 @@ def test_a_wrong_parameter_is_refused_when_it_is_given(make, words):
 @pytest.mark.parametrize(
     "task, words",
     [
-        (mt.tasks.WeightedError(class_weight={"z": 2}), "'z', which is no class"),
+        (mt.tasks.WeightedError(class_weight={"z": 2}), "it has 'z'"),
         (mt.Accuracy(feature_costs={"z": 2}), "'z', which is not a column"),
         (
             mt.Accuracy(constraints=(mt.tasks.Capacity("z", at_most=1),)),

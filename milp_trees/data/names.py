@@ -1,0 +1,254 @@
+"""What comes with names is laid over an order by its names, and refused if they do not fit.
+
+A DataFrame of costs meets the order of actions, a Series of prices the order of features, a mapping
+of weights the order of classes. A DataFrame whose columns are the usual 0, 1, 2, … has no names; like an
+array, it is used in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.checks import some
+from milp_trees.errors import DataError
+
+#: Stands for "every name must have an entry".
+REQUIRED: Any = object()
+
+
+def as_pandas(given: Any) -> Any:
+    """A table or column of polars, pyarrow or a similar library as the pandas object it stands for.
+
+    Everything else is returned as it is.
+
+    Raises
+    ------
+    DataError
+        The library needs a package for this that is not installed.
+    """
+    if given is None or isinstance(given, (np.ndarray, str, list, tuple, Mapping)):
+        return given
+    library = type(given).__module__.partition(".")[0]
+    if library == "pandas":
+        return given
+    if library == "polars" and hasattr(given, "collect"):  # a LazyFrame
+        given = given.collect()
+    if not hasattr(given, "to_pandas"):
+        return given
+    try:
+        return given.to_pandas()
+    except ImportError:
+        raise DataError(
+            f"A {type(given).__name__} of {library} is read with pyarrow; install it with: pip install 'milp-trees[parquet]'"
+        ) from None
+
+
+def spelled(name: Any) -> str:
+    """A name as text; 1 and 1.0 are the same name."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    return str(name)
+
+
+def places(names: Sequence[Any], order: Sequence[Any], what: str, of: str) -> list[int] | None:
+    """For every name of an order its place among names; None if those are the order already.
+
+    Parameters
+    ----------
+    names : sequence
+        The names of what is given.
+    order : sequence
+        The names that it must have.
+    what, of : str
+        What is given, and what the order is of, for errors: "y", "actions".
+
+    Raises
+    ------
+    DataError
+        A name is missing, unknown, or there twice.
+    """
+    held, wanted = [spelled(n) for n in names], [spelled(n) for n in order]
+    if held == wanted and len(set(held)) == len(held):
+        return None
+    _refuse_repeated(held, what)
+    if set(held) == set(wanted) and len(held) == len(wanted):
+        place = {name: k for k, name in enumerate(held)}
+        return [place[name] for name in wanted]
+    if _counted(names) and len(held) == len(wanted):
+        return None
+    raise _misfit(held, wanted, what, of)
+
+
+def columns_over(given: Any, order: Sequence[Any], what: str, of: str) -> Any:
+    """A table whose columns stand in an order.
+
+    Parameters
+    ----------
+    given : array or DataFrame
+        An array, and a table without names, is returned as it is.
+    order, what, of
+        As for `places`.
+
+    Returns
+    -------
+    array or DataFrame
+
+    Raises
+    ------
+    DataError
+        As `places` raises.
+    """
+    given = as_pandas(given)
+    if not hasattr(given, "columns"):
+        return given
+    found = places(list(given.columns), order, what, of)
+    return given if found is None else given.iloc[:, found]
+
+
+def columns_and_names(
+    given: Any, order: Sequence[Any] | None, what: str, of: str
+) -> tuple[Any, tuple[Any, ...] | None]:
+    """A table as `columns_over` gives it, and the names of its columns.
+
+    Parameters
+    ----------
+    given, what, of
+        As for `columns_over`.
+    order : sequence, optional
+        The order of the columns, if one is stated; otherwise the columns stay as they are.
+
+    Returns
+    -------
+    table : array or DataFrame
+    names : tuple or None
+        The order that is stated, or else the names of the columns; None if they have none.
+    """
+    given = as_pandas(given)
+    if order is not None:
+        return columns_over(given, order, what, of), tuple(order)
+    names = list(getattr(given, "columns", ()))
+    _refuse_repeated([spelled(n) for n in names], what)
+    return given, None if _counted(names) else tuple(names)
+
+
+def check_same_rows(given: Mapping[str, Any]) -> None:
+    """Raise DataError if pandas objects name the same rows in different orders.
+
+    Rows are matched by their places, as everywhere in scikit-learn. The same labels in another order
+    mean that one of the objects was sorted or shuffled alone.
+
+    Parameters
+    ----------
+    given : mapping of the name of an argument to what was given for it
+    """
+    labelled = [
+        (name, thing.index)
+        for name, thing in given.items()
+        if type(thing).__module__.partition(".")[0] == "pandas" and hasattr(thing, "index")
+    ]
+    for name, index in labelled[1:]:
+        first, known = labelled[0]
+        if len(index) != len(known) or index is known or index.equals(known):
+            continue
+        if index.isin(known).all() and known.isin(index).all():
+            raise DataError(
+                f"The rows of {name} have the labels of those of {first} in another order, and rows are matched by their places; "
+                f"give {name}.loc[{first}.index], or {name}.to_numpy() if the places are right."
+            )
+
+
+def entries_over(
+    given: Any, order: Sequence[Any], what: str, of: str, default: Any = REQUIRED
+) -> list[Any]:
+    """Entries in an order: those of a mapping or Series by their names, others as they are.
+
+    Parameters
+    ----------
+    given : mapping, Series or sequence
+    order, what, of
+        As for `places`.
+    default : object, optional
+        The entry of a name that a mapping or Series lacks; without it none may be missing.
+
+    Raises
+    ------
+    DataError
+        A name is missing, unknown, or there twice, or a sequence has another length.
+    """
+    wanted = [spelled(n) for n in order]
+    table = entries_by_name(given, what)
+    if isinstance(table, Mapping):
+        if not set(table) <= set(wanted) or (default is REQUIRED and len(table) < len(wanted)):
+            raise _misfit(list(table), wanted, what, of, default is REQUIRED)
+        return [table.get(name, default) for name in wanted]
+    entries = list(table)
+    if len(entries) != len(order):
+        raise DataError(
+            f"{what} has {len(entries)} entries for {len(order)} {of}; give one for each, or a mapping by name."
+        )
+    return entries
+
+
+def entries_by_name(given: Any, what: str) -> Any:
+    """A mapping or Series by the texts of its names; anything else as it is.
+
+    Parameters
+    ----------
+    given : object
+    what : str
+        What is given, for errors.
+
+    Raises
+    ------
+    DataError
+        A name is there twice.
+    """
+    given = as_pandas(given)
+    if hasattr(given, "index") and hasattr(given, "to_dict") and not hasattr(given, "columns"):
+        names, values = list(given.index), given.tolist()
+    elif isinstance(given, Mapping):
+        names, values = list(given), list(given.values())
+    else:
+        return given
+    keys = [spelled(name) for name in names]
+    _refuse_repeated(keys, what)
+    return dict(zip(keys, values, strict=True))
+
+
+def one_or_several(columns: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    """A name for one column, a tuple for several."""
+    if columns is None or isinstance(columns, str):
+        return columns
+    several = tuple(map(str, columns))
+    return (several[0] if several else None) if len(several) < 2 else several
+
+
+def _refuse_repeated(names: list[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise DataError(f"{what} has the name {twice!r} twice; rename one of the two.")
+
+
+def _misfit(
+    held: Sequence[str], wanted: Sequence[str], what: str, of: str, all_needed: bool = True
+) -> DataError:
+    """The error of names that are not those of an order."""
+    missing = [n for n in wanted if n not in set(held)] if all_needed else []
+    unknown = [n for n in held if n not in set(wanted)]
+    parts = [f"it lacks {some(map(repr, missing), 6)}"] if missing else []
+    parts += [f"it has {some(map(repr, unknown), 6)}"] if unknown else []
+    remedy = "" if all_needed else ", or leave an entry out"
+    return DataError(
+        f"The names in {what} do not fit the {of} {some(wanted)}: {' and '.join(parts)}. Name its entries as the {of}{remedy}, or give an array in their order."
+    )
+
+
+def _counted(names: Sequence[Any]) -> bool:
+    """Whether names are the places 0, 1, 2, … that pandas gives where there are none."""
+    whole = (isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in names)
+    return all(whole) and all(n == k for k, n in enumerate(names))
