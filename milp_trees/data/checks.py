@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -161,6 +161,31 @@ def as_labels(values: Any) -> np.ndarray:
     return array
 
 
+def nested(values: Any) -> str:
+    """What single entries of a column hold if they are several values: "lists" or "mappings".
+
+    Parameters
+    ----------
+    values : array or Series of shape (n,)
+
+    Returns
+    -------
+    str
+        Empty if every entry is one value.
+    """
+    kind = str(getattr(values, "dtype", ""))
+    if kind.startswith(("list<", "large_list<", "fixed_size_list<")):
+        return "lists"
+    if kind.startswith(("struct<", "map<")):
+        return "mappings"
+    if kind != "object":
+        return ""
+    kinds = set(map(type, np.asarray(values).ravel().tolist()))
+    if any(issubclass(t, Mapping) for t in kinds):
+        return "mappings"
+    return "lists" if any(issubclass(t, (list, tuple, set, frozenset, np.ndarray)) for t in kinds) else ""
+
+
 def check_no_gap(values: Any, name: str) -> None:
     """Raise DataError at the first missing label, also one that was turned into text before.
 
@@ -172,6 +197,8 @@ def check_no_gap(values: Any, name: str) -> None:
         Name of the array in messages.
     """
     array = as_labels(values)
+    if several := nested(array):
+        raise DataError(f"{name} holds {several} in single rows; give one label per row.")
     missing = missing_in(array)
     if not missing.any() and array.dtype.kind in "OU":
         spelt = np.isin(array, _SPELT_GAPS) if array.dtype.kind == "U" else _spelt_gaps(array)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.checks import nested
 from milp_trees.data.load import ROLES, has_target, meanings, read_named
 from milp_trees.data.problems import Problem, counts_up
 from milp_trees.data.read import Table
@@ -137,6 +138,7 @@ def look(data: Any, *, binarizer: str | Binarizer = "auto", **columns: Any) -> L
     roles = _roles(meaning, features)
     held = {c: role for c, role in roles.items() if role not in ("feature", "dropped")}
     found += role_problems(table.frame, held)
+    table = replace(table, frame=_with_texts(table.frame))
     good = [c for c in features if c not in {p.column for p in found}]
     made, more = _features(table, given, good, meaning, chosen)
     rows = [
@@ -169,6 +171,12 @@ def _read(data: Any, given: Columns) -> Table:
     if not frame.shape[1]:
         raise DataError("The table has no columns.")
     return Table(frame.rename(columns=str), given.target or str(frame.columns[-1]), True)
+
+
+def _with_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with lists and mappings in single rows as texts, which can be counted and shown."""
+    several = [c for c in frame.columns if nested(frame[c])]
+    return frame.assign(**{c: frame[c].map(repr, na_action="ignore") for c in several})
 
 
 def _features(

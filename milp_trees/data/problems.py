@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.checks import nested
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _names_rows(name: str, column: pd.Series) -> str:
             return f"it counts the rows from {values[0]}"
         if _NAMES.search(name) and len(np.unique(values)) == len(values):
             return "it has this name and another whole number in every row"
-    elif column.dtype == object or types.is_string_dtype(column):
+    elif (column.dtype == object and not nested(column)) or types.is_string_dtype(column):
         held = column.dropna()
         if len(held) >= FEW_ROWS and held.head(FEW_ROWS).is_unique and held.is_unique:
             which = "every row" if len(held) == len(column) else "every row that has one"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.checks import nested
 from milp_trees.data.problems import FEW_ROWS, Problem
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ def role_problems(frame: pd.DataFrame, roles: Mapping[str, str]) -> list[Problem
         absent = column.isna().to_numpy()
         if absent.all():
             out.append(RoleProblem(name, "has no value at all", f"name another {role}", role))
+            continue
+        if several := nested(column):
+            out.append(
+                RoleProblem(name, f"holds {several} in single rows", f"name another {role}", role)
+            )
             continue
         if absent.any():
             first = f"row {int(absent.argmax())}"

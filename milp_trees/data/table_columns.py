@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.checks import check_finite
+from milp_trees.data.checks import check_finite, nested
+from milp_trees.data.names import as_pandas
 from milp_trees.data.scales import measured, positions, spelled
 from milp_trees.errors import DataError
 
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
 #: A text column with more different numbers than `MANY_NUMBERS`, and with a share of other texts of
 #: at most `SPOILT`, was probably meant to be numeric.
 MANY_NUMBERS, SPOILT = 10, 0.1
-#: Cells that are no single values.
-NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 def as_frame(X: Any) -> pd.DataFrame:
-    """A DataFrame from a frame, a mapping of columns, or an array (columns named "0", "1", …)."""
+    """A DataFrame from a frame, a mapping of columns, or an array (columns named "0", "1", …).
+
+    Frames of polars and tables of pyarrow are converted.
+    """
     import pandas as pd
 
+    X = as_pandas(X)
     if isinstance(X, pd.DataFrame):
         return _plain_columns(X)
     if isinstance(X, Mapping):
@@ -118,7 +121,7 @@ def kind_of(name: str, column: pd.Series) -> str:
     ------
     DataError
         The column holds times of day, spans of time or complex numbers, which must be turned into
-        numbers first.
+        numbers first, or lists.
     """
     from pandas.api import types
 
@@ -131,16 +134,15 @@ def kind_of(name: str, column: pd.Series) -> str:
     # In a column of Python objects the types of the entries decide; a text that looks like a
     # number is still a text.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
+    if several := nested(column):
+        raise DataError(
+            f"The column {name!r} holds {several} in single rows; turn what they hold into columns of one value each."
+        )
     if column.dtype.kind == "M" and "," not in held:  # times without a zone
         return "dates"
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
         raise DataError(
             f"The column {name!r} holds values of the type {held}; turn them into numbers first, such as days since the first of them."
-        )
-    nested = held.startswith(("list<", "large_list<", "fixed_size_list<", "struct<", "map<"))
-    if nested or (held == "mixed" and any(isinstance(v, NESTED) for v in column)):
-        raise DataError(
-            f"The column {name!r} holds lists or other collections; make a column of each of their entries first."
         )
     if held == "boolean":
         return "bool"

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from milp_trees.data.parameters import OF_TREES, check_parameters
+from milp_trees.data.checks import missing_in
 from milp_trees.data.names import columns_and_names, columns_over
 from milp_trees.data.table_columns import kind_of, order_of
 from milp_trees.errors import DataError
@@ -145,11 +146,7 @@ class DecisionEstimator(RegressorMixin, OptimalModel):  # type: ignore[misc]
         out = {}
         for name in X:
             values = np.asarray(X[name])
-            missing = (
-                np.isnan(values)
-                if values.dtype.kind == "f"
-                else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
-            )
+            missing = missing_in(values)
             if missing.any():
                 raise DataError(
                     f"The column {name!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row."
