@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.same_order import in_order_of
+
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
@@ -28,6 +30,7 @@ def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
         rows.
     """
     out: dict[str, float] = {}
+    test = in_order_of(test, problem.dataset)
     for name, data in (("train", problem.dataset), ("test", test)):
         routes = predictor.routes(data)
         out[name] = problem.task.value(routes, data).number

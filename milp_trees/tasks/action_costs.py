@@ -44,7 +44,9 @@ class _Written(NamedTuple):
 
 #: For each dataset the last task that valued models on it, and the costs in the form of `_written`.
 #: Who values thousands of models asks for the same costs every time.
-_valued: WeakKeyDictionary[Dataset, tuple[ActionCosts, _Written]] = WeakKeyDictionary()
+_valued: WeakKeyDictionary[Dataset, tuple[ActionCosts, _Written, tuple[Any, ...]]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,10 @@ class ActionCosts(Task):
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         if (known := _valued.get(dataset)) is None or known[0] is not self:
-            known = _valued[dataset] = self, self._written(dataset)
+            self.refuse_others(routes.actions, dataset)
+            known = _valued[dataset] = self, self._written(dataset), routes.actions
+        elif routes.actions != known[2]:
+            self.refuse_others(routes.actions, dataset)
         own = known[1]
         above = (own.costs[own.row, routes.action] * dataset.row_counts).sum()
         total = own.least + own.unit * (int(above) if own.exact else Fraction(float(above)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from milp_trees.errors import NoView
+from milp_trees.errors import DataError, NoView
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -151,6 +151,14 @@ class Task(ABC):
         if list(map(str, actions)) == list(map(str, own)):
             return None
         return f"its actions are {', '.join(map(str, actions))}; the problem's actions are {', '.join(map(str, own))}."
+
+    def refuse_others(self, actions: tuple[Any, ...], dataset: Dataset) -> None:
+        """Raise DataError if a predictor has other actions than the data, or another order of them.
+
+        A scorer counts actions by their numbers.
+        """
+        if why := actions and self.unknown_actions(actions, dataset):
+            raise DataError(f"The model does not fit the data: {why}")
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:

@@ -129,6 +129,7 @@ class ConfusionRatio(Task):
         )
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
+        self.refuse_others(routes.actions, dataset)
         given, is_exact = dataset.row_weights, True
         weights = np.ones(len(given), dtype=np.int64)
         if (given != 1).any():

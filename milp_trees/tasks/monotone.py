@@ -55,6 +55,7 @@ class MonotoneMetric(TwoClassTask):
         """
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
+        self.refuse_others(routes.actions, dataset)
         positive = self.positive_action(dataset)
         is_positive = dataset.require("y", f"The task {self.name}") == positive
         said = routes.action == positive
