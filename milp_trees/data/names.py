@@ -136,6 +136,34 @@ def columns_and_names(
     return given, None if _counted(names) else tuple(names)
 
 
+def labelled(
+    given: Any, order: Sequence[Any] | None, what: str, of: str
+) -> tuple[Any, tuple[Any, ...] | list[Any] | None]:
+    """What is given per entry of an order, and the order, which it may state itself.
+
+    Parameters
+    ----------
+    given : DataFrame, Series, mapping, array or number
+        Columns of a DataFrame, and entries of a Series or mapping, have names.
+    order, what, of
+        As for `columns_and_names`.
+
+    Returns
+    -------
+    given : object
+        In the order; what has no names is returned as it is.
+    names : sequence or None
+    """
+    given = as_pandas(given)
+    if hasattr(given, "columns"):
+        return columns_and_names(given, order, what, of)
+    table = entries_by_name(given, what)
+    if not isinstance(table, Mapping):
+        return given, order
+    names = list(table) if order is None else order
+    return entries_over(table, names, what, of), names
+
+
 def check_same_rows(given: Mapping[str, Any]) -> None:
     """Raise DataError if pandas objects name the same rows in different orders.
 

@@ -16,6 +16,7 @@ from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
 from milp_trees.decisions.linear import INFINITY, LinearDecisions
 from milp_trees.decisions.listed import UnitSimplex, named
 from milp_trees.decisions.listing import list_vertices
+from milp_trees.data.names import labelled
 from milp_trees.errors import DataError
 
 #: The table of the knapsack's dynamic programme has at most this many entries; a larger problem is
@@ -182,13 +183,13 @@ def knapsack_decisions(
 
     Parameters
     ----------
-    weights : array of shape (d,), or (m, d) for m resources
-        Not negative. One resource with integer weights is solved by a dynamic programme, all other
+    weights : array, mapping or Series of shape (d,), or array or DataFrame of shape (m, d)
+        Weights of the items, for m resources if there are several; not negative. One resource with integer weights is solved by a dynamic programme, all other
         cases as a MILP by HiGHS.
     capacity : number, or array of shape (m,)
         Largest sum of weights, per resource.
     components : sequence of str, optional
-        Names of the items, `w0`, `w1`, … by default.
+        Names of the items; by default those of the weights, or else `w0`, `w1`, ….
 
     Returns
     -------
@@ -199,6 +200,7 @@ def knapsack_decisions(
     DataError
         Weights or capacity are negative, NaN or infinite, or their shapes do not fit.
     """
+    weights, components = labelled(weights, components, "weights", "items")
     try:
         W, b = (
             np.atleast_2d(np.asarray(weights, dtype=float)),

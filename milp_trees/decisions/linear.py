@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from milp_trees.data.names import labelled
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet, RowFailure
 from milp_trees.decisions.listed import named
 from milp_trees.errors import DataError, SolverUnavailable
@@ -109,11 +110,11 @@ class LinearDecisions(DecisionSet):
         Parameters
         ----------
         at_most, equal : (array of shape (m, d), array of shape (m,)), optional
-            (A, b) and (E, f).
-        lower, upper, integer : scalars or arrays of shape (d,)
+            (A, b) and (E, f); the columns of a DataFrame are matched by their names.
+        lower, upper, integer : scalars, arrays of shape (d,), mappings or Series by name
             0, infinity and False by default.
         components : sequence of str, optional
-            Names of the d entries, `w0`, `w1`, … by default.
+            Names of the d entries; by default those of the rows, or else `w0`, `w1`, ….
 
         Returns
         -------
@@ -125,10 +126,11 @@ class LinearDecisions(DecisionSet):
             There are no rows, shapes do not fit, numbers are not finite, or S is empty or
             unbounded.
         """
-        parts = [
-            (np.atleast_2d(np.asarray(A, float)), np.atleast_1d(np.asarray(b, float)), eq)
-            for (A, b), eq in _given(at_most, equal)
-        ]
+        parts = []
+        for (A, b), eq in _given(at_most, equal):
+            A, components = labelled(A, components, "The table of rows", "components")
+            sides = np.atleast_1d(np.asarray(b, float))
+            parts.append((np.atleast_2d(np.asarray(A, float)), sides, eq))
         if not parts:
             raise DataError(
                 "A set of linear decisions needs rows: give `at_most`, `equal` or both."
@@ -145,7 +147,7 @@ class LinearDecisions(DecisionSet):
         low = np.concatenate([b if eq else np.full(len(b), -INFINITY) for _, b, eq in parts])
         up = np.concatenate([b for _, b, _ in parts])
         lower, upper, whole = (
-            _entries(name, v, kind, d)
+            _entries(name, labelled(v, named(components, d), name, "components")[0], kind, d)
             for name, v, kind in (
                 ("lower", lower, float),
                 ("upper", upper, float),

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from milp_trees.compiling import compiling
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
+from milp_trees.data.names import labelled
 from milp_trees.errors import DataError
 
 
@@ -20,10 +21,10 @@ class ListedDecisions(DecisionSet):
 
     Parameters
     ----------
-    vertices : float array of shape (K, d)
+    vertices : float array or DataFrame of shape (K, d)
         One decision per row; no two are equal.
     components : sequence of str, optional
-        Names of the entries, `w0`, `w1`, … by default.
+        Names of the entries; by default the columns of a DataFrame, or else `w0`, `w1`, ….
 
     Raises
     ------
@@ -40,6 +41,7 @@ class ListedDecisions(DecisionSet):
     remembers = False
 
     def __init__(self, vertices: Any, components: Sequence[str] | None = None) -> None:
+        vertices, components = labelled(vertices, components, "The list of decisions", "components")
         try:
             listed = np.array(vertices, dtype=float, order="C") + 0.0
         except (TypeError, ValueError) as error:
