@@ -236,7 +236,7 @@ class DecisionSet(ABC):
         self.calls += len(costs)
         return answer
 
-    def in_order(self, costs: Any, what: str = "The table of costs") -> Any:
+    def in_order(self, costs: Any, what: str = "the table of costs") -> Any:
         """Costs whose columns stand in the order of the components.
 
         Columns of a DataFrame are matched by their names. If the components have none but their

@@ -128,7 +128,7 @@ class LinearDecisions(DecisionSet):
         """
         parts = []
         for (A, b), eq in _given(at_most, equal):
-            A, components = labelled(A, components, "The table of rows", "components")
+            A, components = labelled(A, components, "the table of rows", "components")
             sides = np.atleast_1d(np.asarray(b, float))
             parts.append((np.atleast_2d(np.asarray(A, float)), sides, eq))
         if not parts:

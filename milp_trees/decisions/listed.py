@@ -41,7 +41,7 @@ class ListedDecisions(DecisionSet):
     remembers = False
 
     def __init__(self, vertices: Any, components: Sequence[str] | None = None) -> None:
-        vertices, components = labelled(vertices, components, "The list of decisions", "components")
+        vertices, components = labelled(vertices, components, "the list of decisions", "components")
         try:
             listed = np.array(vertices, dtype=float, order="C") + 0.0
         except (TypeError, ValueError) as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.names import columns_over
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class Ensemble:
         return self.walk(X)
 
     def walk(self, X: np.ndarray) -> EnsembleRoutes:
-        """The routes of an array of shape (n, d), or of a DataFrame with columns in this order."""
+        """The routes of the rows of an array of shape (n, d), or of a DataFrame with its columns."""
         X = self.checked(X)
         n, T = len(X), self.n_trees
         leaf = np.tile(self.roots.astype(np.int32), (n, 1))
@@ -269,13 +270,11 @@ class Ensemble:
         Raises
         ------
         DataError
-            The number of columns differs, or a value is text, NaN or infinite.
+            The columns are others, or a value is text, NaN or infinite.
         """
-        named = tuple(map(str, getattr(X, "columns", self.columns)))
-        if named != self.columns and sorted(named) == sorted(self.columns):
-            raise DataError(
-                "The columns stand in another order than those that the ensemble was fitted on; give X[list(ensemble.columns)]."
-            )
+        numbered = self.columns == tuple(f"x{j}" for j in range(len(self.columns)))
+        if not numbered or set(self.columns) & set(map(str, getattr(X, "columns", ()))):
+            X = columns_over(X, self.columns, "the table", "columns of the ensemble")
         try:
             with np.errstate(
                 over="ignore"

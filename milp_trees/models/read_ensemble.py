@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.checks import some
 from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree_arrays import assemble
@@ -136,6 +137,10 @@ def _names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[st
     if len(names) != n_columns:
         raise DataError(
             f"The model was fitted on {n_columns} columns; {len(names)} names are given."
+        )
+    if own is not None and names != list(own) and sorted(names) == sorted(map(str, own)):
+        raise DataError(
+            f"columns names the columns of the model in another order; they are {some(own)}."
         )
     if len(set(names)) != n_columns:
         raise DataError(

@@ -14,7 +14,7 @@ from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
 from milp_trees.models.exporting import Exportable
 from milp_trees.models.list_routes import ListRoutes
-from milp_trees.models.tree import RawRows, Rows, _dtype, _plain
+from milp_trees.models.tree import RawRows, Rows, _dtype, _plain, is_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,8 +163,7 @@ class RuleList(Exportable):
 
         The rows are a Dataset, a view of one, or a table of raw columns (DataFrame or mapping).
         """
-        raw = not (hasattr(data, "index") and hasattr(data, "X"))
-        rows = RawRows(self.features, data, "rule list") if raw else data
+        rows = RawRows(self.features, data, "rule list") if is_table(data) else data
         return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
     # -- changes -----------------------------------------------------------------------------------

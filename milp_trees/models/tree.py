@@ -11,6 +11,7 @@ import numpy as np
 
 from milp_trees.data.checks import as_array, check_columns
 from milp_trees.data.dataset import BinaryFeature
+from milp_trees.data.names import as_pandas
 from milp_trees.errors import DataError
 from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
@@ -168,7 +169,7 @@ class Tree(Exportable):
 
         The rows are a Dataset, a view of one, or a table of raw columns (DataFrame or mapping).
         """
-        rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self.splits, data)
+        rows = RawRows(self.splits, data) if is_table(data) else data
         return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
     # -- changes -----------------------------------------------------------------------------------
@@ -304,6 +305,11 @@ def _length(rows: Rows) -> int:
     return int(rows.n_rows) if hasattr(rows, "n_rows") else len(rows.X)
 
 
+def is_table(data: Any) -> bool:
+    """Whether rows are given as a table of raw columns, and not as a Dataset or a view of one."""
+    return hasattr(as_pandas(data), "iloc") or not (hasattr(data, "index") and hasattr(data, "X"))
+
+
 class RawRows:
     """Values of a predictor's features on raw columns (`values`).
 
@@ -311,7 +317,7 @@ class RawRows:
     """
 
     def __init__(self, tests: Iterable[BinaryFeature], table: Any, who: str = "tree") -> None:
-        used = list(dict.fromkeys(tests))
+        used, table = list(dict.fromkeys(tests)), as_pandas(table)
         names = list(table.columns) if hasattr(table, "columns") else list(table)
         spelled = {str(n): n for n in names}
         columns = []

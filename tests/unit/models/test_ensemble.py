@@ -173,14 +173,18 @@ def test_squared_errors_keep_their_digits_where_the_target_is_far_from_zero():
     )
 
 
-def test_names_of_a_frame_are_kept_and_another_order_is_refused():
+def test_columns_of_a_frame_are_matched_by_name():
     frame = load_wine(as_frame=True).data
     model = RandomForestClassifier(3, random_state=0).fit(frame, NAMES)
     ensemble = mt.read_ensemble(model)
     assert ensemble.columns == tuple(frame.columns)
     np.testing.assert_array_equal(ensemble.predict(frame), model.predict(frame))
-    with pytest.raises(mt.DataError, match="another order"):
-        ensemble.predict(frame[frame.columns[::-1]])
+    turned = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(ensemble.predict(turned), model.predict(frame))
+    with pytest.raises(mt.DataError, match="do not fit the columns of the ensemble"):
+        ensemble.predict(frame.rename(columns={"hue": "tint"}))
+    with pytest.raises(mt.DataError, match="in another order"):
+        mt.read_ensemble(model, list(turned.columns))
 
 
 def test_own_trees_predict_the_same_as_an_ensemble():
