@@ -138,7 +138,9 @@ def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
         return np.array(array.tolist())
     texts = np.array([str(v) for v in array.tolist()])
     if len(kinds) > 1 and len(set(texts.tolist())) < len(set(array.tolist())):
-        twice = next(t for t in texts.tolist() if len({v for v in array.tolist() if str(v) == t}) > 1)
+        twice = next(
+            t for t in texts.tolist() if len({v for v in array.tolist() if str(v) == t}) > 1
+        )
         raise DataError(
             f"{name} holds {twice!r} both as text and as another type, which would become one; give all entries one type."
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.names import as_pandas
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def with_nuisances(
         )
     if len(actions) < 2:
         raise DataError(f"All rows had the treatment {actions[0]}; a policy needs at least two.")
-    table = dataset.X if features is None else features
+    table = dataset.X if features is None else as_pandas(features)
     if len(table) != dataset.n_rows:
         raise DataError(f"features has {len(table)} rows; the dataset has {dataset.n_rows}.")
     propensity_model = _propensity_model(

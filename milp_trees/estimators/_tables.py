@@ -63,9 +63,7 @@ def takes_tables(method: F) -> F:
     def checked(self: Any, *args: Any, **named: Any) -> Any:
         given = _checked(self, dict(zip(positional[1:], args, strict=False)) | named, method)
         taken = [given[name] for name in positional[1 : 1 + len(args)]]
-        return method(
-            self, *taken, *args[len(taken) :], **{name: given[name] for name in named}
-        )
+        return method(self, *taken, *args[len(taken) :], **{name: given[name] for name in named})
 
     checked.takes_tables = True  # type: ignore[attr-defined]
     return cast("F", checked)

@@ -239,7 +239,9 @@ class OptimalPolicyTree(OptimalTree):
         chosen = self._chosen(X)
         values = self._values(y)
         if len(values) != len(chosen):
-            raise DataError(f"y has {len(values)} rows, X has {len(chosen)}; give the values of each row.")
+            raise DataError(
+                f"y has {len(values)} rows, X has {len(chosen)}; give the values of each row."
+            )
         return float(values[np.arange(len(values)), chosen].mean())
 
     def _values(self, y: Any) -> np.ndarray:

@@ -176,8 +176,8 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
             Labels of any type.
         sample_weight : array of shape (n,), optional
             Rows of weight 0 are left out. A whole-number weight has the same effect as repeating
-            the row, also on the quantiles; only `min_samples_leaf` and `constraints` count a row
-            once, whatever its weight.
+            the row, also on the quantiles; only `min_samples_leaf`, constraints on groups and other
+            limits on rows count every row once.
         groups : array of shape (n,), or name of a column of X, optional
             Values of the protected attribute, for constraints. If a column is named, the tree does
             not split on it, unless `split_on_group` allows it.

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees import exact
+from milp_trees.data.names import spelled
 from milp_trees.errors import DataError
 from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
@@ -178,8 +179,8 @@ def observed_treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[
         dataset.require("treatments", f"The task {name}"), return_inverse=True
     )
     actions = tuple(dataset.actions) if dataset.actions is not None else tuple(levels.tolist())
-    where = {str(a): k for k, a in enumerate(actions)}
-    unknown = sorted({str(t) for t in levels.tolist()} - set(where))
+    where = {spelled(a): k for k, a in enumerate(actions)}
+    unknown = sorted({spelled(t) for t in levels.tolist()} - set(where))
     if unknown:
         raise DataError(f"Treatment {unknown[0]!r} is not among the actions {', '.join(where)}.")
-    return np.array([where[str(t)] for t in levels.tolist()], dtype=np.int64)[which], actions
+    return np.array([where[spelled(t)] for t in levels.tolist()], dtype=np.int64)[which], actions

@@ -22,9 +22,7 @@ X = pd.DataFrame(_rng.integers(0, 4, (N, 3)), columns=["age", "dose", "sex"]).as
     sex=np.arange(N) % 2
 )
 CLASSES = pd.Series(np.where(X.age + X.sex > 2, "ill", "well"), name="state")
-VALUES = pd.DataFrame(
-    {"stay": 3.0 - X.age, "move": X.age + X.dose / 2, "wait": np.full(N, 1.25)}
-)
+VALUES = pd.DataFrame({"stay": 3.0 - X.age, "move": X.age + X.dose / 2, "wait": np.full(N, 1.25)})
 PRICES = pd.DataFrame(_rng.integers(1, 9, (N, 3)), columns=["age", "dose", "sex"])
 
 #: Arguments that state something of every row; those of `y` depend on the estimator.
@@ -55,7 +53,9 @@ ESTIMATORS = {
     ),
     "OptimalPolicyTree": (lambda: mt.OptimalPolicyTree(max_depth=1), VALUES),
     "OptimalTreeCV": (
-        lambda: mt.OptimalTreeCV(estimator=mt.OptimalTreeClassifier(max_depth=1), max_leaf_nodes=2, cv=2),
+        lambda: mt.OptimalTreeCV(
+            estimator=mt.OptimalTreeClassifier(max_depth=1), max_leaf_nodes=2, cv=2
+        ),
         CLASSES,
     ),
     "SPOTree": (lambda: mt.SPOTree(max_depth=1), VALUES),
@@ -203,7 +203,16 @@ def test_values_of_other_names_are_refused(name):
 def test_the_rows_of_every_method_are_known():
     """An argument of a public method that states something of every row is one of `OF_ROWS`."""
     known = {*OF_ROWS, *(name for names in OF_ROWS.values() for name in names)}
-    others = {"self", "against", "level", "pipeline", "max_leaf_nodes", "unpruned", "given", "options"}
+    others = {
+        "self",
+        "against",
+        "level",
+        "pipeline",
+        "max_leaf_nodes",
+        "unpruned",
+        "given",
+        "options",
+    }
     for kind in estimators_of_the_package().values():
         for called in methods_with_tables(kind):
             names = set(inspect.signature(getattr(kind, called)).parameters)
