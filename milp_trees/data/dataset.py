@@ -128,9 +128,9 @@ class Dataset(Counted):
             raise DataError(
                 f"{len(tests)} features are named but X has {X.shape[1]} columns; give one BinaryFeature per column."
             )
-        names = [t.name for t in tests]
-        if len(set(names)) != len(names):
-            twice = next(n for n in names if names.count(n) > 1)
+        called = [t.name for t in tests]
+        if len(set(called)) != len(called):
+            twice = next(n for n in called if called.count(n) > 1)
             raise DataError(f"Two features are called {twice!r}; rename one of the columns.")
         self._put("group_column", one_or_several(self.group_column))
         self._put_target()

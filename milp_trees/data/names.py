@@ -138,7 +138,7 @@ def columns_and_names(
 
 def labelled(
     given: Any, order: Sequence[Any] | None, what: str, of: str
-) -> tuple[Any, tuple[Any, ...] | list[Any] | None]:
+) -> tuple[Any, Sequence[Any] | None]:
     """What is given per entry of an order, and the order, which it may state itself.
 
     Parameters

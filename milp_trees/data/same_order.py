@@ -52,11 +52,12 @@ def _classes(rows: Dataset, model: Dataset, what: str) -> dict[str, Any]:
     if own == known:
         return {}
     place = {name: k for k, name in enumerate(known)}
-    held = [own[k] for k in np.unique(rows.y)]
+    y = rows.require("y", what)
+    held = [own[k] for k in np.unique(y)]
     unknown = [name for name in held if name not in place]
     if unknown:
         raise DataError(
             f"{what} has the class {unknown[0]!r}, which is not among the classes {some(known)}; leave out those rows."
         )
-    codes = np.array([place.get(name, 0) for name in own], dtype=np.int64)[rows.y]
+    codes = np.array([place.get(name, 0) for name in own], dtype=np.int64)[y]
     return {"y": codes, "classes": model.classes}

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees.compiling import compiling
-from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
 from milp_trees.data.names import labelled
+from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
 from milp_trees.errors import DataError
 
 

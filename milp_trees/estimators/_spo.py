@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
-from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.data.checks import missing_in
 from milp_trees.data.names import columns_and_names, columns_over
+from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.data.table_columns import kind_of, order_of
 from milp_trees.errors import DataError
 from milp_trees.estimators._trees import OptimalModel, check_weights, take

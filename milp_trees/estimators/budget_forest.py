@@ -202,7 +202,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
         self.feature_costs_, self.units_, self.unit_costs_ = check_costs(
             self.feature_costs,
             self.groups,
-            getattr(self, "feature_names_in_", np.arange(X.shape[1])),
+            list(getattr(self, "feature_names_in_", range(X.shape[1]))),
         )
         watch = self._watch(X_val, y_val)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)

@@ -64,7 +64,7 @@ def check_costs(
     if groups is None:
         return prices, np.arange(p), prices
     labels = checked_labels(groups, "groups", p)
-    names, first, units = np.unique(labels, return_index=True, return_inverse=True)
+    _, first, units = np.unique(labels, return_index=True, return_inverse=True)
     unequal = np.flatnonzero(prices != prices[first][units])
     if unequal.size:
         k = int(unequal[0])

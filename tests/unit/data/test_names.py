@@ -68,10 +68,12 @@ def test_frames_of_other_libraries_become_those_of_pandas():
     frame = pd.DataFrame({"n": [1, 2], "t": ["x", None], "f": [0.5, None]})
     for given in (polars.from_pandas(frame), polars.from_pandas(frame).lazy()):
         found = as_pandas(given)
-        assert found.columns.tolist() == ["n", "t", "f"] and found.isna().to_numpy().sum() == 2
+        assert found.columns.tolist() == ["n", "t", "f"]
+        assert found.isna().to_numpy().sum() == 2
     assert as_pandas(polars.Series(["a", None])).isna().tolist() == [False, True]
     data = mt.Dataset(polars.DataFrame({"u": [0, 1]}), y=polars.Series(["a", "b"]))
-    assert data.features[0].name == "u" and data.classes == ("a", "b")
+    assert data.features[0].name == "u"
+    assert data.classes == ("a", "b")
     rows = mt.Binarizer().fit(polars.from_pandas(frame[["n"]]))
     assert rows.transform(polars.from_pandas(frame[["n"]])).tolist() == [[1], [0]]
     assert mt.look(polars.from_pandas(frame)).rows == 2
@@ -97,7 +99,7 @@ def test_frames_of_other_libraries_become_those_of_pandas():
     ],
 )
 def test_a_missing_label_is_refused_in_every_form(labels):
-    with pytest.raises(mt.DataError, match="y has .*row 1"):
+    with pytest.raises(mt.DataError, match=r"y has .*row 1"):
         checked_labels(labels, "y", 2)
     for role in ("y", "groups", "factor", "treatments"):
         with pytest.raises(mt.DataError, match=f"{role} has .*row 1"):
@@ -114,7 +116,7 @@ def test_labels_that_would_become_one_are_refused():
 
 @pytest.mark.parametrize("codes", [[0, np.nan], [0, 0.5], [0, 2], [0, -1]])
 def test_codes_of_classes_are_whole_numbers(codes):
-    with pytest.raises(mt.DataError, match="one code 0..K-1 per row"):
+    with pytest.raises(mt.DataError, match=r"one code 0\.\.K-1 per row"):
         mt.Dataset([[0], [1]], y=codes, classes=["a", "b"])
 
 
@@ -126,9 +128,11 @@ def test_frames_of_a_dataset_keep_their_names():
     values = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["q", "p"])
     data = mt.Dataset(X, values=values, numeric=FRAME)
     assert [t.name for t in data.features] == ["u", "v"]
-    assert data.actions == ("q", "p") and data.columns == ("b", "a", "c")
+    assert data.actions == ("q", "p")
+    assert data.columns == ("b", "a", "c")
     given = mt.Dataset(X, data.features[::-1], values=values, actions=("p", "q"))
-    assert given.X.tolist() == [[1, 0], [0, 1]] and given.values.tolist() == [[2, 1], [4, 3]]
+    assert given.X.tolist() == [[1, 0], [0, 1]]
+    assert given.values.tolist() == [[2, 1], [4, 3]]
     turned = mt.Dataset(X, numeric=FRAME, columns=["a", "b", "c"])
     assert turned.numeric[0].tolist() == [2, 1, 3]
     with pytest.raises(mt.DataError, match="do not fit the actions"):
