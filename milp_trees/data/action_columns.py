@@ -29,6 +29,11 @@ def actions_of(columns: Sequence[str], treatments: Any, header: bool) -> tuple[A
     header : bool
         Whether the names of columns come from the table; otherwise they are positions.
 
+    Returns
+    -------
+    tuple
+        An action for each column.
+
     Raises
     ------
     DataError

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
+from milp_trees.data.rest_of_table import held_elsewhere
 from milp_trees.data.rules import (
     Rule,
     between_values,
@@ -30,6 +30,7 @@ from milp_trees.data.rules import (
     with_missing,
 )
 from milp_trees.data.scales import spelled
+from milp_trees.data.stored_rules import StoredRules
 from milp_trees.data.table_columns import (
     as_frame,
     as_numbers,
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "midpoints", "quantiles", "buckets", "tree-guess")
 
-#: Thresholds of a column that a description lists; of more it gives the number.
-FEW = 50
 #: Up to so many thresholds in all, data with some of them know how to make the others.
 MOST_IN_ALL = 1_000_000
 
@@ -65,7 +64,7 @@ THRESHOLD_NOTES = {
 
 # Importing scikit-learn takes a second, so that its base classes are in the subclass
 # `milp_trees.estimators.binarizer.Binarizer` (the public one), and a table is read without them.
-class Binarizer:
+class Binarizer(StoredRules):
     """Turns columns into binary features; `mt.Binarizer` is a transformer of scikit-learn.
 
     A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one feature if it has
@@ -182,6 +181,11 @@ class Binarizer:
         -------
         Binarizer
             The binarizer itself.
+
+        Raises
+        ------
+        DataError
+            A column cannot be a feature, or the target is needed and not given.
         """
         if self.kind not in KINDS:
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
@@ -191,7 +195,7 @@ class Binarizer:
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
         present = {str(c): present_in(frame[c]) for c in frame.columns}
-        gaps, numeric = _elsewhere(present, frame, table)
+        gaps, numeric = held_elsewhere(present, frame, table)
         values = {
             c: different_values(c, held, c not in numeric) if len(held) else None
             for c, held in present.items()
@@ -379,64 +383,3 @@ class Binarizer:
         out: Binarizer = copy(self)
         out.rules_ = {**{c: [] for c in self.rules_}, **rules_of(tests)}
         return out
-
-    # -- exchange ----------------------------------------------------------------------------------
-
-    def to_json(self) -> dict[str, Any]:
-        """Kind, parameters, fitted rules and their loss.
-
-        `from_json` makes a binarizer with the same features from it.
-        """
-        names = [name for name in signature(type(self)).parameters if name != "kind"]
-        parameters = {name: getattr(self, name) for name in names}
-        return {
-            "kind": self.kind,
-            "parameters": parameters,
-            "columns": dict(self.rules_),
-            "threshold_note": self.threshold_note_,
-        }
-
-    def described(self) -> dict[str, Any]:
-        """As `to_json`, with the number of thresholds of a column instead of the thresholds.
-
-        That is enough where fitting finds them again: without another choice they are all midpoints.
-        """
-        out = self.to_json()
-        if self.kind in ("auto", "midpoints"):
-            out["columns"] = {c: _counted(rule) for c, rule in self.rules_.items()}
-        return out
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
-        """The binarizer that `to_json` described, or a binarizer to be fitted from `described`."""
-        out = cls(kind=data["kind"], **data.get("parameters", {}))
-        if any(_is_count(rule) for rule in data["columns"].values()):
-            return out
-        out.rules_ = dict(data["columns"])
-        out.threshold_note_ = data.get("threshold_note", "")
-        out.n_features_in_ = len(out.rules_)
-        return out
-
-
-def _elsewhere(
-    present: Mapping[str, pd.Series], frame: pd.DataFrame, table: Any
-) -> tuple[set[str], set[str]]:
-    """The columns with missing values in a table, and those of numbers that are not 0 and 1 only."""
-    gaps = {c for c, held in present.items() if len(held) < len(frame)}
-    if table is None:
-        return gaps, set()
-    whole = as_frame(table)
-    held = {str(c): present_in(whole[c]) for c in whole.columns if str(c) in present}
-    gaps |= {c for c, values in held.items() if len(values) < len(whole)}
-    return gaps, {c for c, v in held.items() if len(v) and different_values(c, v) is not None}
-
-
-def _counted(rule: Rule) -> Any:
-    """The number of thresholds of a rule with more than a few; any other rule itself."""
-    tests = rule if isinstance(rule, list) else rule.get("tests", []) if rule != "0/1" else []
-    return len(tests) if len(tests) > FEW else rule
-
-
-def _is_count(rule: Any) -> bool:
-    """Whether a described rule is a number of thresholds."""
-    return isinstance(rule, int)

@@ -67,6 +67,10 @@ def places(names: Sequence[Any], order: Sequence[Any], what: str, of: str) -> li
     what, of : str
         What is given, and what the order is of, for errors: "y", "actions".
 
+    Returns
+    -------
+    list of int, or None
+
     Raises
     ------
     DataError
@@ -202,6 +206,10 @@ def entries_over(
         As for `places`.
     default : object, optional
         The entry of a name that a mapping or Series lacks; without it none may be missing.
+
+    Returns
+    -------
+    list
 
     Raises
     ------

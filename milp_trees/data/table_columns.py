@@ -172,8 +172,17 @@ def as_numbers(column: pd.Series) -> pd.Series:
 def different_values(name: str, column: pd.Series, yes_no: bool = True) -> np.ndarray | None:
     """The different values of a complete column in order, if it gets thresholds.
 
-    None for a column of categories, and for one that holds 0 and 1 only; without `yes_no` the
-    latter has a threshold, too.
+    Parameters
+    ----------
+    name : str
+    column : Series
+    yes_no : bool, default=True
+        Whether a column that holds 0 and 1 only is taken as it is, without a threshold.
+
+    Returns
+    -------
+    array or None
+        None for a column of categories, and for one that is taken as it is.
 
     Raises
     ------

@@ -49,8 +49,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
     n_estimators : int, default=40
         Number of trees; with a budget the largest number of trees.
     feature_costs : array of shape (p,), mapping or Series by column, optional
-        Price of the value of a column for one row, at least 0, all in the same unit; by default 1
-        each.
+        Price of a column for one row, at least 0, all in the same unit; by default 1 each.
     groups : array of shape (p,), mapping or Series by column, optional
         Label of the group of every column. The columns of a group are acquired together: they have
         the same cost, and a row pays it once.
@@ -199,11 +198,9 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
         check_parameters(self)
         parameters.check_parameters(self, parameters.OF_FORESTS)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        self.feature_costs_, self.units_, self.unit_costs_ = check_costs(
-            self.feature_costs,
-            self.groups,
-            list(getattr(self, "feature_names_in_", range(X.shape[1]))),
-        )
+        names = list(getattr(self, "feature_names_in_", range(X.shape[1])))
+        costs = check_costs(self.feature_costs, self.groups, names)
+        self.feature_costs_, self.units_, self.unit_costs_ = costs
         watch = self._watch(X_val, y_val)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         _compile()

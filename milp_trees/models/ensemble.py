@@ -244,7 +244,7 @@ class Ensemble:
         return self.walk(X)
 
     def walk(self, X: np.ndarray) -> EnsembleRoutes:
-        """The routes of the rows of an array of shape (n, d), or of a DataFrame with its columns."""
+        """The routes of the rows of an array of shape (n, d), or of a DataFrame."""
         X = self.checked(X)
         n, T = len(X), self.n_trees
         leaf = np.tile(self.roots.astype(np.int32), (n, 1))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.data.checks import some
 from milp_trees.data.names import columns_and_names, entries_by_name, places, spelled
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
@@ -67,8 +68,8 @@ class FeatureCosts:
         Price of each feature for a row. In a mapping (or Series), features without an entry are
         free. A sequence has the order of the features.
     per_row : array or DataFrame of shape (n, K), optional
-        Price of each feature for each row, instead of `features`. The columns of a DataFrame are
-        matched with the features by their names; those of an array have the order of the features.
+        Price of each feature for each row, instead of `features`; the columns of a DataFrame are
+        matched with the features by their names.
     groups : sequence of Group
         Groups with a common price.
     node : number, default=0
@@ -79,7 +80,7 @@ class FeatureCosts:
     denominator : int, optional
         Prices are rounded to multiples of 1/denominator. Without it they must be short numbers.
     columns : sequence of str, optional
-        Names of the columns of `per_row`, if it is an array.
+        Names of the columns of `per_row`.
 
     Examples
     --------
@@ -146,7 +147,7 @@ class FeatureCosts:
             unknown = [k for k in given if k not in names]
             if unknown:
                 raise DataError(
-                    f"There is a cost for {unknown[0]!r}, which is no feature of the ensemble; its features are {_some(names)}."
+                    f"There is a cost for {unknown[0]!r}, which is no feature of the ensemble; its features are {some(names)}."
                 )
             return [self._price(given.get(k, 0), k) for k in names]
         if _is_list(given):
@@ -166,9 +167,8 @@ class FeatureCosts:
             whole, unit = _in_one_unit(self.prices(names))
             return whole, unit
         array = self.per_row
-        if self.columns is not None:
-            order = places(self.columns, names, "per_row", "features")
-            array = array if order is None else array[:, order]
+        if order := self.columns and places(self.columns, names, "per_row", "features"):
+            array = array[:, order]
         if array.shape != (n, len(names)):
             raise DataError(
                 f"per_row must have a cost for each of {n} rows and {len(names)} features; its shape is {array.shape}."
@@ -205,7 +205,7 @@ class FeatureCosts:
             for member in group.members:
                 if member not in place:
                     raise DataError(
-                        f"The group {group.name!r} has the member {member!r}, which is no feature or group; features are {_some(names)}."
+                        f"The group {group.name!r} has the member {member!r}, which is no feature or group; features are {some(names)}."
                     )
                 out[place[member]].append(g)
         self._check_order(out[len(names) :])
@@ -376,11 +376,7 @@ def _number(value: Any) -> Any:
 
 
 def _is_list(given: Any) -> bool:
-    return (
-        isinstance(given, (Sequence, np.ndarray))
-        and not isinstance(given, str)
-        and np.ndim(given) > 0
-    )
+    return isinstance(given, (Sequence, np.ndarray)) and np.ndim(given) > 0  # a text has none
 
 
 def _rectangle(per_row: Any) -> np.ndarray:
@@ -402,7 +398,3 @@ def _in_one_unit(prices: Sequence[Fraction]) -> tuple[np.ndarray, Fraction]:
             "The feature costs have no common unit of reasonable size; round them (denominator=1000)."
         )
     return np.array(numbers, dtype=np.int64), Fraction(1, denominator)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
