@@ -27,6 +27,13 @@ _REFUSED = re.compile(
     r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for"
     r"|read with [1-9]\d* errors"
 )
+#: What CBC 2.10 prints if its preprocessing leaves nothing to solve. Its answer is then often wrong:
+#: a feasible model is called infeasible, or a point optimal that is not.
+PREPROCESSED_AWAY = re.compile(
+    r"processed model has 0 rows, 0 columns|Pre-processing says infeasible or unbounded"
+)
+#: The sentence about it.
+AWAY = "CBC's preprocessing left nothing to solve, after which its answers may be wrong, so it was solved without preprocessing."
 
 
 @dataclass
@@ -54,9 +61,11 @@ class Said:
     start_refused: bool = False
     result: str = ""
     refused: str = ""
+    preprocessed_away: bool = False
 
     def take(self, line: str) -> None:
         """Read one line."""
+        self.preprocessed_away |= PREPROCESSED_AWAY.search(line) is not None
         if m := _FOUND.search(line):
             self.trace.record(float(m[1]) + self.offset, None)
         elif m := _PROGRESS.search(line):

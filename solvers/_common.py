@@ -6,13 +6,14 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
 from milp_trees.linear.matrix import MatrixModel
-from milp_trees.mip.solver import Event
+from milp_trees.mip.solver import Event, Job
 
 #: Largest violation of the model by a start that is still handed over.
 FEASIBILITY = 1e-6
@@ -137,22 +138,15 @@ class Trace:
             )
 
 
-WINDOWS = sys.platform == "win32"
+def repeated(job: Job, trace: Trace, **options: Any) -> tuple[Job, Trace]:
+    """The job with other options and the time that is left, and a trace without incumbent or bound.
 
-
-def dual_value(model: MatrixModel, y: np.ndarray) -> float:
-    """The bound that row multipliers prove for the linear relaxation.
-
-    It is the minimum of the Lagrangian over the box of the variables.
+    It is for a run after one that contradicts itself.
     """
-    if len(y) != model.n_rows:
-        return -math.inf
-    y = np.where(
-        ((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y
-    )
-    d = model.c - model.A.T @ y
-    d[np.abs(d) < 1e-9] = 0.0
-    with np.errstate(invalid="ignore"):
-        rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
-        columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
-    return float(rows.sum() + columns.sum() + model.offset)
+    limits = replace(job.limits, time=trace.left(job.limits.time))
+    fresh = Trace(trace.emit)
+    fresh.began = trace.began
+    return replace(job, limits=limits, options={**job.options, **options}), fresh
+
+
+WINDOWS = sys.platform == "win32"

@@ -26,17 +26,19 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
-from ._cbc_log import NOTHING, Said
+from ._cbc_log import AWAY, NOTHING, Said
 from ._cbc_program import executable, line_buffered, probe, read_all
 from ._common import (
     FEASIBILITY,
     WINDOWS,
     Log,
     Trace,
+    agrees,
     bound_within,
     early,
     finite,
     integral_objective,
+    repeated,
     write_start,
 )
 
@@ -101,7 +103,15 @@ class Cbc(Solver):
         if job.relax or not job.model.integer.any():
             job = replace(job, model=job.model.relaxed(), start=None)
         with tempfile.TemporaryDirectory(prefix="milp-trees-cbc-") as folder:
-            return Run(path, job, Trace(emit), stop, Path(folder)).answer()
+            run = Run(path, job, Trace(emit), stop, Path(folder))
+            answer = run.answer()
+            if not run.unreliable(answer):
+                return answer
+            (Path(folder) / "model.sol").unlink(missing_ok=True)
+            job, fresh = repeated(job, run.trace, preprocess="off")
+            again = Run(path, job, fresh, stop, Path(folder)).answer()
+            said = " ".join(filter(None, [AWAY, again.message]))
+            return replace(again, log=answer.log + again.log, message=said)
 
 
 class Run:
@@ -235,6 +245,14 @@ class Run:
 
     # -- after -------------------------------------------------------------------------------------
 
+    def unreliable(self, answer: Answer) -> bool:
+        """Whether CBC says something after its preprocessing left nothing to solve."""
+        return (
+            self.said.preprocessed_away
+            and answer.status in (Status.OPTIMAL, Status.INFEASIBLE)
+            and self.job.options.get("preprocess") != "off"
+        )
+
     def _read(self, code: int) -> Answer:
         file = self.folder / "model.sol"
         if not file.exists():
@@ -256,6 +274,7 @@ class Run:
                     f"CBC calls a point optimal that violates the model by {self.model.violation(x):g}."
                 )
             x = None
+        claimed = None if x is None else _value(header) + self.model.offset
         if status is Status.FEASIBLE and x is None:
             status = Status.NO_SOLUTION
         lost = (
@@ -263,7 +282,8 @@ class Run:
             if x is None and self._accepted()
             else ""
         )
-        return self._answer(status, limit, x, lost if status is Status.NO_SOLUTION else "")
+        answer = self._answer(status, limit, x, lost if status is Status.NO_SOLUTION else "")
+        return replace(answer, claimed=claimed)
 
     def _status(self, header: str) -> tuple[Status, Limit | None]:
         head, result = header.partition(" - objective")[0].strip(), self.said.result
@@ -350,7 +370,7 @@ class Run:
             )
         if bound is not None and integral_objective(self.model) and mip:
             bound = float(np.ceil(bound - 1e-6))
-        if bound is not None and objective is not None:
+        if bound is not None and objective is not None and agrees(bound, objective):
             bound = min(bound, objective)
         if status is Status.INFEASIBLE:
             bound = None

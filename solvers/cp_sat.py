@@ -306,6 +306,7 @@ class Run:
             importlib.metadata.version("ortools"),
             self.message,
             seconds=self.trace.seconds,
+            claimed=None if x is None else float(self.solver.objective_value) + model.offset,
         )
 
     def _accepted(self) -> bool | None:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import SolverFailure
+from milp_trees.linear.claims import dual_value, misstatement
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
-from ._common import Log, Trace, agrees, bounded_objective, dual_value, finite
+from ._common import Log, Trace, agrees, bounded_objective, finite, repeated
 
 #: HiGHS's message that a solution of the presolved problem does not solve the model
 #: (https://github.com/ERGO-Code/HiGHS/issues/2204).
@@ -30,6 +31,9 @@ UNTRANSFORMED = re.compile(
 START_IS_FEASIBLE = re.compile(
     "MIP start solution is feasible|Assessing feasibility of MIP solution .*: feasible"
 )
+#: Why a model was solved a second time.
+CHANGED = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
+ANOTHER = "HiGHS returned another point than the one whose objective it reports, so it was solved again without"
 #: A violation of this size cannot be explained by tolerances.
 BROKEN = 1e-3
 
@@ -78,24 +82,37 @@ class Highs(Solver):
         try:
             if job.relax or not job.model.integer.any():
                 return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
-            return self._branch_and_cut(job, job.options, Trace(emit), stop, log)
+            return self._branch_and_cut(job, Trace(emit), stop, log)
         finally:
             log.close()
 
-    def _branch_and_cut(
-        self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log
-    ) -> Answer:
-        """One run, and a second one without presolve if presolve has changed the problem."""
-        run = Run(job, options, trace, stop, log)
+    def _branch_and_cut(self, job: Job, trace: Trace, stop: Callable[[], bool], log: Log) -> Answer:
+        """One run, and further ones without what has made HiGHS contradict itself.
+
+        That is presolve if its solutions do not solve the model, and the start if HiGHS returns
+        another point than the one whose objective it reports, as version 1.16 may.
+        """
+        given, messages = job.start is not None, []
+        run = Run(job, job.options, trace, stop, log)
         answer = run.answer()
-        if not run.presolve_failed:
-            return answer
-        job = replace(job, limits=replace(job.limits, time=trace.left(job.limits.time)))
-        fresh = Trace(trace.emit)  # the earlier bounds are those of another problem
-        fresh.began = trace.began
-        again = Run(job, {**options, "presolve": "off"}, fresh, stop, log).answer()
-        message = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
-        return replace(again, message=" ".join(filter(None, [message, again.message])))
+        while run.presolve_failed or contradicts(job, answer):
+            presolved = job.options.get("presolve") != "off"
+            if run.presolve_failed and presolved:
+                messages.append(CHANGED)
+                job, trace = repeated(job, trace, presolve="off")
+            elif job.start is not None:
+                messages.append(f"{ANOTHER} the start.")
+                job, trace = repeated(replace(job, start=None), trace)
+            elif presolved:
+                messages.append(f"{ANOTHER} presolve.")
+                job, trace = repeated(job, trace, presolve="off")
+            else:
+                break  # what all answers are checked by says so
+            run = Run(job, job.options, trace, stop, log)
+            answer = run.answer()
+        if given and job.start is None:
+            answer = replace(answer, start_accepted=False)
+        return replace(answer, message=" ".join(filter(None, [*messages, answer.message])))
 
 
 class Run:
@@ -249,6 +266,7 @@ class Run:
             message,
             seconds=self.trace.seconds,
             duals=None if duals is None or self.mip else np.array(duals, dtype=float),
+            claimed=None if x is None else finite(info.objective_function_value),
         )
 
     def _bound(self, status: Status) -> float | None:
@@ -262,14 +280,12 @@ class Run:
         if status is not Status.OPTIMAL:
             return None
         value = float(self.h.getInfo().objective_function_value)
-        dual = dual_value(self.job.model, np.array(self.h.getSolution().row_dual, dtype=float))
-        # The dual value of an interior point can be off by the tolerance; one that differs much
-        # means nothing.
-        return (
-            min(value, dual)
-            if math.isfinite(dual) and abs(dual - value) <= 1e-5 * max(1.0, abs(value))
-            else value
-        )
+        model = self.job.model
+        y = np.array(self.h.getSolution().row_dual, dtype=float)
+        dual = dual_value(model, model.c, y, model.offset)
+        # The multipliers of an interior point can be off by the tolerance; whatever they are, no
+        # more than their dual value is proved.
+        return min(value, dual) if math.isfinite(dual) else None
 
     def _start_accepted(self, x: np.ndarray | None) -> bool | None:
         """Whether HiGHS accepted the start.
@@ -321,6 +337,16 @@ class Run:
 
 def relaxation(job: Job) -> Job:
     return replace(job, model=job.model.relaxed(), start=None)
+
+
+def contradicts(job: Job, answer: Answer) -> bool:
+    """Whether HiGHS calls a point optimal that is not the one whose objective it reports."""
+    model = job.model
+    return (
+        answer.status is Status.OPTIMAL
+        and answer.x is not None
+        and misstatement(model.c, answer.x, model.offset, objective=answer.claimed) is not None
+    )
 
 
 def load(h: Any, model: MatrixModel) -> None:

@@ -215,7 +215,7 @@ class Run:
             status = Status.NO_SOLUTION
         objective = None if x is None else model.objective(x)
         bound = None if status is Status.INFEASIBLE else finite(scip.getDualbound())
-        if bound is not None and objective is not None:
+        if bound is not None and objective is not None and agrees(bound, objective):
             bound = min(bound, objective)
         root = None if status is Status.INFEASIBLE else finite(scip.getDualboundRoot())
         if root is None and status is Status.OPTIMAL:
@@ -235,6 +235,7 @@ class Run:
             _version(scip),
             message,
             seconds=self.trace.seconds,
+            claimed=None if x is None else finite(scip.getSolObjVal(scip.getBestSol())),
             cuts=self.handler.cuts if self.handler is not None else 0,
         )
 

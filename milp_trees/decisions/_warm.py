@@ -6,14 +6,14 @@ Each solve starts from what earlier solves have found.
 from __future__ import annotations
 
 import math
-from enum import Enum
 from typing import Any
 
 import highspy
 import numpy as np
 
-from milp_trees.decisions.base import LinearSet
+from milp_trees.decisions.base import Failure, LinearSet
 from milp_trees.errors import SolverFailure
+from milp_trees.linear import claims
 from milp_trees.linear.silent_highs import silent_highs
 
 #: Tolerances of the simplex method, the smallest that HiGHS accepts.
@@ -22,14 +22,12 @@ TOLERANCE = 1e-10
 TIE = 1e-9
 #: A point that HiGHS reports as feasible must be feasible within this tolerance.
 FEASIBLE = 1e-6
+#: Largest difference between HiGHS's objective or bound and what its point costs, relative to the
+#: sizes of the terms. It is 100 times HiGHS's tolerances.
+AGREES = 1e-7
 #: Entries of a decision are rounded to this many places, so that a vertex has the same entries
 #: after different earlier solves.
 PLACES = 12
-
-
-class Failure(Enum):
-    EMPTY = "empty"
-    UNBOUNDED = "unbounded"
 
 
 class WarmProgram:
@@ -92,6 +90,7 @@ class WarmProgram:
             np.arange(len(p.lower), dtype=np.int32),
             np.arange(len(p.row_lower), dtype=np.int32),
         )
+        self._last = np.zeros(len(p.lower))
         #: A fixed direction without structure, so that no two relevant points have the same value.
         self.direction = np.zeros(len(p.lower))
         self.direction[:d] = np.random.default_rng(20).uniform(0.5, 1.0, d)
@@ -118,26 +117,41 @@ class WarmProgram:
     def remember(self) -> None:
         """Add the point that was found last to the pool (MILP)."""
         if self.mip:
-            self.pool.append(self._point())
+            self.pool.append(self._last)
 
     # -- linear ------------------------------------------------------------------------------------
 
     def _simplex(self, full: np.ndarray) -> np.ndarray | Failure:
         self._costs(full)
-        failure = self._run()
-        if failure is not None:
-            return failure
-        solution = self.h.getSolution()
-        x, column, row = (
-            np.array(a) for a in (solution.col_value, solution.col_dual, solution.row_dual)
-        )
+        for again in (False, True):
+            if again:  # without what earlier solves have left
+                self._must(self.h.clearSolver(), "a fresh start")
+            failure = self._run()
+            if failure is not None:
+                return self._confirmed(failure, full)
+            solution = self.h.getSolution()
+            x, column, row = (
+                np.array(a) for a in (solution.col_value, solution.col_dual, solution.row_dual)
+            )
+            # The multipliers prove a bound, whatever HiGHS says about them.
+            bound = claims.dual_value(self.program, full, row)
+            wrong = self._wrong(full, x, bound)
+            if wrong is None:
+                break
+        else:
+            raise self._contradicts(wrong)
         loose_column, loose_row = np.abs(column) <= TIE, np.abs(row) <= TIE
         if int(loose_column.sum()) + int(loose_row.sum()) <= len(self.rows):
             return x  # only the basis has reduced costs of 0, so no other point is optimal
-        return self._tied(x, np.array(solution.row_value), ~loose_column, ~loose_row)
+        return self._tied(full, x, np.array(solution.row_value), ~loose_column, ~loose_row)
 
     def _tied(
-        self, x: np.ndarray, activity: np.ndarray, tight_column: np.ndarray, tight_row: np.ndarray
+        self,
+        full: np.ndarray,
+        x: np.ndarray,
+        activity: np.ndarray,
+        tight_column: np.ndarray,
+        tight_row: np.ndarray,
     ) -> np.ndarray | Failure:
         """The optimum that is smallest in the fixed direction.
 
@@ -161,41 +175,79 @@ class WarmProgram:
             raise SolverFailure(
                 "HiGHS lost the optimal face of the decision set while breaking a tie; scale the rows of the model."
             )
+        wrong = self._wrong(full, chosen, float(full @ x))
+        if wrong is not None:
+            raise self._contradicts(wrong)
         return chosen
 
     # -- mixed integer -----------------------------------------------------------------------------
 
     def _branch(self, full: np.ndarray) -> np.ndarray | Failure:
-        for presolve in ("choose", "off"):
+        """Solve with a start; without it, and without presolve, if HiGHS contradicts itself.
+
+        HiGHS 1.16 may return another point than the one whose objective it reports, if it has a
+        start and presolve.
+        """
+        wrong = ""
+        for with_start, presolve in ((True, "choose"), (False, "choose"), (False, "off")):
+            if with_start and not self.pool:
+                continue
             self._must(self.h.clearSolver(), "a fresh start")
             self._must(self.h.setOptionValue("presolve", presolve), "the option presolve")
             self._costs(full)
-            if self.pool:
+            if with_start:
                 start = highspy.HighsSolution()
                 start.col_value = min(self.pool, key=lambda x: float(full @ x)).tolist()
                 self._must(self.h.setSolution(start), "a start")
             failure = self._run()
             if failure is not None:
-                return failure
-            x = self._point()
-            if self._violation(x) <= FEASIBLE:
+                return self._confirmed(failure, full)
+            info = self.h.getInfo()
+            raw = np.array(self.h.getSolution().col_value)
+            x = np.where(self.program.integer, np.rint(raw), raw)
+            found = self._wrong(
+                full, raw, float(info.mip_dual_bound), float(info.objective_function_value)
+            ) or self._wrong(full, x, float(info.mip_dual_bound))
+            if found is None:
+                self._last = x
                 return x
-        raise SolverFailure(
-            "HiGHS answered a point that breaks the rows of the decision set; scale them to numbers near 1."
+            wrong = found
+        raise self._contradicts(wrong)
+
+    # -- what HiGHS says ---------------------------------------------------------------------------
+
+    def _wrong(
+        self, full: np.ndarray, x: np.ndarray, bound: float, objective: float | None = None
+    ) -> str | None:
+        """How HiGHS contradicts itself about an optimum x, in words; None if it does not."""
+        violation = claims.violation(self.program, x)
+        if violation > FEASIBLE:
+            return f"returns a point that breaks the rows by {violation:.3g}"
+        return claims.misstatement(
+            full, x, objective=objective, bound=bound, gap=0.0, tolerance=AGREES
         )
 
-    def _violation(self, x: np.ndarray) -> float:
-        p, activity = self.program, self.A @ x
-        return max(
-            float(v.max(initial=0.0))
-            for v in (p.row_lower - activity, activity - p.row_upper, p.lower - x, x - p.upper)
+    @staticmethod
+    def _contradicts(wrong: str) -> SolverFailure:
+        return SolverFailure(
+            f"HiGHS {wrong}, so its answer for the decision set is not used; scale rows, bounds and costs to numbers near 1."
         )
+
+    def _confirmed(self, failure: Failure, full: np.ndarray) -> Failure:
+        """A failure that a second solver finds too; raises SolverFailure if it finds a point."""
+        from milp_trees.decisions.second import SecondProgram
+
+        other = SecondProgram(self.program).outcome(full)
+        if other is not failure:
+            raise SolverFailure(
+                f"HiGHS calls the decision set {failure.value} and SciPy does not; scale rows, bounds and costs to numbers near 1."
+            )
+        return failure
 
     # -- HiGHS -------------------------------------------------------------------------------------
 
     def _point(self) -> np.ndarray:
-        x = np.array(self.h.getSolution().col_value)
-        return np.where(self.program.integer, np.rint(x), x)
+        return np.array(self.h.getSolution().col_value)
 
     def _run(self) -> Failure | None:
         S = highspy.HighsModelStatus

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,13 @@ class LinearSet:
     upper: np.ndarray
     integer: np.ndarray
     names: tuple[str, ...]
+
+
+class Failure(Enum):
+    """Why a linear program has no optimum."""
+
+    EMPTY = "empty"
+    UNBOUNDED = "unbounded"
 
 
 class RowFailure(Exception):

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees.data.names import labelled
-from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet, RowFailure
+from milp_trees.decisions.base import LISTED, Decided, DecisionSet, Failure, LinearSet, RowFailure
 from milp_trees.decisions.listed import named
-from milp_trees.errors import DataError, SolverUnavailable
+from milp_trees.errors import DataError, SolverFailure, SolverUnavailable
 
 INFINITY = float("inf")
 
@@ -173,8 +173,6 @@ class LinearDecisions(DecisionSet):
     def _check_bounded(self) -> None:
         """Raise DataError if S is empty or unbounded in an entry; also fill the pool of starts."""
         warm, d, p = self._solver(), self.dimension, self._program
-        from milp_trees.decisions._warm import Failure
-
         crossed = np.flatnonzero(p.lower > p.upper)
         if len(crossed) or warm.minimise(np.zeros(d)) is Failure.EMPTY:
             raise DataError(
@@ -197,11 +195,12 @@ class LinearDecisions(DecisionSet):
 
     def _solve(self, costs: np.ndarray) -> Decided:
         warm = self._solver()
-        from milp_trees.decisions._warm import Failure
-
         decisions = np.empty_like(costs)
         for i, cost in enumerate(costs):
-            found = warm.minimise(cost)
+            try:
+                found = warm.minimise(cost)
+            except SolverFailure as error:
+                raise RowFailure(i, str(error)) from error
             if isinstance(found, Failure):
                 raise RowFailure(
                     i,

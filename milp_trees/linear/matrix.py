@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from milp_trees.linear.claims import violation
 from milp_trees.linear.names import safe_names
 
 INFINITY = float("inf")
@@ -62,15 +63,7 @@ class MatrixModel:
 
     def violation(self, x: np.ndarray) -> float:
         """Largest violation of a row, a bound or integrality at a point."""
-        activity = self.A @ x
-        parts = [
-            self.row_lower - activity,
-            activity - self.row_upper,
-            self.lower - x,
-            x - self.upper,
-            np.abs(x - np.rint(x)) * self.integer,
-        ]
-        return max((float(p.max()) for p in parts if len(p)), default=0.0)
+        return violation(self, x)
 
     def contradiction(self) -> str | None:
         """A sentence, if a single row or bound shows that no point is feasible; None otherwise.

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
+from milp_trees.mip.checked import checked, news
 from milp_trees.mip.process import CRASHED, Pool, Worker
 from milp_trees.mip.solver import Answer, Event, Job, availability_of
 from milp_trees.registering import plugins
@@ -327,9 +328,10 @@ def _follow_until(
             if message is None:
                 continue
             if message[0] == "event":
-                watch.take(message[2])
+                event = news(watch.job.model, message[2])
+                watch.take(event)
                 if progress is not None:
-                    progress(message[2])
+                    progress(event)
                 continue
             return _final(worker, watch, message)
         except KeyboardInterrupt:
@@ -370,7 +372,7 @@ def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answ
         answer = replace(answer, limit=Limit.INTERRUPTED)
     if answer.x is None and answer.status is Status.NO_SOLUTION:
         answer = _with_last_point(answer, watch.events)
-    return answer, True
+    return checked(worker.solver_name, watch.job, answer, watch.events), True
 
 
 def _with_last_point(answer: Answer, events: Iterable[Event]) -> Answer:

@@ -76,6 +76,9 @@ class Answer:
     duals: np.ndarray | None = None
     seconds: float = 0.0
     cuts: int = 0
+    #: The objective that the solver itself reports for its point; `objective` is computed from the
+    #: point, and the two are compared (`milp_trees.mip.checked`).
+    claimed: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

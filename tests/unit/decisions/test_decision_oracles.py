@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 import milp_trees as mt
 from milp_trees.decisions.combinatorial import Knapsack
 from milp_trees.decisions.listed import UnitSimplex
+from milp_trees.errors import SolverFailure
 
 # -- helpers -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -159,3 +160,106 @@ def test_an_oracle_cannot_be_made_from_its_description():
         mt.decisions.decisions_from_spec({"kind": "wishes"})
     with pytest.raises(mt.DataError, match="lacks 'k'"):
         mt.decisions.decisions_from_spec({"kind": "assignment"})
+
+
+# -- answers of HiGHS are checked ----------------------------------------------------------------------
+
+
+def mixed():
+    """Two 0/1 entries, the first of which is in one row only, and two continuous ones."""
+    return mt.decisions.LinearDecisions.from_arrays(
+        at_most=([[0, 1, 1, 2], [0, -3, 2, 3]], [4, 5]), upper=[1, 1, 3, 3], integer=[1, 1, 0, 0]
+    )
+
+
+def test_a_point_of_highs_that_is_not_the_one_of_its_objective_is_no_answer():
+    """HiGHS 1.16 with a start and presolve returns the start's point here, which costs -5."""
+    S = mixed()
+    assert S.solve([[-3, 3, -2, -3]]).values == pytest.approx([-8])
+    assert S.contains(S.solve([[-3, 3, -2, -3]]).decisions[0])
+
+
+def lie(patch, warm, reply, wrong, once=False):
+    """HiGHS answers `getSolution` or `getInfo` with other numbers, always or the first time."""
+    told = []
+    right = getattr(warm.h, reply)
+
+    def answer():
+        found = right()
+        if not (once and told):
+            told.append(reply)
+            for name, change in wrong.items():
+                setattr(found, name, change(getattr(found, name)))
+        return found
+
+    patch.setattr(warm.h, reply, answer, raising=False)
+    return told
+
+
+def linear():
+    return mt.decisions.LinearDecisions.from_arrays(at_most=([[1, 2], [3, 1]], [4, 6]))
+
+
+LIES = {
+    "another point": ("getSolution", {"col_value": lambda x: [0.0] * len(x)}),
+    "a point outside": ("getSolution", {"col_value": lambda x: [v + 1 for v in x]}),
+    "no numbers": ("getSolution", {"col_value": lambda x: [float("nan")] * len(x)}),
+}
+OF_PROGRAMS = {
+    "another objective": ("getInfo", {"objective_function_value": lambda v: v - 1}),
+    "a bound above": ("getInfo", {"mip_dual_bound": lambda v: v + 1}),
+    "a bound below": ("getInfo", {"mip_dual_bound": lambda v: v - 1}),
+}
+OF_RELAXATIONS = {
+    "other multipliers": ("getSolution", {"row_dual": lambda y: [0.0] * len(y)}),
+}
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        *((mixed, what) for what in (LIES | OF_PROGRAMS)),
+        *((linear, what) for what in (LIES | OF_RELAXATIONS)),
+    ],
+)
+def test_answers_of_highs_that_contradict_each_other_are_asked_again_and_then_refused(
+    monkeypatch, make, what
+):
+    reply, wrong = (LIES | OF_PROGRAMS | OF_RELAXATIONS)[what]
+    S = make()
+    c = [[-3.0, 3.0, -2.0, -3.0][: S.dimension]]
+    right, other = S.value(c), make()
+    with pytest.MonkeyPatch.context() as patch:
+        assert lie(patch, other._solver(), reply, wrong, once=True) == []
+        np.testing.assert_allclose(other.value(c), right)
+    refused = make()
+    told = lie(monkeypatch, refused._solver(), reply, wrong)
+    with pytest.raises(SolverFailure, match=r"row 0 of the costs: HiGHS .* is not used"):
+        refused.solve(c)
+    assert told
+
+
+def test_an_optimum_that_another_one_ties_is_no_worse(monkeypatch):
+    """The second solve, which breaks ties, has a point of its own."""
+    S = linear()
+    warm = S._solver()
+    lie(monkeypatch, warm, "getSolution", {})
+    monkeypatch.setattr(warm, "_point", lambda: np.array([0.0, 0.0]))
+    with pytest.raises(SolverFailure, match=r"optimal|bound"):
+        S.solve([[-1.0, -2.0]])
+
+
+@pytest.mark.parametrize("said", ["kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"])
+@pytest.mark.parametrize("make", [mixed, linear])
+def test_a_status_that_a_second_solver_denies_is_no_answer(monkeypatch, make, said):
+    import highspy
+
+    S = make()
+    monkeypatch.setattr(
+        S._solver().h,
+        "getModelStatus",
+        lambda: getattr(highspy.HighsModelStatus, said),
+        raising=False,
+    )
+    with pytest.raises(SolverFailure, match="and SciPy does not"):
+        S.solve([[-1.0] * S.dimension])
