@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -147,6 +150,28 @@ def repeated(job: Job, trace: Trace, **options: Any) -> tuple[Job, Trace]:
     fresh = Trace(trace.emit)
     fresh.began = trace.began
     return replace(job, limits=limits, options={**job.options, **options}), fresh
+
+
+@contextlib.contextmanager
+def captured(path: str | None) -> Iterator[list[str]]:
+    """Everything that is printed, also by C code and other programs, as a list of lines.
+
+    It is first written to a file.
+    """
+    text: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="milp-trees-pulp-") as folder:
+        file = Path(path) if path else Path(folder) / "log"
+        sys.stdout.flush()
+        kept = os.dup(1)
+        with open(file, "wb") as target:
+            os.dup2(target.fileno(), 1)
+        try:
+            yield text
+        finally:
+            sys.stdout.flush()
+            os.dup2(kept, 1)
+            os.close(kept)
+            text.append(file.read_text(errors="replace"))
 
 
 WINDOWS = sys.platform == "win32"

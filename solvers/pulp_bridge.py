@@ -6,15 +6,11 @@ import contextlib
 import importlib.metadata
 import importlib.util
 import inspect
-import os
 import signal
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +21,8 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
-from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, early
+from ._cbc_log import AWAY, PREPROCESSED_AWAY
+from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, captured, early
 
 #: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
@@ -138,13 +135,28 @@ class PulpBridge(Solver):
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
         if job.relax or not job.model.integer.any():
             job = replace(job, model=job.model.relaxed(), start=None)
-        return Run(job, emit, stop).answer()
+        run = Run(job, emit, stop)
+        answer = run.answer()
+        if not run.unreliable(answer):
+            return answer
+        left = job.limits.after(time.perf_counter() - run.began)
+        again = Run(replace(job, limits=left), emit, stop, more=["preprocess off"]).answer()
+        said = " ".join(filter(None, [AWAY, again.message]))
+        return replace(again, log=answer.log + again.log, message=said)
 
 
 class Run:
     """One call of PuLP."""
 
-    def __init__(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        emit: Callable[[Event], None],
+        stop: Callable[[], bool],
+        more: Sequence[str] = (),
+    ) -> None:
+        #: Parameters of CBC besides those of the user.
+        self.more = more
         self.job, self.emit, self.stop = job, emit, stop
         self.began = time.perf_counter()
         self.notes: list[str] = []
@@ -170,6 +182,8 @@ class Run:
         named = {
             k for k, p in known.items() if p.kind is not p.VAR_KEYWORD and not k.startswith("_")
         } - {"self", "args"}
+        if self.more:
+            options["options"] = [*(options.get("options") or ()), *self.more]
         wrong = set(options) - named
         if wrong:
             raise SolverFailure(
@@ -260,6 +274,14 @@ class Run:
                         child.terminate() if WINDOWS else child.send_signal(signal.SIGINT)
 
     # -- after -------------------------------------------------------------------------------------
+
+    def unreliable(self, answer: Answer) -> bool:
+        """Whether CBC says something after its preprocessing left nothing to solve."""
+        return (
+            not self.more
+            and answer.status in (Status.OPTIMAL, Status.INFEASIBLE)
+            and PREPROCESSED_AWAY.search(answer.log) is not None
+        )
 
     def _read(self, seconds: float, log: str) -> Answer:
         model, limits = self.job.model, self.job.limits
@@ -358,25 +380,3 @@ class Run:
             )
             or None
         )
-
-
-@contextlib.contextmanager
-def captured(path: str | None) -> Iterator[list[str]]:
-    """Everything that is printed, also by C code and other programs, as a list of lines.
-
-    It is first written to a file.
-    """
-    text: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="milp-trees-pulp-") as folder:
-        file = Path(path) if path else Path(folder) / "log"
-        sys.stdout.flush()
-        kept = os.dup(1)
-        with open(file, "wb") as target:
-            os.dup2(target.fileno(), 1)
-        try:
-            yield text
-        finally:
-            sys.stdout.flush()
-            os.dup2(kept, 1)
-            os.close(kept)
-            text.append(file.read_text(errors="replace"))

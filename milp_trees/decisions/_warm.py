@@ -228,7 +228,7 @@ class WarmProgram:
         )
 
     @staticmethod
-    def _contradicts(wrong: str) -> SolverFailure:
+    def _contradicts(wrong: str | None) -> SolverFailure:
         return SolverFailure(
             f"HiGHS {wrong}, so its answer for the decision set is not used; scale rows, bounds and costs to numbers near 1."
         )

@@ -10,6 +10,7 @@ from typing import Any
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, SolverUnavailable
 from milp_trees.limits import Limit, Limits
+from milp_trees.linear.claims import AGREES
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.reading import unpacked
 from milp_trees.mip import runner
@@ -105,4 +106,8 @@ def relaxation_bound(file: FileModel, limits: Limits) -> float | None:
     answer = runner.run(name, Job(file.model, limits, relax=True))
     if answer.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt
-    return answer.objective if answer.status is Status.OPTIMAL else None
+    if answer.status is not Status.OPTIMAL or answer.objective is None or answer.bound is None:
+        return None
+    # What the duals prove, if that differs from the objective by more than the solver's tolerances.
+    near = answer.objective - answer.bound <= AGREES * max(1.0, abs(answer.objective))
+    return answer.objective if near else answer.bound

@@ -69,9 +69,9 @@ FAKE = textwrap.dedent(
                     time.sleep(0.01)
                 return Answer(Status.NO_SOLUTION, bound=1.5)
             if do == "limit":
-                return Answer(Status.OPTIMAL, message=str(job.limits.time))
+                return Answer(Status.NO_SOLUTION, message=str(job.limits.time))
             if do == "modules":
-                return Answer(Status.OPTIMAL, message=" ".join(sorted(sys.modules)))
+                return Answer(Status.NO_SOLUTION, message=" ".join(sorted(sys.modules)))
             return Answer(Status.OPTIMAL, None, np.array([0.0]), 2.0, 2.0, message=str(os.getpid()))
     """
 )
