@@ -6,6 +6,7 @@ They are a copy of the decision set's program per leaf, and costs with constants
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ import pyomo.environ as pyo
 from scipy import sparse
 
 from milp_trees import exact
-from milp_trees.decisions.base import LinearSet
+from milp_trees.decisions.base import Failure, LinearSet
+from milp_trees.decisions.second import SecondProgram
 from milp_trees.errors import SolverFailure
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.spaces.trees import Trees
@@ -56,28 +58,19 @@ def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
     Raises
     ------
     SolverFailure
-        HiGHS finds no such point: the decision is not in S.
+        There is no such point: the decision is not in S.
     """
     d, v = len(decision), len(program.names)
     if d == v:
         return decision
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
     low, up = program.lower.copy(), program.upper.copy()
     low[:d] = up[:d] = decision
-    found = milp(
-        np.zeros(v),
-        integrality=program.integer.astype(int),
-        bounds=Bounds(low, up),
-        constraints=LinearConstraint(program.A, program.row_lower, program.row_upper)
-        if len(program.row_lower)
-        else None,
-    )
-    if found.x is None:
+    found = SecondProgram(replace(program, lower=low, upper=up)).outcome(np.zeros(v))
+    if isinstance(found, Failure):
         raise SolverFailure(
-            f"No point of the decision set's program has the entries {decision.tolist()}: {found.message}"
+            f"No point of the decision set's program has the entries {decision.tolist()}."
         )
-    return np.where(program.integer, np.rint(found.x), found.x)
+    return found
 
 
 class Costs(NamedTuple):

@@ -137,7 +137,7 @@ class Run:
         if job.file is None:
             load(self.h, job.model)
         else:
-            check(self.h.readModel(job.file), f"the file {job.file}")
+            whole(self.h.readModel(job.file), f"the file {job.file}")
         left = trace.left(job.limits.time)  # the clock of HiGHS starts when it runs
         if left is not None and "time_limit" not in options:
             self._set("time_limit", left)
@@ -352,7 +352,7 @@ def contradicts(job: Job, answer: Answer) -> bool:
 def load(h: Any, model: MatrixModel) -> None:
     """Give HiGHS the arrays."""
     A = model.A.tocsr()
-    check(
+    whole(
         h.passModel(
             model.n_variables,
             model.n_rows,
@@ -372,6 +372,17 @@ def load(h: Any, model: MatrixModel) -> None:
         ),
         "the model",
     )
+
+
+def whole(status: Any, what: str) -> None:
+    """Refuse a model of which HiGHS leaves something out, with a warning."""
+    import highspy
+
+    check(status, what)
+    if status != highspy.HighsStatus.kOk:
+        raise SolverFailure(
+            f"HiGHS does not take {what} as it is; no coefficient may be below 1e-9 or above 1e15 in size."
+        )
 
 
 def check(status: Any, what: str) -> None:

@@ -85,7 +85,10 @@ class WarmProgram:
             A.data.astype(float),
             p.integer.astype(np.int32),
         )
-        self._must(status, "the program of the decision set")
+        if status != highspy.HighsStatus.kOk:  # it leaves out tiny coefficients, with a warning
+            raise SolverFailure(
+                "HiGHS does not take the program of the decision set as it is; scale its rows so that no coefficient is below 1e-9 or above 1e15 in size."
+            )
         self.columns, self.rows = (
             np.arange(len(p.lower), dtype=np.int32),
             np.arange(len(p.row_lower), dtype=np.int32),

@@ -8,6 +8,7 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -35,7 +36,8 @@ def read_model(path: str | Path) -> FileModel:
     Raises
     ------
     DataError
-        The content of the file does not fit its ending.
+        The content of the file does not fit its ending; it holds something that a linear program
+        has not; or the reader of HiGHS left out or changed something, which it warns about.
     """
     path = Path(path)
     with unpacked(path) as plain:
@@ -69,12 +71,38 @@ def unpacked(path: Path) -> Iterator[Path]:
 def _by_highs(path: Path, name: str) -> FileModel:
     import highspy
 
-    solver = silent_highs()
-    if solver.readModel(str(path)) == highspy.HighsStatus.kError:
+    solver, warnings = silent_highs(), []
+
+    def listen(event: Any) -> None:
+        if event.data_out.log_type in (highspy.HighsLogType.kWarning, highspy.HighsLogType.kError):
+            warnings.append(event.message.splitlines()[0].partition(":")[2].strip())
+
+    solver.setOptionValue("log_to_console", False)
+    solver.setOptionValue("output_flag", True)  # else the callback gets nothing
+    solver.cbLogging.subscribe(listen)
+    status = solver.readModel(str(path))
+    if status == highspy.HighsStatus.kError:
         raise DataError(
             f"{name} cannot be read as a model: HiGHS refuses it. Check that it is an MPS or LP file."
         )
+    if warnings or status != highspy.HighsStatus.kOk:
+        said = warnings[0] if warnings else "something was left out"
+        raise DataError(
+            f"{name} was not read as it is written; the reader of HiGHS warns: {said.rstrip('.')}. Mend the file."
+        )
     lp = solver.getLp()
+    if solver.getModel().hessian_.dim_:
+        raise DataError(f"{name} has a quadratic objective; give a linear program.")
+    strange = set(lp.integrality_) - {
+        highspy.HighsVarType.kContinuous,
+        highspy.HighsVarType.kInteger,
+    }
+    if strange:
+        raise DataError(
+            f"{name} has variables that are neither continuous nor integer, such as semi-continuous ones; give a linear program."
+        )
+    if len(set(lp.col_names_)) < len(lp.col_names_):
+        raise DataError(f"{name} has two variables of the same name; rename one.")
     if (
         not lp.num_col_
     ):  # HiGHS reads an LP file without any known section as a model without variables

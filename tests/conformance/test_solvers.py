@@ -372,7 +372,9 @@ def small(c, A, upper, row_upper, integer, start=None):
         np.array(upper, dtype=float),
         np.array(integer, dtype=bool),
     )
-    return Job(model, Limits(time=20, abs_gap=0.0), start=None if start is None else np.array(start))
+    return Job(
+        model, Limits(time=20, abs_gap=0.0), start=None if start is None else np.array(start)
+    )
 
 
 #: Programs about which solvers were wrong: HiGHS 1.16 with a start and presolve returned another

@@ -83,3 +83,43 @@ def test_a_solution_file_that_is_not_understood_is_one_sentence(text, sentence, 
     (tmp_path / "m.sol").write_text(text)
     with pytest.raises(mt.DataError, match=sentence):
         read_solution(tmp_path / "m.sol", ["x", "y"])
+
+
+HEAD = "NAME\nROWS\n N obj\n L r\nCOLUMNS\n"
+STRANGE = {
+    "entry-twice.mps": (f"{HEAD} x obj 1 r 1\n x r 2\nRHS\n R r 3\nENDATA\n", "duplicate nonzero"),
+    "unknown-row.mps": (f"{HEAD} x obj 1 r 1\n x q 2\nRHS\n R r 3\nENDATA\n", "warns"),
+    "unknown-side.mps": (f"{HEAD} x obj 1 r 1\nRHS\n R q 3\nENDATA\n", '"q" in RHS'),
+    "bound-twice.mps": (
+        f"{HEAD} x obj 1 r 1\nRHS\n R r 3\nBOUNDS\n UP B x 4\n UP B x 2\nENDATA\n",
+        "duplicate upper bound",
+    ),
+    "tiny.mps": (f"{HEAD} x obj 1 r 1e-12\nRHS\n R r 3\nENDATA\n", "tolerance"),
+    "quadratic.mps": (f"{HEAD} x obj 1 r 1\nRHS\n R r 3\nQUADOBJ\n x x 2\nENDATA\n", "quadratic"),
+    "tiny.lp": ("min\n obj: x + y\nst\n r: 1e-12 x + y >= 1\nend\n", "tolerance"),
+    "quadratic.lp": ("min\n obj: x + [ x^2 ]/2\nst\n r: x + y >= 1\nend\n", "quadratic"),
+    "semi.lp": (
+        "min\n obj: x + y\nst\n r: x + y >= 1\nbounds\n 1 <= x <= 3\nsemi-continuous\n x\nend\n",
+        "neither continuous nor integer",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_file_of_which_the_reader_leaves_something_out_is_refused(name, tmp_path):
+    text, said = STRANGE[name]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(mt.DataError, match=said) as caught:
+        read_model(tmp_path / name)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("solver", ["highs"])
+def test_a_coefficient_that_a_solver_would_leave_out_is_an_error(solver, model):
+    A = model.A.copy()
+    A.data[0] = 1e-12
+    answer = runner.run(solver, Job(dataclasses.replace(model, A=A), Limits(time=60)))
+    assert answer.status is Status.ERROR
+    assert "as it is" in answer.message
+    with pytest.raises(mt.errors.SolverFailure, match="as it is"):
+        mt.decisions.LinearDecisions.from_arrays(at_most=([[1e-12, 1], [1, 1]], [1, 1]), upper=1)
