@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Iterator
@@ -17,17 +18,21 @@ def silent_highs() -> Any:
     """
     import highspy
 
-    with _nothing_printed():
+    with nothing_printed():
         highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     return highs
 
 
 @contextlib.contextmanager
-def _nothing_printed() -> Iterator[None]:
-    """Drop what C code prints on standard output meanwhile."""
+def nothing_printed() -> Iterator[None]:
+    """Drop what C code prints on standard output meanwhile.
+
+    HiGHS in SciPy 1.17 prints a line where it repairs a point of an integer program.
+    """
     try:
         sys.stdout.flush()
+        _flush_c()
         kept = os.dup(1)
     except (OSError, AttributeError, ValueError):  # standard output is missing or closed
         yield
@@ -37,5 +42,23 @@ def _nothing_printed() -> Iterator[None]:
             os.dup2(nowhere.fileno(), 1)
         yield
     finally:
+        _flush_c()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+@functools.cache
+def _c_library() -> Any:
+    """The C library, which has a buffer of its own for standard output; None where it is not found."""
+    import ctypes
+
+    try:
+        return ctypes.CDLL(None)
+    except (OSError, TypeError):  # Windows
+        return None
+
+
+def _flush_c() -> None:
+    """Write what C code has printed but its library still holds."""
+    if _c_library() is not None:
+        _c_library().fflush(None)

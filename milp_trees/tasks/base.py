@@ -141,6 +141,36 @@ class Task(ABC):
         """Numbers that are reported beside the value but not optimised (`Result.scores`)."""
         return {}
 
+    def second(self) -> Task:
+        """The same task where others than before compute what it takes from libraries.
+
+        `verify` solves this one. By default it is the task itself.
+        """
+        return self
+
+    def check_again(self, routes: Any, dataset: Dataset, seconds: float) -> list[str]:
+        """Compute again, by other libraries, what the value of a predictor takes from libraries.
+
+        Parameters
+        ----------
+        routes : Routes
+            Of the predictor.
+        dataset : Dataset
+        seconds : float
+            After this time the rest is left out, and a sentence says so.
+
+        Returns
+        -------
+        list of str
+            A sentence per check.
+
+        Raises
+        ------
+        VerificationError
+            A value differs.
+        """
+        return []
+
     @abstractmethod
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         """Names of the actions a leaf can choose."""

@@ -9,8 +9,9 @@ depend on ties: all optimal decisions of a leaf have the same loss.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.decisions.base import LISTED, DecisionSet
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, VerificationError
 from milp_trees.exact import fraction
 from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.spaces.trees import Space
+
+#: Largest difference between the values of two oracles, relative to the sizes of the terms.
+SAME = 1e-6
 
 
 @register
@@ -162,7 +166,10 @@ class Decision(ActionCosts):
 
     def least(self, dataset: Dataset) -> np.ndarray:
         """z*(c) of every row, shape (n,)."""
-        C = self.vectors(dataset)
+        return self._least(self.vectors(dataset))
+
+    def _least(self, C: np.ndarray) -> np.ndarray:
+        """z*(c) of cost vectors, shape (m,)."""
         z: np.ndarray = (
             (C @ self._listed.T).min(axis=1)
             if self._listed is not None
@@ -186,6 +193,47 @@ class Decision(ActionCosts):
             total, routes.n_leaves, [t.columns for t in routes.splits], dataset
         )
         return Value(float(number), None, self.unit, self.sense)
+
+    # -- checking ----------------------------------------------------------------------------------
+
+    def second(self) -> Decision:
+        """The task with the second oracle of its set, unless its decisions are listed.
+
+        A list is compared with that oracle by `check_again`.
+        """
+        other = None if self._listed is not None else self.decisions.second()
+        return self if other is None else replace(self, decisions=other)
+
+    def check_again(self, routes: Routes, dataset: Dataset, seconds: float) -> list[str]:
+        """Ask the second oracle about every row, and about the sum of every leaf's rows."""
+        other = self.decisions.second()
+        if other is None:
+            return [
+                "The set of decisions is known by a function only; what it answers was not computed again."
+            ]
+        C = self.vectors(dataset)
+        sums = np.zeros((routes.n_leaves, self.decisions.dimension))
+        np.add.at(sums, routes.leaf, C * dataset.row_weights[:, None])
+        asked = np.unique(np.vstack([sums, C]), axis=0)
+        asked = np.vstack([sums, asked])  # the leaves first, if time ends
+        answers, begin = 0, time.perf_counter()
+        for c in asked:
+            mine = float(self._least(c[None, :])[0])
+            decision, value = other.solve(c[None, :])
+            theirs, terms = float(value[0]), np.abs(c * decision[0]).sum() + np.abs(c).max()
+            if not abs(mine - theirs) <= SAME * terms:
+                raise VerificationError(
+                    f"The oracle of the decisions gives the value {mine:.12g} where a second one finds {theirs:.12g}, for the costs {c.tolist()}."
+                )
+            answers += 1
+            if time.perf_counter() - begin > seconds:
+                break
+        rest = (
+            "" if answers == len(asked) else f"; time was up for the other {len(asked) - answers}"
+        )
+        return [
+            f"A second oracle found the values of {answers} cost vectors of leaves and rows again{rest}."
+        ]
 
     def extra_scores(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
         """`normalised_regret`: total SPO loss over the total of `|z*(c)|`.

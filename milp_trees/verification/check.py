@@ -6,6 +6,7 @@ Nothing that the result states is used without a check if it can be derived agai
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,8 @@ def verify(
         checked += check_thresholds(data, restored)
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
+        checked += _computed_again(read, time_limit / 2)
+        read = _by_second_means(read)
         limits = Limits(time=time_limit)
         found = "" if proof is None else proved_within(read, proof, time_limit)
         weak = (found,) if isinstance(found, str) and found else ()
@@ -133,6 +136,23 @@ def verify(
         return Verification(
             found.verdict, found.claim, read.method, found.by, sentences, not_verified, statement
         )
+
+
+def _computed_again(result: Result, seconds: float) -> list[str]:
+    """What the task takes from libraries, computed by others for the result's predictor."""
+    problem = result.problem
+    if result.predictor is None or isinstance(problem.question, Front):
+        return []
+    return problem.task.check_again(
+        result.predictor.routes(problem.dataset), problem.dataset, seconds
+    )
+
+
+def _by_second_means(result: Result) -> Result:
+    """The result for the same problem whose task uses its second oracle, if it has one."""
+    problem = result.problem
+    task = problem.task.second()
+    return result if task is problem.task else replace(result, problem=replace(problem, task=task))
 
 
 def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,97 @@
+"""`verify` asks a second oracle, which shares no code with the first one."""
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.decisions.second import SecondOracle
+from milp_trees.errors import VerificationError
+
+SETS = {
+    "mixed": lambda: mt.decisions.LinearDecisions.from_arrays(
+        at_most=([[0, 1, 1, 2], [0, -3, 2, 3]], [4, 5]), upper=[1, 1, 3, 3], integer=[1, 1, 0, 0]
+    ),
+    "linear": lambda: mt.decisions.LinearDecisions.from_arrays(
+        at_most=([[1, 2, 0, 1], [3, 1, 1, 0]], [4, 6]), upper=4
+    ),
+    "paths": lambda: mt.decisions.grid_paths(2),
+    "matchings": lambda: mt.decisions.assignment_decisions(2),
+    "knapsack": lambda: mt.decisions.knapsack_decisions([2, 3, 1, 2], 5),
+    "list": lambda: mt.decisions.ListedDecisions(np.eye(4)[:3]),
+    "simplex": lambda: mt.decisions.simplex_decisions(4),
+}
+COSTS = np.array([[-3, 3, -2, -3], [1, -2, -3, -1], [-3, 2, -2, -3.5], [0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_second_oracle_of_every_set_agrees_with_the_first(name):
+    S = SETS[name]()
+    other = S.second()
+    assert isinstance(other, SecondOracle)
+    np.testing.assert_allclose(other.value(COSTS), S.value(COSTS), atol=1e-8)
+    assert other.components == S.components
+    assert other.spec() == S.spec()
+
+
+def test_a_function_has_a_second_oracle_only_if_its_vertices_are_known():
+    assert mt.decisions.Oracle(lambda c: np.eye(2)[c.argmin()], 2).second() is None
+    known = mt.decisions.Oracle(lambda c: np.eye(2)[c.argmin()], 2, vertices=np.eye(2))
+    assert known.second().value([[3, 2]]).tolist() == [2]
+
+
+def problem(S, listed):
+    data = mt.Dataset([[0], [0], [1], [1]], values=COSTS, actions=S.components)
+    return mt.Problem(data, mt.tasks.Decision(decisions=S, listed=listed), mt.Trees(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [("mixed", 0), ("linear", 0), ("linear", 1000), ("paths", 0), ("knapsack", 1000), ("list", 0)],
+)
+def test_verify_compares_two_oracles_and_says_so(name, listed):
+    asked = problem(SETS[name](), listed)
+    found = mt.solve(asked, "dp" if asked.task.actions(asked.dataset) else "dp-oracle")
+    said = " ".join(mt.verify(found).sentences)
+    assert "A second oracle found the values of" in said
+
+
+def test_verify_refuses_a_tree_whose_oracle_was_wrong(monkeypatch):
+    """The oracle answers -5 where -8 is possible, and does so again when it is asked again."""
+    S = SETS["mixed"]()
+    right = S._solve
+
+    def wrong(costs):
+        found = right(costs)
+        at = (costs == COSTS[0]).all(axis=1)
+        found.decisions[at] = [0, 0, 0, 5 / 3]
+        return found._replace(values=(costs * found.decisions).sum(axis=1))
+
+    monkeypatch.setattr(S, "_solve", wrong)
+    found = mt.solve(problem(S, 0), "dp-oracle")
+    assert found.optimal
+    with pytest.raises(VerificationError, match="-5 where a second one finds -8"):
+        mt.verify(found)
+
+
+def test_verify_refuses_a_list_that_lacks_a_vertex(monkeypatch):
+    S = SETS["linear"]()
+    paid = S.vertices() @ COSTS[0]
+    others = S.vertices()[paid > paid.min() + 1e-6]
+    assert 0 < len(others) < len(paid)
+    monkeypatch.setattr(S, "vertices", lambda limit=1000: others)
+    found = mt.solve(problem(S, 1000), "dp")
+    with pytest.raises(VerificationError, match="where a second one finds"):
+        mt.verify(found)
+
+
+def test_verify_says_that_a_function_was_not_asked_again():
+    S = mt.decisions.Oracle(lambda c: np.eye(4)[c.argmin()], 4)
+    said = " ".join(mt.verify(mt.solve(problem(S, 0), "dp-oracle")).sentences)
+    assert "known by a function only" in said
+
+
+def test_nothing_of_scipy_is_printed(capfd):
+    """Its HiGHS prints a line where it repairs a point."""
+    costs = COSTS[[0, 1]] + np.random.default_rng(0).normal(size=(12, 2, 4)).cumsum(axis=0)[-1]
+    SETS["mixed"]().second().solve(costs)
+    assert capfd.readouterr().out == ""
