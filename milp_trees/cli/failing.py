@@ -26,6 +26,7 @@ from milp_trees.errors import (
     SolverFailure,
     SolverUnavailable,
     VerificationError,
+    on_the_command_line,
 )
 
 #: Exit codes, as `--help` and the documentation list them.
@@ -52,8 +53,8 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
     def called(*args: Any, **given: Any) -> None:
         begins()
         try:
-            check_numbers(given)
-            with _warnings_said(), interruptible():
+            with on_the_command_line(), _warnings_said(), interruptible():
+                check_numbers(given)
                 command(*args, **given)
         except VerificationError as error:
             fail(str(error), NOT_VERIFIED)

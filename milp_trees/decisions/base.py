@@ -165,15 +165,6 @@ class DecisionSet(ABC):
         """S as a linear program; None if it is given by its oracle only."""
         return None
 
-    def second(self) -> DecisionSet | None:
-        """The same set with another oracle, which shares no code with the first one.
-
-        `verify` uses it. By default SciPy solves the set's linear program; None if there is none.
-        """
-        from milp_trees.decisions.second import SecondOracle
-
-        return None if self.program() is None else SecondOracle(self)
-
     def contains(self, decision: np.ndarray, tolerance: float = 1e-6) -> bool:
         """Whether a vector is in (the convex hull of) S, according to the linear program of S.
 

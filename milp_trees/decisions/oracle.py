@@ -123,10 +123,6 @@ class Oracle(DecisionSet):
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
         return None if self._listed is None else self._listed.vertices(limit)
 
-    def second(self) -> DecisionSet | None:
-        """The list of all vertices, if it is known; None otherwise."""
-        return self._listed
-
     def spec(self) -> dict[str, Any]:
         """The name of the function and a token of this object.
 

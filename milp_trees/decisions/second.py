@@ -7,6 +7,7 @@ another build than highspy, and runs without presolve, without a start and witho
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from milp_trees.decisions.base import (
     LinearSet,
     RowFailure,
 )
+from milp_trees.decisions.listed import ListedDecisions
 from milp_trees.errors import SolverFailure
 from milp_trees.linear import claims
 from milp_trees.linear.silent_highs import nothing_printed
@@ -187,3 +189,22 @@ class SecondOracle(DecisionSet):
     def spec(self) -> dict[str, Any]:
         """The description of the set, which is the same."""
         return self._first.spec()
+
+
+def second_oracle(first: DecisionSet) -> DecisionSet | None:
+    """The same set with another oracle, which shares no code with the first one.
+
+    Parameters
+    ----------
+    first : DecisionSet
+
+    Returns
+    -------
+    DecisionSet or None
+        SciPy solves the set's linear program, or all vertices are compared; None if the set is
+        known by a function only.
+    """
+    if first.program() is not None:
+        return SecondOracle(first)
+    vertices = first.vertices(sys.maxsize)
+    return None if vertices is None else ListedDecisions(vertices, first.components)

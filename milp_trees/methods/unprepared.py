@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from milp_trees.errors import worded
 from milp_trees.limits import Deadline, Limit, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, finish
@@ -57,7 +58,7 @@ def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Lim
     elif start is not None:
         said = {"accepted": None, "value": problem.value(start).number}
     watch = problem.watch
-    message = f"{ENDED[limit]} while the data were being prepared, or the answer read."
+    message = f"{worded(ENDED[limit])} while the data were being prepared, or the answer read."
     if problem.question.name == Front.name:
         tree = _without_search(problem, limit) if known is None else known
         return finish_front(

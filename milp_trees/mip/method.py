@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import NotInTime, SolverUnavailable, Unsupported
+from milp_trees.errors import NotInTime, SolverUnavailable, Unsupported, worded
 from milp_trees.limits import Limits, Stopped
 from milp_trees.linear.matrix import compile_model, pyomo_without
 from milp_trees.methods.claims import Claims
@@ -134,7 +134,7 @@ class FormulationMethod(Method):
         except (Stopped, MemoryError) as end:
             run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
             run.take_met()
-            run.message = UNBUILT[run.stopped]
+            run.message = worded(UNBUILT[run.stopped])
             return result(self, run)
         if why:
             return replace(

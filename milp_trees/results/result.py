@@ -321,7 +321,8 @@ class Result(Exportable):
 
     def __repr__(self) -> str:
         scope = covered({"problem": {"data": self.problem.dataset.source}})
-        return f"<{self.line}{f'; {scope}' if scope else ''}>"
+        why = self.message if self.predictor is None or self.status is Status.ERROR else ""
+        return f"<{'; '.join(filter(None, [self.line, scope, why]))}>"
 
     @property
     def line(self) -> str:

@@ -201,12 +201,16 @@ class Decision(ActionCosts):
 
         A list is compared with that oracle by `check_again`.
         """
-        other = None if self._listed is not None else self.decisions.second()
+        from milp_trees.decisions.second import second_oracle
+
+        other = None if self._listed is not None else second_oracle(self.decisions)
         return self if other is None else replace(self, decisions=other)
 
     def check_again(self, routes: Routes, dataset: Dataset, seconds: float) -> list[str]:
         """Ask the second oracle about every row, and about the sum of every leaf's rows."""
-        other = self.decisions.second()
+        from milp_trees.decisions.second import second_oracle
+
+        other = second_oracle(self.decisions)
         if other is None:
             return [
                 "The set of decisions is known by a function only; what it answers was not computed again."

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
-from milp_trees.errors import DataError, NoView, Unsupported
+from milp_trees.errors import DataError, NoView, Unsupported, worded
 from milp_trees.limits import Limit, Limits, Stopped, collector_off
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.rule_list import RuleList
@@ -255,9 +255,9 @@ def prove(
     except (Unsupported, DataError) as error:  # a full disk, too: the answer is not lost
         return _without(result, str(error))
     except Stopped as stopped:
-        return _without(result, ENDED.get(stopped.limit, INTERRUPTED))
+        return _without(result, worded(ENDED.get(stopped.limit, INTERRUPTED)))
     except MemoryError:
-        return _without(result, ENDED[Limit.MEMORY])
+        return _without(result, worded(ENDED[Limit.MEMORY]))
     except KeyboardInterrupt:
         return _without(result, INTERRUPTED)
     facts = {

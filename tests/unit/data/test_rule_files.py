@@ -82,7 +82,7 @@ def test_a_column_of_rules_may_be_group_or_target(files):
 def test_labels_may_have_another_name(files, tmp_path):
     path = files()
     (tmp_path / "x.label").rename(tmp_path / "y.txt")
-    with pytest.raises(DataError, match=r"There is no file .*x\.label .* --label"):
+    with pytest.raises(DataError, match=r"There is no file .*x\.label .* label="):
         mt.load(path)
     data = mt.load(path, label=tmp_path / "y.txt")
     assert data.y.tolist() == [0, 1, 1, 0]
@@ -191,7 +191,7 @@ def test_labels_for_other_data_are_refused(files, tmp_path):
     files()
     (tmp_path / "x.csv").write_text("a,y\n0,1\n1,0\n")
     for name in (tmp_path / "x.csv", "iris"):
-        with pytest.raises(DataError, match=r"--label belongs to a file of rules"):
+        with pytest.raises(DataError, match=r"label= belongs to a file of rules"):
             mt.load(name, label=tmp_path / "x.label")
 
 

@@ -53,7 +53,7 @@ def test_many_categories_are_refused_or_grouped(how, tmp_path):
     ]
     text = "shop,x,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     path = write(tmp_path, text)
-    with pytest.raises(TableProblems, match=r"150 different texts .*--categories target"):
+    with pytest.raises(TableProblems, match=r"150 different texts .*categories='target'"):
         mt.load(path)
     train, test = load_split(path, categories=how, max_categories=20, test_size=0.25)
     result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")

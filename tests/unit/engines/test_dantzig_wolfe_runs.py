@@ -62,7 +62,7 @@ def test_what_they_cannot_do_is_said(forest, name):
     with pytest.raises(Unsupported, match=f"{name} takes no budget"):
         registry.method(name).run(budgeted)
     if name == "dantzig-wolfe":
-        with pytest.raises(Unsupported, match="where at most 10 are built; raise --max-nonzeros"):
+        with pytest.raises(Unsupported, match="where at most 10 are built; raise max_nonzeros="):
             registry.method(name).run(forest, mt.Limits(nonzeros=10))
 
 

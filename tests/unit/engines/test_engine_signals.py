@@ -73,7 +73,7 @@ def test_a_process_that_grows_while_a_model_is_built_ends_the_run(name, monkeypa
     result = registry.method(name).run(problem, Limits(time=60.0, memory_mb=900), start)
     assert result.limit is Limit.MEMORY, repr(result)
     assert result.status is Status.FEASIBLE
-    assert "--memory-limit" in result.message
+    assert "memory_mb=" in result.message
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.decisions.second import SecondOracle
+from milp_trees.decisions.second import SecondOracle, second_oracle
 from milp_trees.errors import VerificationError
 
 SETS = {
@@ -26,7 +26,7 @@ COSTS = np.array([[-3, 3, -2, -3], [1, -2, -3, -1], [-3, 2, -2, -3.5], [0, 0, 0,
 @pytest.mark.parametrize("name", SETS)
 def test_the_second_oracle_of_every_set_agrees_with_the_first(name):
     S = SETS[name]()
-    other = S.second()
+    other = second_oracle(S)
     assert isinstance(other, SecondOracle)
     np.testing.assert_allclose(other.value(COSTS), S.value(COSTS), atol=1e-8)
     assert other.components == S.components
@@ -34,9 +34,9 @@ def test_the_second_oracle_of_every_set_agrees_with_the_first(name):
 
 
 def test_a_function_has_a_second_oracle_only_if_its_vertices_are_known():
-    assert mt.decisions.Oracle(lambda c: np.eye(2)[c.argmin()], 2).second() is None
+    assert second_oracle(mt.decisions.Oracle(lambda c: np.eye(2)[c.argmin()], 2)) is None
     known = mt.decisions.Oracle(lambda c: np.eye(2)[c.argmin()], 2, vertices=np.eye(2))
-    assert known.second().value([[3, 2]]).tolist() == [2]
+    assert second_oracle(known).value([[3, 2]]).tolist() == [2]
 
 
 def problem(S, listed):
@@ -93,5 +93,5 @@ def test_verify_says_that_a_function_was_not_asked_again():
 def test_nothing_of_scipy_is_printed(capfd):
     """Its HiGHS prints a line where it repairs a point."""
     costs = COSTS[[0, 1]] + np.random.default_rng(0).normal(size=(12, 2, 4)).cumsum(axis=0)[-1]
-    SETS["mixed"]().second().solve(costs)
+    second_oracle(SETS["mixed"]()).solve(costs)
     assert capfd.readouterr().out == ""
