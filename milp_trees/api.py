@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.engines.near.tree_set import TreeSet
     from milp_trees.engines.near_lists.list_set import RuleListSet
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
     from milp_trees.results.size_path import SizePath
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def solve(
     problem: Problem,
-    method: str | Method | None = None,
+    method: str | Method | Formulation | None = None,
     *,
     time_limit: float | None = 60.0,
     start: str | Tree | Ensemble | None = "auto",
@@ -56,9 +57,9 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    method : str or Method, optional
+    method : str, Method or Formulation, optional
         An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver
-        (`flow-oct@highs`); by default the first by `default_rank` that takes the problem.
+        (`flow-oct@highs`); a `Formulation` itself gets the default solver. By default the first by `default_rank` that takes the problem.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble, str or None, default="auto"

@@ -28,7 +28,7 @@ _WRITTEN = ("--out", "--json")
 _OPTION = r"--[a-z]+(?:-[a-z]+)*"
 _VALUE = r"'[^']*'|target\b|hash\b|day-first|month-first|\.(?= )|,(?= |,|$)"
 #: Options that are followed by the name of a column, which a shell may need in quotes or not.
-_NAMED = r"(--drop|--features|--text) ([\w*][^\s()]*?)(?=[.,;]?(?:\s|$))"
+_NAMED = r"(--drop|--features|--text) (?!names\b)([\w*][^\s()]*?)(?=[.,;]?(?:\s|$))"
 
 
 @contextlib.contextmanager

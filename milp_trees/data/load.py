@@ -17,7 +17,7 @@ import numpy as np
 
 from milp_trees.data.action_columns import actions_of
 from milp_trees.data.dataset import Dataset
-from milp_trees.data.read import Table, column, read_table
+from milp_trees.data.read import Table, column, frame_table, is_frame, read_table
 from milp_trees.data.role_problems import measurement
 from milp_trees.data.roles import Columns
 from milp_trees.data.teachers import check_teachers, estimated
@@ -25,6 +25,8 @@ from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from milp_trees.data.binarize import Binarizer
 
 #: Role of a column → field of the Dataset.
@@ -39,19 +41,20 @@ ROLES = {
 
 
 def load(
-    name: str | Path,
+    name: str | Path | pd.DataFrame,
     *,
     binarizer: str | Binarizer = "auto",
     test_size: float | None = None,
     seed: int = 0,
     **columns: Any,
 ) -> Dataset:
-    """A Dataset from a file or a built-in name.
+    """A Dataset from a file, a table in memory, or a built-in name.
 
     Parameters
     ----------
-    name : str or Path
-        A file, a built-in name (`breast-cancer`, `iris`, `wine`, `digits`), or generated data
+    name : str, Path or DataFrame
+        A file, a DataFrame of pandas, polars or pyarrow, whose last column is the target unless
+        `target=` names another, a built-in name (`breast-cancer`, `iris`, `wine`, `digits`), or generated data
         (`planted:rows=200,depth=2`). Of the rule files of CORELS it is the one with the ending
         `.out`; the labels are read from the one beside it.
     binarizer : str or Binarizer, default="auto"
@@ -82,18 +85,18 @@ def load(
 
 
 def load_split(
-    name: str | Path,
+    name: str | Path | pd.DataFrame,
     *,
     binarizer: str | Binarizer = "auto",
     test_size: float | None = None,
     seed: int = 0,
     **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
-    """Training and test rows of a file or a built-in data set.
+    """Training and test rows of a file, a table in memory, or a built-in data set.
 
     Parameters
     ----------
-    name : str or Path
+    name : str, Path or DataFrame
         As for `load`.
     binarizer : str or Binarizer, default="auto"
         As for `load`; thresholds come from the training rows only.
@@ -117,8 +120,10 @@ def load_split(
     """
     from milp_trees.data.generate import GENERATORS, generated
 
+    if is_frame(name):
+        return load_columns(name, Columns.of(columns), binarizer, test_size, seed)
     if not isinstance(name, (str, Path)):
-        raise DataError(f"A file or the name of a data set is needed; got {name!r}.")
+        raise DataError(f"Give a file, a DataFrame or the name of a data set, not {name!r}.")
     if str(name).split(":")[0] in GENERATORS:
         ignored = [k for k, v in columns.items() if v] + (
             ["binarizer"] if binarizer != "auto" else []
@@ -134,7 +139,7 @@ def load_split(
 
 
 def load_columns(
-    name: str | Path,
+    name: str | Path | pd.DataFrame,
     given: Columns,
     binarizer: str | Binarizer = "auto",
     test_size: float | None = None,
@@ -162,7 +167,7 @@ def load_columns(
     from milp_trees.data.binarize import Binarizer
 
     check_teachers(given)
-    table = read_named(
+    table = (frame_table if is_frame(name) else read_named)(
         name,
         given.target,
         labels=[c for c in (given.group, given.factor, given.treatment) if c],

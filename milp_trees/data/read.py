@@ -281,11 +281,81 @@ def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
         frame = pd.read_parquet(io.BytesIO(raw))
     except (OSError, ValueError) as error:
         raise DataError(f"{file} is not a Parquet file: {str(error).splitlines()[0]}") from None
+    return _typed_frame(frame)
+
+
+def _typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose columns have types already, with texts as names and days as dates."""
+    import pandas as pd
+
     frame.columns = [str(c) for c in frame.columns]
     for name in [c for c in frame.columns if frame[c].dtype.kind == "O"]:
         if pd.api.types.infer_dtype(frame[name], skipna=True) == "date":
             frame[name] = pd.to_datetime(frame[name])
     return frame
+
+
+def is_frame(given: Any) -> bool:
+    """Whether something is a table in memory: of pandas, polars or pyarrow."""
+    return (hasattr(given, "iloc") and hasattr(given, "columns")) or hasattr(given, "to_pandas")
+
+
+def frame_table(
+    given: Any,
+    target: str | None = None,
+    *,
+    labels: Sequence[str] = (),
+    numeric_target: bool = False,
+    label: str | Path | None = None,
+    reading: Reading | None = None,
+) -> Table:
+    """A table in memory, as if it had been read from a Parquet file.
+
+    Parameters
+    ----------
+    given : DataFrame
+        Of pandas, polars or pyarrow; it is not changed. Its index is not used.
+    target : str, optional
+        The target column, if it is not the last.
+    labels, numeric_target
+        As for `read_table`; a frame has its types already.
+    label, reading
+        As for `read_table`; what is about text files is refused.
+
+    Returns
+    -------
+    Table
+        Its source is empty: nothing can be read again.
+
+    Raises
+    ------
+    DataError
+        The frame has no rows, too few columns, or two columns of one name; or something is stated
+        that is about text files.
+    """
+    reading = reading or Reading()
+    stated = [
+        name for name in ("sep", "decimal", "encoding", "dates", "text") if getattr(reading, name)
+    ]
+    stated += ["label"] if label is not None else []
+    if stated:
+        raise DataError(
+            f"{stated[0]}= is about text files, and a frame has its types already; leave it out."
+        )
+    frame = given.copy() if hasattr(given, "iloc") else given.to_pandas()
+    names = [str(c) for c in frame.columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"Two columns of the frame are called {twice!r}; rename one.")
+    if not len(frame):
+        raise DataError("The frame has no rows.")
+    if len(names) < 2:
+        raise DataError(
+            "The frame has one column only; a target and at least one feature are needed."
+        )
+    frame = _typed_frame(frame.reset_index(drop=True))
+    chosen = names[-1] if target is None else column(frame, target, "--target")
+    return Table(frame, chosen, True, {}, (), reading)
 
 
 def column(frame: pd.DataFrame, name: str, role: str) -> str:

@@ -15,6 +15,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from pathlib import Path
 
 #: Beginning of the names of folders whose processes run on this machine.
 PREFIX = f"milp-trees-scratch-{re.sub(r'[^A-Za-z0-9]', '', platform.node())}-"
+#: Beginning of the names of folders that a message names, and the days after which they are removed.
+KEPT, KEPT_DAYS = "milp-trees-model-", 7
 _OWNED = re.compile(re.escape(PREFIX) + r"(\d+)-(\d+)-")
 #: Largest difference, in seconds, between two readings of the start of one process; the system's
 #: clock may have been set in between.
@@ -42,6 +45,17 @@ def make() -> Path:
             prefix=f"{PREFIX}{os.getpid()}-{int(psutil.Process().create_time())}-", dir=home
         )
     )
+
+
+def kept() -> Path:
+    """A new folder for a model that a message names; it is removed when it is old.
+
+    It belongs to the user, so it outlives this process. Those that are older than `KEPT_DAYS` are
+    removed by the next process that makes any folder.
+    """
+    home = tempfile.gettempdir()
+    _sweep_once(home, os.getpid())
+    return Path(tempfile.mkdtemp(prefix=KEPT, dir=home))
 
 
 def remove(folder: str | Path) -> None:
@@ -69,8 +83,9 @@ def folder() -> Iterator[Path]:
 
 
 def sweep(home: str | Path) -> list[Path]:
-    """Remove the folders whose owners have ended; return the removed folders."""
+    """Remove the folders whose owners have ended, and old kept ones; return the removed folders."""
     found = [path for path in Path(home).glob(f"{PREFIX}*") if _left_behind(path.name)]
+    found += [path for path in Path(home).glob(f"{KEPT}*") if _old(path)]
     for path in found:
         remove(path)
     return found
@@ -79,6 +94,15 @@ def sweep(home: str | Path) -> list[Path]:
 @functools.lru_cache(1)
 def _sweep_once(home: str, pid: int) -> None:
     sweep(home)
+
+
+def _old(path: Path) -> bool:
+    """Whether a kept folder was last changed more than `KEPT_DAYS` ago."""
+    try:
+        seen = path.lstat()
+    except OSError:  # another process removes it
+        return False
+    return stat.S_ISDIR(seen.st_mode) and time.time() - seen.st_mtime > KEPT_DAYS * 86_400
 
 
 def _left_behind(name: str) -> bool:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.errors import Unsupported
+from milp_trees.limits import MAX_NONZEROS, Limits
 from milp_trees.mip.building import fast_building
 from milp_trees.mip.incomplete import marked_incomplete
 from milp_trees.mip.open_thresholds import refuse_open
+from milp_trees.mip.sizes import too_many
 from milp_trees.problem import Problem
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Space, Trees
@@ -243,7 +245,12 @@ class Formulation(ABC):
             self.presolved_view(problem), problem.space
         )
 
-    def build(self, problem: Problem, incomplete: bool = False) -> Any:
+    def build(
+        self,
+        problem: Problem,
+        incomplete: bool = False,
+        max_nonzeros: int | None = MAX_NONZEROS,
+    ) -> Any:
         """The Pyomo model of a problem: no solving, no I/O; every call gives the same model.
 
         Parameters
@@ -254,17 +261,23 @@ class Formulation(ABC):
             `whole`). By default its name says so, `IncompleteModelWarning` is given, and its
             constraint `incomplete` makes it infeasible for every solver that finds no cuts. With
             True the model comes without them, to be completed by `separator`.
+        max_nonzeros : int or None, default=20 million
+            Larger models are not built.
 
         Raises
         ------
         Unsupported
-            The formulation cannot take the problem, or the data leave many thresholds open; the
-            sentence gives the reason.
+            The formulation cannot take the problem, the data leave many thresholds open, or the
+            model would be too large; the sentence gives the reason.
         """
         refuse_open(self.name, problem)
         why = self.unsupported(problem)
         if why:
             raise Unsupported(why)
+        if self.quick_size:
+            size = self.model_size(self.presolved_view(problem), problem.space)
+            if why := too_many(size.nonzeros, Limits(nonzeros=max_nonzeros)):
+                raise Unsupported(f"{self.label} {why}")
         m = self.assemble(problem)
         return m if incomplete or self.whole(problem) else marked_incomplete(m, self.name)
 

@@ -131,16 +131,23 @@ class FormulationMethod(Method):
                 why = within(
                     limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin))
                 )
-        except (Stopped, MemoryError) as end:
-            run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
-            run.take_met()
+        except (Stopped, MemoryError, KeyboardInterrupt) as end:
+            run.stopped = _limit_of(end)
+            if run.view is None:
+                run.take_unseen(start)
+            else:
+                run.take_met()
             run.message = worded(UNBUILT[run.stopped])
             return result(self, run)
         if why:
             return replace(
                 result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={}
             )
-        self._solve(run)
+        try:
+            with repaired():
+                self._solve(run)
+        except KeyboardInterrupt:  # between two calls of the solver, which has its own answer to it
+            run.stopped = Limit.INTERRUPTED
         return result(self, run)
 
     def step(
@@ -251,9 +258,8 @@ class FormulationMethod(Method):
                 run.prover = self.prover(run, answer)
             try:
                 more = within(run.deadline.left, lambda: self._further(run))
-            except (Stopped, MemoryError) as end:
-                run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
-                more = False
+            except (Stopped, MemoryError, KeyboardInterrupt) as end:
+                run.stopped, more = _limit_of(end), False
             except Unsupported as too_many:
                 run.message, more = str(too_many), False
             if answer.status is Status.INFEASIBLE and (more or run.stopped or run.message):
@@ -358,6 +364,13 @@ class FormulationMethod(Method):
         """Whether a point satisfies the whole model, also the cuts that were not added yet."""
         separator = self.formulation.separator(run.m, run.matrix)
         return separator is None or not len(separator.separate(run.matrix.rounded(x), True)[1])
+
+
+def _limit_of(end: BaseException) -> Limit:
+    """The limit that an exception stands for which ended the building of a model."""
+    if isinstance(end, Stopped):
+        return end.limit
+    return Limit.MEMORY if isinstance(end, MemoryError) else Limit.INTERRUPTED
 
 
 def _look_at_memory(watch: Watch) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from milp_trees.limits import Deadline, Limits
+from milp_trees.linear import scratch
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.methods.callback import listening, met
@@ -31,6 +30,7 @@ UNBUILT = {
     Limit.TIME: "The time limit ended while the model was being built; raise --time-limit.",
     Limit.MEMORY: "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit.",
     Limit.CALLBACK: "The progress function stopped the run while the model was being built.",
+    Limit.INTERRUPTED: "The run was interrupted while the model was being built.",
 }
 
 
@@ -96,6 +96,11 @@ class Run:
             self.incumbent, self.incumbent_cost = tree, cost
             met(tree)
 
+    def take_unseen(self, start: Tree | None) -> None:
+        """Keep a feasible start although there is no view yet, so its cost is not known."""
+        if start is not None and not self.problem.violations(start):
+            self.incumbent = start
+
     def take_met(self) -> None:
         """Keep what was found out for a model that was not completed (`view.memo["met"]`)."""
         met = getattr(self.view, "memo", {}).get("met")
@@ -108,9 +113,9 @@ class Run:
 
     def refute(self, what: str) -> None:
         """Note that the model contradicts the data: its claims are ignored, a file keeps it."""
-        path = Path(tempfile.mkdtemp(prefix="milp-trees-model-")) / f"{self.matrix.name}.mps.gz"
+        path = scratch.kept() / f"{self.matrix.name}.mps.gz"
         write_model(self.matrix, path)
-        self.wrong = f"{what}; the model was kept as {path}."
+        self.wrong = f"{what}; the model is kept for {scratch.KEPT_DAYS} days as {path}."
         self.bound = -math.inf
 
     @property
@@ -211,7 +216,7 @@ def result(method: Runner, run: Run) -> Result:
         return finish(
             run.problem,
             method.name,
-            None,
+            run.incumbent,
             bound=None,
             claims_optimal=False,
             proved_by=None,

@@ -28,6 +28,7 @@ from milp_trees.support import offers_what
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.problem import Problem
 
 
@@ -140,8 +141,10 @@ def method_for_sizes(problem: Problem, max_leaves: int) -> str:
     return default_method(problem)
 
 
-def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -> Method:
-    """The method of that name, with solver options.
+def named_method(
+    name: str | Method | Formulation, options: Mapping[str, Any] | None = None
+) -> Method:
+    """The method of that name, with solver options; a formulation gets the default solver.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     DataError
         Options were given for a method that has no solver.
     """
-    method = registry.method(name) if isinstance(name, str) else name
+    method = registry.method(name) if isinstance(name, str) else _with_solver(name)
     if options is not None and not isinstance(options, Mapping):
         raise DataError(
             f"options is a mapping of a solver's option names to values, such as {{'presolve': 'off'}}; got {options!r}."
@@ -162,6 +165,21 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
             )
         method.options = {**method.options, **options}
     return method
+
+
+def _with_solver(given: Any) -> Method:
+    """A method itself, or a formulation with the default solver."""
+    from milp_trees.mip.formulation import Formulation
+    from milp_trees.mip.method import FormulationMethod
+
+    if isinstance(given, Formulation):
+        return FormulationMethod(given, registry.solver(registry.default_solver))
+    if not isinstance(given, Method):
+        what = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+        raise DataError(
+            f"A method is a name such as 'dp', a Method, or a formulation such as mt.registry.formulation('flow-oct'); got {what}."
+        )
+    return given
 
 
 def find_start(

@@ -37,6 +37,7 @@ from milp_trees.studies.thresholds import with_greedy
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.results.size_path import SizePath
 
 #: Largest share of the time limit of a run for the start that "auto" makes.
@@ -47,7 +48,7 @@ NONE = "none"
 
 def answer(
     problem: Problem,
-    method: str | Method | None,
+    method: str | Method | Formulation | None,
     limits: Limits,
     *,
     start: Any = None,
@@ -62,8 +63,8 @@ def answer(
     Parameters
     ----------
     problem : Problem
-    method : str, Method or None
-        None: the default method of the problem.
+    method : str, Method, Formulation or None
+        A formulation gets the default solver. None: the default method of the problem.
     limits : Limits
         For the run. A start and a reference that are named have as much time once more; of "auto"
         they share the time of the run.
@@ -158,8 +159,8 @@ def path_of_sizes(
     problem : Problem
     max_leaves : int
         Largest number of leaves.
-    method : str, Method or None
-        None: the default method for sizes.
+    method : str, Method, Formulation or None
+        A formulation gets the default solver. None: the default method for sizes.
     limits : Limits
         For each run.
     progress : callable, optional

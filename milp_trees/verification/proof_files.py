@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from milp_trees.methods.claims import Claims
     from milp_trees.methods.method import Method
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.problem import Problem
     from milp_trees.results.result import Result
 
@@ -299,12 +300,12 @@ def with_remark(result: Result, said: str) -> Result:
     return replace(result, message=f"{result.message} {said}".strip())
 
 
-def prover(method: str | Method | None, problem: Problem, path: str | Path) -> Method:
+def prover(method: str | Method | Formulation | None, problem: Problem, path: str | Path) -> Method:
     """The method of this name, which must be able to prove what it returns.
 
     Parameters
     ----------
-    method : str, Method or None
+    method : str, Method, Formulation or None
         None: the default method of the problem.
     problem : Problem
     path : path

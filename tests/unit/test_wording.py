@@ -18,6 +18,7 @@ SENTENCES = {
     "leave it out with --drop 'age group'.": "leave it out with drop='age group'.",
     "say categories='hash' (--categories hash).": "say categories='hash'.",
     "leave it out with --drop shop.": "leave it out with drop='shop'.",
+    "--drop names 'zz', which": "drop= names 'zz', which",
     "--text day keeps it as it is": "text='day' keeps it as it is",
     "keep it as text with --text, or leave": "keep it as text with text=, or leave",
     "--decimal . or --decimal ,, or": "decimal='.' or decimal=',', or",
