@@ -162,7 +162,7 @@ def prepare(problem: Problem, formulation: str, limits: Limits) -> Export:
     """
     model, problem = named_formulation(formulation), for_models(problem)
     _check_exportable(problem, model, limits)
-    m = model.build(problem)
+    m = model.build(problem, max_nonzeros=limits.nonzeros)
     matrix = compile_model(m)
     file = file_model(matrix)
     return Export(problem, model, m, matrix, file, description(problem, model, m, matrix, file))

@@ -134,3 +134,22 @@ def test_folder_lasts_as_long_as_its_block():
     with scratch.folder() as path:
         (path / "file").write_text("x")
     assert not path.exists()
+
+
+def test_a_kept_model_is_removed_when_it_is_a_week_old(tmp_path, monkeypatch):
+    """A message names its place, so it outlives the process; a link is never followed."""
+    monkeypatch.setattr(scratch.tempfile, "gettempdir", lambda: str(tmp_path))
+    young, old = scratch.kept(), scratch.kept()
+    for folder in (young, old):
+        (folder / "model.mps.gz").write_bytes(b"")
+    other = tmp_path / "of-the-user"
+    other.mkdir()
+    link = tmp_path / f"{scratch.KEPT}link"
+    link.symlink_to(other)
+    then = time.time() - scratch.KEPT_DAYS * 86_400 - 60
+    os.utime(old, (then, then))
+    os.utime(link, (then, then), follow_symlinks=False)
+    assert scratch.sweep(tmp_path) == [old]
+    assert young.is_dir()
+    assert other.is_dir()
+    assert not old.exists()
