@@ -21,6 +21,9 @@ from milp_trees.errors import DataError
 #: A model with more nonzeros is built only on request: it takes about a minute and some gigabytes.
 MAX_NONZEROS = 20_000_000
 
+#: The first line of a file of --log, by which it is known.
+LOG_HEAD = "The log of a solver that milp-trees ran.\n"
+
 
 class Limit(enum.Enum):
     """Why a method stopped early."""

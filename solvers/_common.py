@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from milp_trees.limits import LOG_HEAD
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Event, Job
 
@@ -72,6 +73,8 @@ class Log:
     def __init__(self, path: str | None) -> None:
         self.parts: list[str] = []
         self.file: TextIO | None = open(path, "w", encoding="utf-8") if path else None  # noqa: SIM115 (closed by `close`)
+        if self.file is not None:
+            self.file.write(LOG_HEAD)
 
     def write(self, text: str) -> None:
         self.parts.append(text)
@@ -164,6 +167,8 @@ def captured(path: str | None) -> Iterator[list[str]]:
         sys.stdout.flush()
         kept = os.dup(1)
         with open(file, "wb") as target:
+            target.write(LOG_HEAD.encode())
+            target.flush()
             os.dup2(target.fileno(), 1)
         try:
             yield text
@@ -171,7 +176,7 @@ def captured(path: str | None) -> Iterator[list[str]]:
             sys.stdout.flush()
             os.dup2(kept, 1)
             os.close(kept)
-            text.append(file.read_text(errors="replace"))
+            text.append(file.read_text(errors="replace").removeprefix(LOG_HEAD))
 
 
 WINDOWS = sys.platform == "win32"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import SolverFailure
+from milp_trees.limits import LOG_HEAD
 from milp_trees.linear.matrix import MatrixModel, Separator
 from milp_trees.linear.mps import write_mps
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
@@ -89,7 +90,7 @@ class Run:
 
         self.job, self.trace, self.stop = job, trace, stop
         self.log_path = Path(job.limits.log_file) if job.limits.log_file else folder / "scip.log"
-        self.log_path.write_text("")
+        self.log_path.write_text(LOG_HEAD)
         self.scip = Model()
         self.scip.setLogfile(str(self.log_path))
         self._load(folder / "model.mps")
@@ -202,7 +203,7 @@ class Run:
     def _read(self) -> Answer:
         scip, model = self.scip, self.job.model
         self.scip.setLogfile(None)
-        log = self.log_path.read_text(errors="replace")
+        log = self.log_path.read_text(errors="replace").removeprefix(LOG_HEAD)
         status, limit, message = self._status()
         x = (
             self.point(scip.getBestSol())

@@ -6,7 +6,6 @@ Every command has `--json`; exit codes are listed by `milp-trees --help`.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -17,6 +16,7 @@ from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLV
 from milp_trees.cli.folding import folded
 from milp_trees.cli.help import METHOD, OUTPUT, Command, Group
 from milp_trees.errors import DataError
+from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     from milp_trees.results.result import Result
@@ -129,22 +129,6 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
 # -- what all commands print ---------------------------------------------------------------------------------
 
 
-def writable(*paths: str | Path | None) -> None:
-    """Refuse files that cannot be written, before a long computation begins."""
-    named = [Path(given) for given in paths if given]
-    for k, path in enumerate(named):
-        if path.resolve() in [other.resolve() for other in named[:k]]:
-            raise DataError(f"{path} is named for two outputs; name another file for one of them.")
-        if path.is_dir():
-            raise DataError(f"{path} is a folder; name a file in it.")
-        if not path.absolute().parent.is_dir():
-            raise DataError(
-                f"{path} cannot be written: there is no folder {path.parent}. Make it first."
-            )
-        if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-            raise DataError(f"{path} cannot be written: permission is denied. Name another file.")
-
-
 def check_picture(path: Path | None) -> None:
     """Refuse a file whose ending is not a kind of picture that can be drawn."""
     if path is not None and path.suffix.lower() not in PICTURES:
@@ -173,7 +157,7 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
         typer.echo(text)
     if out is not None:  # last, so that the answer is printed even if the disk is full
         try:
-            out.write_text(text + "\n")
+            write_whole(out, text + "\n")
         except OSError as error:
             raise DataError(
                 f"{out} cannot be written: {error.strerror}. The answer is above; name another file."

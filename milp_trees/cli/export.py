@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, app, writable, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STORED
+from milp_trees.cli.outputs import exported
 from milp_trees.cli.stored import Stored
 from milp_trees.errors import DataError, MilpTreesError
+from milp_trees.writing import write_whole
 
 #: Time for checking the proof file of a result that is shown whole.
 CHECK_SECONDS = 60.0
@@ -50,12 +52,12 @@ def export(
         _list(as_json)
         return
     form = make_format(to)
-    writable(out)
+    exported(out, form.mark)
     stored = read_result(result)
     model: Any = _whole(stored, result, data) if form.of_result else _model(stored, result)
     text = written(model, to, source=stored["problem"]["data"])
     if out is not None:
-        out.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))  # type: ignore[union-attr]
+        write_whole(out, text)  # type: ignore[arg-type]
     elif isinstance(text, bytes):
         raise DataError(
             f"The format {form.name} is no text; name a file with -o model{form.suffix}."

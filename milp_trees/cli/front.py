@@ -16,7 +16,6 @@ from milp_trees.cli.app import (
     check_picture,
     finish,
     none_or,
-    writable,
     write,
 )
 from milp_trees.cli.failing import explained
@@ -24,6 +23,7 @@ from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.outputs import draw, writable
 from milp_trees.cli.readers import check_methods
 from milp_trees.counted import counted
 from milp_trees.limits import Limits
@@ -71,7 +71,7 @@ def front(
     from milp_trees.studies.solving import answer
     from milp_trees.tasks.constraints import constraint_of_label
 
-    writable(out, plot)
+    writable(json=out, picture=plot)
     check_picture(plot)
     question = Front(None if against is None else constraint_of_label(against), most)
     check_methods(method, reference)
@@ -91,7 +91,7 @@ def front(
     if plot is not None and result.solutions:
         from milp_trees.studies.front_plot import plot_front
 
-        plot_front(result).figure.savefig(plot, bbox_inches="tight")
+        draw(plot_front(result).figure, plot, bbox_inches="tight")
     if not as_json:
         show_front(result)
     write(result.to_json(), out, as_json)

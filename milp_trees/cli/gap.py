@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, writable, write
+from milp_trees.cli.app import Json, Out, app, write
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained
 from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import check_methods
 from milp_trees.limits import Limit, Limits
 
@@ -47,7 +48,7 @@ def gap(
     from milp_trees.studies.gap import gap_of, read_model
     from milp_trees.studies.live import Live
 
-    writable(out)
+    writable(json=out)
     check_methods(method)
     problem, _ = options.problem(quiet=as_json)
     given = read_model(model, problem)

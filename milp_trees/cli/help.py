@@ -7,6 +7,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from milp_trees.cli.outputs import given_values
+
 #: Headings of options, in the order of a help text; options without a heading come first.
 METHOD, DATA, POLICIES, READING, TASK, SPACE, LISTS = (
     "Method",
@@ -42,6 +44,15 @@ class Command(TyperCommand):
             if getattr(error, "exit_code", None) == 2:
                 _explain(error)
             raise
+
+    def invoke(self, ctx: Any) -> Any:
+        called = {
+            param.name: param.opts[0] if param.param_type_name == "option" else param.name.upper()
+            for param in self.params
+        }
+        given = {called.get(name, name): value for name, value in ctx.params.items()}
+        with given_values(given):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]

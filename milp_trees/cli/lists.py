@@ -13,6 +13,7 @@ from milp_trees.cli.failing import explained
 from milp_trees.cli.help import DATA_COMMANDS, LISTED, STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.outputs import writable
 from milp_trees.limits import Limits
 
 #: Cells of a column of numbers.
@@ -82,6 +83,7 @@ def export_problem(
     """
     from milp_trees.studies.export import export_model
 
+    writable(model=out)
     problem, _ = options.problem(quiet=as_json)
     written = export_model(problem, formulation, out, solution, limits)
     if as_json:
@@ -251,6 +253,7 @@ def demo(
     from milp_trees.studies.compare import compare_problems
     from milp_trees.studies.live import Live
 
+    writable(json=out, store=store)
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
     options = ProblemOptions(data="breast-cancer", depth=2, features=columns)
     typer.echo(

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, writable, write
+from milp_trees.cli.app import Json, Out, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import DATA, DATA_COMMANDS
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import split
 from milp_trees.cli.reading import takes_reading
 from milp_trees.cli.space_options import option
@@ -49,7 +50,7 @@ def look(
     """
     from milp_trees.data.look import look as looked
 
-    writable(out)
+    writable(json=out)
     found = looked(
         data,
         binarizer=binarize,

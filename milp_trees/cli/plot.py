@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import Json, app, writable, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.table import StoreFile, TimeOuts
 from milp_trees.errors import DataError
 
@@ -64,7 +65,7 @@ def plot(
         raise DataError("A .pgf file holds texts that LaTeX sets; give --latex too.")
     if latex and out.suffix.lower() not in (".pdf", ".pgf"):
         raise DataError(f"LaTeX makes .pdf and .pgf files only; got {out.name!r}.")
-    writable(out)
+    writable(picture=out)
     import matplotlib
 
     matplotlib.use("Agg")

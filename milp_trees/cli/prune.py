@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, check_picture, writable
+from milp_trees.cli.app import Json, Out, app, check_picture
 from milp_trees.cli.failing import WRONG_INPUT, explained, fail
 from milp_trees.cli.help import ANSWER, DATA
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import describe
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
 from milp_trees.cli.readers import split
 from milp_trees.cli.reading import takes_reading
@@ -180,7 +181,7 @@ def prune(
     """
     from milp_trees.studies.pruning import Growing, describe_ensemble, pruning_problem
 
-    writable(out, plot, proof)
+    writable(json=out, picture=plot, proof=proof, store=store)
     check_picture(plot)
     if proof is not None and (exact or methods is not None):
         fail(

@@ -11,6 +11,7 @@ import typer
 from milp_trees.cli.app import finish, finish_study, report, show, write
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, fail
 from milp_trees.cli.lists import print_table
+from milp_trees.cli.outputs import draw
 from milp_trees.exact import fraction
 from milp_trees.limits import Limit, Limits
 
@@ -68,7 +69,7 @@ def whole_path(
     if budget is not None:
         _affordable(curve, budget)
     if plot is not None:
-        curve.plot().figure.savefig(plot, bbox_inches="tight")
+        draw(curve.plot().figure, plot, bbox_inches="tight")
     found = {
         "kind": "pruning-curve",
         "schema": SCHEMA,

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, check_picture, finish, writable, write
+from milp_trees.cli.app import Json, Out, app, check_picture, finish, write
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained, fail
 from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.outputs import draw, writable
 from milp_trees.cli.readers import check_methods
 from milp_trees.errors import DataError
 from milp_trees.limits import Limit, Limits
@@ -63,7 +64,7 @@ def by_size(
     from milp_trees.studies.live import Live
     from milp_trees.studies.solving import path_of_sizes
 
-    writable(out, plot)
+    writable(json=out, picture=plot)
     check_picture(plot)
     check_methods(method)
     problem, _ = options.problem(quiet=as_json)
@@ -75,7 +76,7 @@ def by_size(
         _show_sizes(found, options.rule_lists)
         typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
     if plot is not None:
-        found.plot().figure.savefig(plot, bbox_inches="tight")
+        draw(found.plot().figure, plot, bbox_inches="tight")
     write(found.to_json(), out, as_json)
     if found.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; these are the best so far.", err=True)
@@ -174,7 +175,7 @@ def near_best(
     from milp_trees.results.near_best import near_best_json
     from milp_trees.studies.solving import answer
 
-    writable(plot, out, proof)
+    writable(picture=plot, json=out, proof=proof)
     check_picture(plot)
     if (slack is None) == (relative is None):
         raise DataError(
@@ -205,7 +206,7 @@ def near_best(
     drawn = {f"{kind}s": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
     found = near_best_json(result, *drawn.values())
     if plot is not None:
-        trees.plot().savefig(plot)
+        draw(trees.plot(), plot)
     if not as_json:
         show_models(trees, found[f"{trees.question}s"], drawn)
         if result.proof is not None:

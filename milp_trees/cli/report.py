@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import Json, app, writable, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
+from milp_trees.cli.outputs import writable
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -36,7 +37,7 @@ def report(
     from milp_trees.pages.report import write_report
 
     page = store.with_suffix(".html") if out is None else out
-    writable(page)
+    writable(page=page)
     write_report(store, page, against)
     size = page.stat().st_size
     write({"page": str(page), "bytes": size}, None, as_json)

@@ -13,7 +13,6 @@ from milp_trees.cli.app import (
     SolverOption,
     app,
     check_picture,
-    writable,
     write,
 )
 from milp_trees.cli.failing import explained
@@ -21,6 +20,7 @@ from milp_trees.cli.help import ANSWER, DATA_COMMANDS
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_lists
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import check_methods
 from milp_trees.cli.solve import compare_several, solve_one
 from milp_trees.errors import DataError
@@ -85,7 +85,7 @@ def rule_list(
     """
     from milp_trees.studies.compare import method_names
 
-    writable(limits.log_file, out, plot, proof)
+    writable(log=limits.log_file, json=out, picture=plot, proof=proof, store=store)
     check_picture(plot)
     if methods is not None and method is not None:
         raise DataError("--method and --methods are both given; give one of them.")
@@ -132,12 +132,12 @@ def antecedents(
     """Count and list the antecedents that rules may have, and write them as rule files."""
     from milp_trees.data.write_rules import write_rules as write_files
 
-    writable(write_rules)
+    writable(rules=write_rules)
     problem, _ = options.problem(quiet=as_json)
     space: Any = problem.space
     table = space.table(problem.dataset)
     held = (problem.dataset.row_counts @ table.X).tolist()
-    files = [] if write_rules is None else write_files(problem.dataset, write_rules, table)
+    files = [] if write_rules is None else write_files(problem.dataset, write_rules, table, False)
     if not as_json:
         typer.echo()
         shown = list(zip(table.antecedents, held, strict=True))[:listed]

@@ -18,13 +18,13 @@ from milp_trees.cli.app import (
     none_or,
     report,
     show,
-    writable,
     write,
 )
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import ANSWER, METHOD, OUTPUT
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.outputs import draw, writable
 from milp_trees.cli.progress import longest, of_one_run, of_several_runs
 from milp_trees.cli.readers import check_methods, solver_options, split, whole_numbers
 from milp_trees.limits import Limits
@@ -93,7 +93,7 @@ def solve(
     as_json: Json = False,
 ) -> None:
     """Solve one problem with one method and draw the tree or rule list."""
-    writable(limits.log_file, out, proof)
+    writable(log=limits.log_file, json=out, proof=proof)
     check_methods(method, start, reference, option=option)
     goals = _goals(then or [])
     problem, test_data = options.problem(quiet=as_json)
@@ -282,7 +282,7 @@ def compare(
     from milp_trees.by_name import registry
     from milp_trees.studies.compare import method_names
 
-    writable(limits.log_file, out, plot)
+    writable(log=limits.log_file, json=out, picture=plot, store=store)
     check_picture(plot)
     check_methods(start, reference)
     whole_numbers(seeds)
@@ -363,7 +363,7 @@ def compare_several(
             broken, study = error, error.study
     report(study, out, as_json)
     if plot is not None:
-        study.plot().savefig(plot)
+        draw(study.plot(), plot)
     if broken is not None:
         raise broken
     finish_study(study)

@@ -13,10 +13,12 @@ from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
 from milp_trees.cli.help import STORED
 from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.outputs import PREDICTIONS, writable
 from milp_trees.cli.readers import pairs
 from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
 from milp_trees.limits import Limits
+from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     from milp_trees.verification import Verification
@@ -120,12 +122,13 @@ def predict(
     """Predict the rows of a table with the tree or rule list of a stored result."""
     from milp_trees.studies.predict import predict_file
 
+    writable(predictions=out)
     labels, note = predict_file(result, new, **reading)
     if as_json:
         write({"predictions": labels}, None, True)
-    text = as_csv("prediction", labels)
+    text = as_csv(PREDICTIONS.strip(), labels)
     if out is not None:
-        out.write_text(text, encoding="utf-8")
+        write_whole(out, text)
     elif not as_json:
         typer.echo(text, nl=False)
     if note:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, finish_study, writable, write
+from milp_trees.cli.app import Json, Out, app, finish_study, write
 from milp_trees.cli.failing import INTERRUPTED, explained
 from milp_trees.cli.help import STUDIES
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import solver_options
 from milp_trees.errors import DataError
 
@@ -99,9 +100,10 @@ def study(
         raise DataError("Give a SPEC file, or --watch STORE to look at a study that runs.")
     if spec is None:
         assert watch is not None
+        writable(json=out)
         _watch(watch, out, as_json)
         return
-    writable(out, store)
+    writable(json=out, store=store)
     plan = read_plan(spec)
     if dry_run:
         _list(plan, jobs or 1, out, as_json)

@@ -7,11 +7,16 @@ from typing import Annotated
 
 import typer
 
-from milp_trees.cli.app import Json, app, writable, write
+from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
+from milp_trees.cli.outputs import TABLE, writable
 from milp_trees.cli.readers import split
 from milp_trees.errors import DataError
+from milp_trees.writing import write_whole
+
+#: By which a table in a file is known, so that it may be replaced; CSV has no remarks.
+REMARKS = {"latex": "% {}\n", "markdown": "\n<!-- {} -->\n"}
 
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="SQLite file of a study.")]
 TimeOuts = Annotated[
@@ -73,7 +78,7 @@ def table(
         raise DataError("--columns chooses among rows, and --by aggregates them; give one of them.")
     if measure and not by:
         raise DataError("--measure is about aggregates; say with --by of what, such as variant.")
-    writable(out)
+    writable(table=out)
     if out is not None:
         refuse_to_replace(out)
     study = Study.open(store)
@@ -87,4 +92,4 @@ def table(
     if out is None and not as_json:
         typer.echo(text, nl=False)
     elif out is not None:
-        out.write_text(text, encoding="utf-8")
+        write_whole(out, text + REMARKS.get(style, "").format(TABLE))

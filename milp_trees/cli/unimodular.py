@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, check_picture, writable, write
+from milp_trees.cli.app import Json, Out, app, check_picture, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, describe
+from milp_trees.cli.outputs import draw, writable
 from milp_trees.errors import DataError, UnknownName, Unsupported
 from milp_trees.limits import Limits
 
@@ -91,7 +92,7 @@ def unimodular(
     """
     from milp_trees.unimodular import NetworkCertificate, total_unimodularity
 
-    writable(plot, out)
+    writable(picture=plot, json=out)
     check_picture(plot)
     of_trees, of_prunings = (
         {"depth": depth, "binarize": binarize},
@@ -109,7 +110,7 @@ def unimodular(
     write(stated, out, as_json)
     if plot is not None:
         if isinstance(answer.certificate, NetworkCertificate):
-            answer.certificate.plot().figure.savefig(plot, bbox_inches="tight")
+            draw(answer.certificate.plot().figure, plot, bbox_inches="tight")
         else:
             typer.echo(f"{plot} is not written: the proof is no spanning tree.", err=True)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.data.example_draws import chance, pick, spread, whole
 from milp_trees.data.example_messy import messy
 from milp_trees.errors import DataError, UnknownName
+from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,7 @@ class Example:
                 raise DataError(
                     f"{target} is there already and has other contents; give another name with -o, or remove it."
                 )
-            target.write_bytes(self.text.encode())
+            write_whole(target, self.text)
         except OSError as error:
             raise DataError(
                 f"{target} cannot be written: {error.strerror}. Give another name with -o."

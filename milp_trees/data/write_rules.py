@@ -13,12 +13,14 @@ from milp_trees.data.antecedents import Antecedents, AntecedentTable
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.rule_files import ENDINGS, is_rule_file, minority
 from milp_trees.errors import DataError
+from milp_trees.writing import write_whole
 
 
 def write_rules(
     dataset: Dataset,
     path: str | Path,
     antecedents: Antecedents | AntecedentTable | None = None,
+    replace: bool = True,
 ) -> tuple[Path, Path, Path]:
     """Write a dataset as `NAME.out`, `NAME.label` and `NAME.minor`, which CORELS reads.
 
@@ -36,6 +38,8 @@ def write_rules(
     antecedents : Antecedents or AntecedentTable, optional
         What the rules are, stated or mined already; by default the binary features of the dataset
         as they are.
+    replace : bool, default=True
+        Whether files that are there with other contents are replaced.
 
     Returns
     -------
@@ -46,7 +50,8 @@ def write_rules(
     ------
     DataError
         The name has another ending, rows have no target or have weights, two rules would have one
-        name, or a file cannot be written.
+        name, or a file cannot be written, or is there already and is
+        not to be replaced.
     """
     out = Path(path)
     if not is_rule_file(out):
@@ -71,9 +76,21 @@ def write_rules(
     stem = out.with_name(out.name.removesuffix(".gz").removesuffix(".out"))
     label, minor = (stem.with_name(f"{stem.name}.{ending}") for ending in ("label", "minor"))
     held = (y[:, None] == np.arange(len(classes))).astype(np.uint8)
-    _write(out, names, X)
-    _write(label, classes, held)
-    _write(minor, ["group_minority"], minority(X, y)[:, None])
+    contents = {
+        out: _packed(out, names, X),
+        label: _packed(label, classes, held),
+        minor: _packed(minor, ["group_minority"], minority(X, y)[:, None]),
+    }
+    try:
+        for file, content in contents.items() if not replace else ():
+            if file.exists() and not (file.is_file() and file.read_bytes() == content):
+                raise DataError(
+                    f"{file} is there already and has other contents; give another name, or remove it."
+                )
+        for file, content in contents.items():
+            write_whole(file, content)
+    except OSError as error:
+        raise DataError(f"{error.filename} cannot be written: {error.strerror}.") from None
     return out, label, minor
 
 
@@ -81,13 +98,10 @@ def _word(name: str) -> str:
     return re.sub(r"\s+", "_", name.strip())
 
 
-def _write(file: Path, names: Sequence[str], columns: np.ndarray) -> None:
+def _packed(file: Path, names: Sequence[str], columns: np.ndarray) -> bytes:
     text = np.full((2 * len(columns) + 1, len(names)), ord(" "), dtype=np.uint8)
     text[1::2] = columns + ord("0")
     text = np.ascontiguousarray(text.T)[:, :-1]
     lines = (b"{%s}%s\n" % (n.encode(), row.tobytes()) for n, row in zip(names, text, strict=True))
     whole = b"".join(lines)
-    try:
-        file.write_bytes(gzip.compress(whole, mtime=0) if file.suffix == ".gz" else whole)
-    except OSError as error:
-        raise DataError(f"{file} cannot be written: {error.strerror}.") from None
+    return gzip.compress(whole, mtime=0) if file.suffix == ".gz" else whole

@@ -15,6 +15,7 @@ from milp_trees.errors import DataError, MilpTreesError
 from milp_trees.estimators._json_values import NoJson, read, written
 from milp_trees.results.restore import problem_of
 from milp_trees.results.stored import result_from_json
+from milp_trees.writing import write_whole
 
 #: What such a file is called, and the version that is written and read.
 FORMAT, VERSION = "milp-trees estimator", 1
@@ -68,7 +69,7 @@ def save(estimator: Any, path: Any) -> None:
         "rows": written(data.to_json()),
     }
     text = json.dumps(document, indent=1, allow_nan=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    write_whole(path, text + "\n")
 
 
 def load(cls: Any, path: Any) -> Any:

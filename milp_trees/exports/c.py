@@ -64,6 +64,7 @@ class C(Export):
     name: ClassVar[str] = "c"
     about: ClassVar[str] = "C99 function"
     suffix: ClassVar[str] = ".c"
+    mark: ClassVar[str] = "written by milp-trees"
 
     def __init__(self, function: str = "predict") -> None:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", function) or function in RESERVED:

@@ -17,6 +17,7 @@ class Dot(Export):
     name: ClassVar[str] = "dot"
     about: ClassVar[str] = "Graphviz DOT, a drawing"
     suffix: ClassVar[str] = ".dot"
+    mark: ClassVar[str] = 'fillcolor="#f4f4f4", fontname="Helvetica"'
     drawing: ClassVar[bool] = True
 
     def write(self, model: Any) -> str:

@@ -33,6 +33,7 @@ class Html(Export):
     name: ClassVar[str] = "html"
     about: ClassVar[str] = "interactive page"
     suffix: ClassVar[str] = ".html"
+    mark: ClassVar[str] = '<meta name="generator" content="milp-trees">'
     of_result: ClassVar[bool] = True
     drawing: ClassVar[bool] = True
 

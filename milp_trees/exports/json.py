@@ -21,6 +21,7 @@ class Json(Export):
     name: ClassVar[str] = "json"
     about: ClassVar[str] = "JSON, with columns, labels and nodes or rules"
     suffix: ClassVar[str] = ".json"
+    mark: ClassVar[str] = '"milp-trees-model"'
 
     def write(self, model: Any) -> str:
         program = Program.of(model)

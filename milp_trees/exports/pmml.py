@@ -39,6 +39,7 @@ class Pmml(Export):
     name: ClassVar[str] = "pmml"
     about: ClassVar[str] = "PMML 4.4 TreeModel"
     suffix: ClassVar[str] = ".pmml"
+    mark: ClassVar[str] = 'name="milp-trees"'
 
     def write(self, model: Any) -> str:
         program = Program.of(model)

@@ -87,6 +87,7 @@ class Python(Export):
     name: ClassVar[str] = "python"
     about: ClassVar[str] = "Python function without dependencies"
     suffix: ClassVar[str] = ".py"
+    mark: ClassVar[str] = "written by milp-trees"
 
     def __init__(self, function: str = "predict") -> None:
         if not (function.isidentifier() and function.isascii()) or function in _reserved():

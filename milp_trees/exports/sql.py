@@ -50,6 +50,7 @@ class Sql(Export):
     name: ClassVar[str] = "sql"
     about: ClassVar[str] = "SQL query with CASE"
     suffix: ClassVar[str] = ".sql"
+    mark: ClassVar[str] = "written by milp-trees"
 
     def __init__(
         self, table: str = "data", column: str = "prediction", dates: str = "timestamp"

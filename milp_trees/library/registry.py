@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 import math
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from typing import Any
 from milp_trees.errors import DataError
 from milp_trees.linear.lp import spelled
 from milp_trees.results.json import json_safe, number, relative_gap
+from milp_trees.writing import write_whole
 
 #: Kind of the JSON file, and its version.
 SCHEMA = "milp-trees instance library 1"
@@ -337,6 +337,4 @@ def checksums(folder: Path, names: Iterable[str]) -> str:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a text file as a whole or not at all."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
+    write_whole(path, text)

@@ -23,6 +23,7 @@ from milp_trees.linear.lp import lp_text
 from milp_trees.linear.mps import mps_text
 from milp_trees.linear.names import safe_names
 from milp_trees.linear.pseudo_boolean import constraints, opb_text, pseudo_boolean
+from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel
@@ -194,7 +195,7 @@ def write_model(model: MatrixModel, path: str | Path, comments: Iterable[str] = 
 def write_text(path: Path, text: str) -> None:
     """Write ASCII text; if the path ends in `.gz` it is gzipped without time and name."""
     data = text.encode("ascii")
-    path.write_bytes(gzip.compress(data, mtime=0) if path.name.lower().endswith(".gz") else data)
+    write_whole(path, gzip.compress(data, mtime=0) if path.name.lower().endswith(".gz") else data)
 
 
 def _commented(mark: str, lines: Iterable[str]) -> str:

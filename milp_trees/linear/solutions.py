@@ -11,6 +11,7 @@ import numpy as np
 from milp_trees.errors import DataError
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.lp import spelled
+from milp_trees.writing import write_whole
 
 #: The beginning of the first line.
 OBJECTIVE = "=obj= "
@@ -31,7 +32,7 @@ def write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
         for name, value in zip(file.columns, point.tolist(), strict=True)
         if value
     ]
-    path.write_text("\n".join(lines) + "\n")
+    write_whole(path, "\n".join(lines) + "\n")
 
 
 def read_solution(path: Path, columns: Sequence[str]) -> tuple[float, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from milp_trees.data.categories import made_from
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.registering import labels, plugins
+from milp_trees.writing import write_whole
 
 
 class Export(ABC):
@@ -26,6 +27,8 @@ class Export(ABC):
     about: ClassVar[str]
     #: Usual ending of a file in this format, with the dot.
     suffix: ClassVar[str]
+    #: A text in every file of the format, by which files are known that a command may replace.
+    mark: ClassVar[str] = "milp-trees"
     #: Whether the format needs a whole Result with its rows, and not only its predictor.
     of_result: ClassVar[bool] = False
     #: Whether it is only looked at; other formats predict from the columns of the user's table.
@@ -143,7 +146,7 @@ def export(
         return written
     file = Path(path)
     try:
-        file.write_bytes(written if isinstance(written, bytes) else written.encode("utf-8"))
+        write_whole(file, written)
     except OSError as error:
         raise DataError(
             f"{path} cannot be written: {error.strerror}; name another file."

@@ -12,6 +12,7 @@ from milp_trees.pages.single_file import single_file
 from milp_trees.pages.vendor import libraries
 from milp_trees.studies import Study
 from milp_trees.studies.store import refuse_to_replace
+from milp_trees.writing import write_whole
 
 #: Own scripts, in the order in which the page runs them.
 SCRIPTS = (
@@ -73,7 +74,7 @@ def write_report(
     path = Path(path)
     try:
         refuse_to_replace(path)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
         raise DataError(
             f"The page {path} cannot be written: {error.strerror}; name another file."

@@ -30,6 +30,7 @@ from milp_trees.studies.estimate import named_formulation
 from milp_trees.studies.model_description import SCHEMA, comments, description
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +136,7 @@ class Export:
         options = self.formulation.relaxation_options_for(names[0], self.m.view, self.problem.space)
         duals = row_duals(names[0], self.file.model, limits, options)
         bound = best_bound(self.file.model, duals)
-        path.write_text(proof_text(self.file.model, self.file.columns, bound, point))
+        write_whole(path, proof_text(self.file.model, self.file.columns, bound, point))
         return bound.bound
 
 
@@ -270,7 +271,7 @@ def export_model(
     if suffix == ".opb" and "proof" not in out:
         proof.unlink(missing_ok=True)
     export.write(path, beside.name)
-    beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
+    write_whole(beside, _json({**described, "model": path.name}))
     notes += [
         f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))
     ]

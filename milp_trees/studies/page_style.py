@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError
 from milp_trees.studies.paper_tables import latex_text
+from milp_trees.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,7 +120,8 @@ def save_figure(
         if backend:
             no_commands(figure)
         try:
-            figure.savefig(path, bbox_inches="tight", **backend)
+            with replacing(path) as draft:
+                figure.savefig(draft, bbox_inches="tight", **backend)
         finally:
             plt.close(figure)
 

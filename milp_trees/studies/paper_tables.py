@@ -176,6 +176,13 @@ def csv(table: PaperTable) -> str:
     return table.frame.assign(**table.settings).to_csv(index=False, lineterminator="\n")
 
 
+def is_csv_head(line: str) -> bool:
+    """Whether a line names nothing but columns and measures that `csv` writes."""
+    names = {*COLUMNS, *MEASURES, "timeouts", "shift"}
+    found = line.strip().split(",")
+    return len(found) > 1 and all(n in names or n.startswith("score_") for n in found)
+
+
 #: Writers by style.
 STYLES: dict[str, Callable[[PaperTable], str]] = {
     "latex": latex,

@@ -28,6 +28,7 @@ from milp_trees.verification import proof_reading
 from milp_trees.verification.proof_data import data_of
 from milp_trees.verification.proof_sizes import too_large
 from milp_trees.verification.pruning_statement import pruning_statement
+from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +88,7 @@ def write_proof(
         lines.append(json.dumps({"closed": True}))
     raw = gzip.compress(("\n".join(lines) + "\n").encode(), LEVEL, mtime=0)
     try:
-        Path(path).write_bytes(raw)
+        write_whole(path, raw)
     except OSError as error:
         raise DataError(f"The proof cannot be written to {path}: {error.strerror}.") from None
     return {

@@ -2,12 +2,12 @@
 that are not lost when their proof is.
 """
 
-from pathlib import Path
+import os
 
 import pytest
 
 import milp_trees as mt
-from milp_trees.cli.app import writable
+from milp_trees.cli.outputs import writable
 from milp_trees.engines.dp import DynamicProgramme
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.limits import Limit, Stopped
@@ -54,7 +54,7 @@ def test_an_answer_is_not_lost_with_its_proof(stored, monkeypatch, event, said):
         raise event
 
     if isinstance(event, OSError):
-        monkeypatch.setattr(Path, "write_bytes", fail)
+        monkeypatch.setattr(os, "fsync", fail)
     else:
         monkeypatch.setattr(DynamicProgramme, "prove", fail)
     result = mt.solve(problem, "dp", proof=data.parent / "x.proof")
@@ -78,8 +78,8 @@ def test_a_missing_file_is_named(stored):
 def test_one_file_is_not_named_for_two_outputs(tmp_path):
     """The result replaced the proof."""
     with pytest.raises(DataError, match="two outputs"):
-        writable(tmp_path / "x", None, tmp_path / "." / "x")
-    writable(tmp_path / "x", tmp_path / "y")
+        writable(json=tmp_path / "x", log=None, proof=tmp_path / "." / "x")
+    writable(json=tmp_path / "x", proof=tmp_path / "y")
 
 
 def test_nothing_is_said_about_a_limit_if_no_model_is_feasible(stored):

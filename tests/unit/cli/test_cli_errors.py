@@ -54,7 +54,7 @@ from milp_trees.results.result import Limit
         (
             ["compare", PLANTED, "--methods", "dp", "--store", "/proc/nowhere/s.db"],
             1,
-            "cannot be opened",
+            "there is no folder /proc/nowhere",
         ),
         (["verify", "nowhere.json"], 1, "cannot be read"),
         (

@@ -163,7 +163,9 @@ def test_columns_that_the_table_of_the_user_does_not_have_are_refused(how, tmp_p
     for form in ("c", "sql", "python", "onnx", "pmml", "json"):
         with pytest.raises(Unsupported, match=r"of yes by city|hash of city"):
             result.export(form)
-        said = CliRunner().invoke(app, ["export", str(stored), "--to", form, "-o", str(path)])
+        said = CliRunner().invoke(
+            app, ["export", str(stored), "--to", form, "-o", str(tmp_path / "out")]
+        )
         assert said.exit_code != 0
         assert "was made from 'city'" in said.output
     for form in ("dot", "html"):  # drawings predict nothing
