@@ -15,6 +15,7 @@ from solver_params import solver_params
 from milp_trees import Limits
 from milp_trees.by_name import registry
 from milp_trees.errors import Unsupported
+from milp_trees.limits import LOG_HEAD
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.runner import run
