@@ -12,11 +12,8 @@ from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STORED
 from milp_trees.cli.outputs import exported
 from milp_trees.cli.stored import Stored
-from milp_trees.errors import DataError, MilpTreesError
+from milp_trees.errors import DataError, MilpTreesError, VerificationError
 from milp_trees.writing import write_whole
-
-#: Time for checking the proof file of a result that is shown whole.
-CHECK_SECONDS = 60.0
 
 
 @app.command(rich_help_panel=STORED)
@@ -55,7 +52,8 @@ def export(
     exported(out, form.mark)
     stored = read_result(result)
     model: Any = _whole(stored, result, data) if form.of_result else _model(stored, result)
-    text = written(model, to, source=stored["problem"]["data"])
+    more = _proof(form, model, result) if form.of_result else {}
+    text = written(model, to, options=more, source=stored["problem"]["data"])
     if out is not None:
         write_whole(out, text)  # type: ignore[arg-type]
     elif isinstance(text, bytes):
@@ -98,33 +96,39 @@ def _whole(stored: dict[str, Any], path: Path, data: Path | None) -> Any:
     from milp_trees.pages.tree_page import StoredModel
     from milp_trees.results.restore import problem_of
     from milp_trees.results.stored import result_from_json
+    from milp_trees.verification.damage import refusing_damage
+    from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete
 
-    stored = {**stored, "proof": _unchecked(stored.get("proof"))}
+    with refusing_damage():
+        check_fields(complete(stored, set(FIELDS) - LATER, "result"))
     try:
-        result = result_from_json(stored, problem_of(stored["problem"], path=data))
+        with refusing_damage():
+            result = result_from_json(stored, problem_of(stored["problem"], path=data))
+    except VerificationError:
+        raise
     except MilpTreesError as error:
         if data is not None:
             raise
         why = f"Rows are not counted: {error}"
         typer.echo(why, err=True)
         return StoredModel(stored, _model(stored, path), why)
-    return _with_proof(result, path)
+    return result
 
 
-def _unchecked(facts: Any) -> Any:
-    """The facts of a proof file as those of an unchecked one, whatever the stored result says."""
-    return {**facts, "checked": False} if isinstance(facts, dict) else facts
+def _proof(form: Any, model: Any, path: Path) -> dict[str, str]:
+    """The option of a format that checks proofs, if the stored result has a file beside it."""
+    from milp_trees.verification.proof_files import sha256
+    from milp_trees.verification.proved import proof_beside
 
-
-def _with_proof(result: Any, path: Path) -> Any:
-    """The result with its proof file checked, if that lies beside it."""
-    from milp_trees.verification.proved import proof_beside, with_checked_proof
-
-    beside = proof_beside({"proof": result.proof}, path)
+    if model.problem is None or getattr(form, "proof", None) != "":
+        return {}
+    beside = proof_beside({"proof": model.proof}, path)
     if beside is None:
-        return result
-    try:
-        return with_checked_proof(result, beside, CHECK_SECONDS)
-    except DataError as error:  # a file of that name which is another one
-        typer.echo(str(error), err=True)
-        return result
+        return {}
+    if sha256(beside) != model.proof["sha256"]:
+        typer.echo(
+            f"{beside} is not the proof file that was written for this result, and is not used.",
+            err=True,
+        )
+        return {}
+    return {"proof": str(beside)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from milp_trees.errors import DataError
 from milp_trees.exports._program import Program
 from milp_trees.models.exporting import Export
 from milp_trees.pages.tree_page import check, check_time, tree_page
@@ -51,11 +50,10 @@ class Html(Export):
         self.proof, self.proof_seconds = proof, proof_seconds
 
     def write(self, model: Any) -> str:
-        if self.proof:
-            from milp_trees.verification.proved import with_checked_proof
+        from milp_trees.verification.shown import check_shown
 
-            if model.problem is None:
-                raise DataError(f"{self.proof} is not checked without the data. {model.why}")
-            model = with_checked_proof(model, self.proof, self.proof_seconds)
+        model, checks = check_shown(model, self.proof, self.proof_seconds)
         columns = [c.to_json() for c in Program.of(model.predictor).columns]
-        return tree_page(model, columns, title=self.title, seconds=self.seconds, most=self.most)
+        return tree_page(
+            model, columns, checks, title=self.title, seconds=self.seconds, most=self.most
+        )

@@ -1,17 +1,14 @@
-"""What the page of one model holds: its nodes with their rows, its columns, and its certificate."""
+"""What the page of one model holds: its nodes with their rows, and its columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from milp_trees.models.draw import action_colour, leaf_counts
 from milp_trees.models.nodes import Leaf
-from milp_trees.results.belief import proof_text, words
 from milp_trees.results.json import json_safe
-from milp_trees.results.tables import summary
 
 #: Longest text of a model on the page.
 LONGEST_TEXT = 200_000
@@ -99,61 +96,6 @@ def literal(feature: Any, holds: bool) -> dict[str, Any]:
         "name": feature.name,
         "negation": feature.negation,
     }
-
-
-def certificate(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is known about the optimum, as pairs of a name and a text.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-    """
-    problem, data = row["problem"], row["problem"]["data"]
-    facts = dict(summary(row, verbose=True))  # the bound of an optimum too
-    claim = facts.pop("bound", "no bound is known")
-    facts = {
-        **{name: facts[name] for name in ("method", "status", "value") if name in facts},
-        "bound": claim,
-        "belief": words(row),
-        "proof": _proof(row),
-        "recomputed by this package": "; ".join(row["checked"]) or "nothing",
-        "task": _spelled(problem["task"]),
-        "space of models": _spelled(problem["space"]),
-        "data": _data(data),
-        "hash of the data (SHA-256)": str(data["arrays_sha256"]),
-        **{n: t for n, t in facts.items() if n in ("agrees", "scores", "group", "tests", "note")},
-        "software": ", ".join(f"{name} {version}" for name, version in row["versions"].items()),
-    }
-    return [(name, text) for name, text in facts.items() if text]
-
-
-def _proof(row: Mapping[str, Any]) -> str:
-    """The proof file of a row, and whether it was checked."""
-    if not row.get("proof"):
-        return ""
-    checked = "checked" if row["proof"].get("checked") else "not checked here"
-    return f"{proof_text(row)}; {checked}; milp-trees check takes it with the data"
-
-
-def _spelled(part: Mapping[str, Any]) -> str:
-    """The name of a task or space with its parameters."""
-    given = {k: v for k, v in part.items() if k not in ("name", "ensemble", "antecedents", "fixed")}
-    said = [
-        f"{k.replace('_', ' ')} {_value(v)}" for k, v in given.items() if v not in (None, (), [])
-    ]
-    return f"{str(part['name']).replace('-', ' ')}{': ' if said else ''}{', '.join(said)}"
-
-
-def _value(value: Any) -> str:
-    text = {True: "yes", False: "no"}.get(value) if isinstance(value, bool) else None
-    text = str(value) if text is None else text
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
-def _data(data: Mapping[str, Any]) -> str:
-    name = str(data.get("path") or "arrays in memory").replace("\\", "/").rpartition("/")[2]
-    return f"{name}: {data['rows']} rows, {data['tests']} binary features"
 
 
 def labels(model: Any) -> dict[str, Any]:

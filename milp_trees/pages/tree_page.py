@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import counted
 from milp_trees.errors import DataError
 from milp_trees.pages.alternatives import alternatives
+from milp_trees.pages.certificate import Checks, certificate, headline
 from milp_trees.pages.single_file import single_file
-from milp_trees.pages.tree_content import certificate, labels, outline, tree_nodes
+from milp_trees.pages.tree_content import labels, outline, tree_nodes
 from milp_trees.pages.vendor import libraries
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ SCRIPTS = ("base", "tree_rows", "tree_draw", "tree_details")
 STYLES = ("style", "tree")
 #: Libraries that the page needs.
 LIBRARIES = ("d3",)
+#: Titles of what is known.
+CHECKED = "Recomputed or checked when this page was written"
+STORED = "As the result states it; not checked here"
 WHAT_OTHERS = (
     "Value of the whole tree if this node asked something else: what is outside of the node stays as it is, and below "
     "it come the best subtrees that the limits of the space allow. Exact, computed when this page was written"
@@ -55,6 +58,7 @@ class StoredModel:
 def tree_page(
     result: Result | StoredModel,
     columns: list[dict[str, Any]],
+    checks: Checks,
     *,
     title: str = "",
     seconds: float = 5.0,
@@ -68,6 +72,8 @@ def tree_page(
     columns : list of dict
         The columns that the model asks for: `name`, `holds`, `may_be_missing`, and `order` for
         ordered categories.
+    checks : Checks
+        What was just recomputed or checked.
     title : str, optional
         Title of the page.
     seconds : float, default=5
@@ -101,7 +107,10 @@ def tree_page(
         "none_in_time": f"Not computed: all nodes together had {seconds:g} seconds when this page was written.",
         "result": {k: v for k, v in row.items() if k not in ("log", "history")},
     }
-    sentences = [*_headline(row, model), *([result.why] if isinstance(result, StoredModel) else [])]
+    sentences = [
+        *headline(row, model, checks),
+        *([result.why] if isinstance(result, StoredModel) else []),
+    ]
     return single_file(
         "tree",
         title or _title(row, model),
@@ -112,7 +121,7 @@ def tree_page(
         blocks={"data": data},
         parts={
             "headline": "".join(f"<p>{html.escape(s)}</p>" for s in sentences),
-            "certificate": _certificate(row),
+            "certificate": _certificate(row, checks),
             "outline": html.escape(outline(model)),
         },
     )
@@ -136,31 +145,11 @@ def _title(row: Mapping[str, Any], model: Any) -> str:
     return f"{model.noun.capitalize()}{f' for {name}' if name else ''}"
 
 
-def _headline(row: Mapping[str, Any], model: Any) -> list[str]:
-    """What the model is, and what is known about how good it can be."""
-    noun, facts = model.noun, dict(certificate(row))
-    size = (
-        f"{counted(model.length, 'rule')} and a default rule"
-        if hasattr(model, "rules")
-        else f"depth {model.depth} and {counted(model.n_leaves, 'leaf', 'leaves')}"
-    )
-    first = f"A {noun} of {size}, made by {row['method']} for {facts['data']}. Its value: {facts['value']}."
-    if row["bound"] is None:
-        return [first, f"How much better another {noun} could be is not known."]
-    who = f"{row['proved_by']} claims that no {noun} of the space has a better value"
-    if row["status"] == "optimal":
-        return [first, f"{who}: it is optimal."]
-    return [
-        first,
-        f"{who} than {row['bound']:g}; the gap is {facts['bound'].rpartition('gap ')[2]}.",
-    ]
-
-
-def _certificate(row: Mapping[str, Any]) -> str:
-    """The facts as a table, and how to check them."""
-    lines = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>'
-        for name, text in certificate(row)
+def _certificate(row: Mapping[str, Any], checks: Checks) -> str:
+    """The facts as tables, those that were checked first, and how to check the others."""
+    checked, stored = certificate(row, checks)
+    tables = "".join(
+        _table(title, facts) for title, facts in ((CHECKED, checked), (STORED, stored)) if facts
     )
     command = (
         "run <code>milp-trees verify result.json</code> (with <code>--data FILE</code> if the data have moved)"
@@ -168,10 +157,19 @@ def _certificate(row: Mapping[str, Any]) -> str:
         else "call <code>mt.verify(json.load(open('result.json')), dataset)</code> with the dataset in Python"
     )
     return (
-        f'<table class="facts"><tbody>{lines}</tbody></table>'
+        f"{tables}"
         f'<p id="verify">To check it, save the result that this page holds and {command}: the value is recomputed '
         "from the model, and the bound is derived again, or its proof file is checked.</p>"
     )
+
+
+def _table(title: str, facts: list[tuple[str, str]]) -> str:
+    """Facts as a table below a title."""
+    lines = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>'
+        for name, text in facts
+    )
+    return f'<table class="facts"><caption>{title}</caption><tbody>{lines}</tbody></table>'
 
 
 def _examples(column: dict[str, Any], nodes: list[dict[str, Any]]) -> dict[str, Any]:

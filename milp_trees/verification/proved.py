@@ -114,6 +114,13 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
     DataError
         There is no such file, or it is not the one that the result names.
     """
+    return checked_proof(result, proof, seconds)[0]
+
+
+def checked_proof(
+    result: Result, proof: str | Path, seconds: float | None
+) -> tuple[Result, Derivation | str]:
+    """As `with_checked_proof`, and what the checker found."""
     facts = result.proof
     if not Path(proof).is_file():
         raise DataError(f"There is no proof file {proof}.")
@@ -121,8 +128,8 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
         raise DataError(f"{proof} is not the proof file that was written for this result.")
     found = proved_within(result, proof, seconds)
     if isinstance(found, str):
-        return with_remark(replace(result, proof={**facts, "checked": False}), found)
-    return replace(result, proof={**facts, "checked": True})
+        return with_remark(replace(result, proof={**facts, "checked": False}), found), found
+    return replace(result, proof={**facts, "checked": True}), found
 
 
 def proved_by(result: Result, proof: str | Path) -> Derivation | str:

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import DataError, VerificationError
-from milp_trees.pages.tree_content import certificate
+from milp_trees.pages.certificate import Checks, certificate
 
 HEAD = '<tr><th scope="row">belief</th><td>'
 
@@ -44,8 +44,8 @@ def test_a_page_names_the_proof_file_that_was_checked(proved, tmp_path):
     result, proof = proved
     page = result.save_html(tmp_path / "page.html", proof=str(proof)).read_text()
     assert said(page) == "proved by file tree.proof"
-    facts = dict(certificate(result.to_json()))
-    assert "not checked here" in facts["proof"]
+    facts = dict(certificate(result.to_json(), Checks())[1])
+    assert "not checked here" in facts["proof file"]
     assert facts["belief"] == "claimed by dp"
 
 

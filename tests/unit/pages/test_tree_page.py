@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import DataError
-from milp_trees.pages.tree_content import certificate
+from milp_trees.pages.certificate import Checks, certificate
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_other_splits_are_those_of_the_root_and_say_how_far_they_are_complete(re
 
 def test_the_certificate_of_an_optimum_holds_its_bound(result):
     row = result.to_json()
-    facts = dict(certificate(row))
+    facts = dict(certificate(row, Checks())[1])
     assert facts["bound"].startswith(
         f"{result.value.number:g}, claimed by {row['proved_by']}, gap 0"
     )
