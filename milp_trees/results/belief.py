@@ -61,4 +61,7 @@ def proof_text(row: Mapping[str, Any]) -> str:
         return ""
     pruned = row["problem"].get("space", {}).get("name") == PrunedEnsembles.name
     lines = counted(facts["claims"], "flow" if pruned else "claim")
-    return f"{facts['file']}: {lines}, {counted(facts['bytes'], 'byte')}"
+    said = f"{facts['file']}: {lines}, {counted(facts['bytes'], 'byte')}"
+    if not facts.get("checked"):
+        return said
+    return f"{said}; checked {facts.get('checked_at') or 'by an earlier version'}, SHA-256 {facts['sha256']}"

@@ -69,6 +69,8 @@ COLUMNS: dict[str, str] = {
     "claimed_by": "program on whose word alone the bound stands, if the belief is `claimed`",
     "derived_by": "method that proved the same and shares nothing with the method of the run",
     "proof": "proof file of the run, if the belief is `proved by file`",
+    "proof_checked": "when the checker accepted that file (UTC)",
+    "proof_sha256": "SHA-256 of the file that it accepted",
     "checked": "what was recomputed or checked on the model, apart from the method",
     # where and how it ran
     "number": "place of the run in the plan of its study; rows are in the order in which runs ended",
@@ -110,6 +112,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     problem, run, start = row["problem"], row.get("run") or {}, row["start"]
     limits, options = run.get("limits") or {}, row["options"]
     believed = belief(row)
+    proved = believed == "proved by file"
     found = {
         "name": run.get("name") or row.get("problem_key", ""),
         "group": run.get("group"),
@@ -142,7 +145,9 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "belief": believed,
         "claimed_by": row["proved_by"] if believed == "claimed" else None,
         "derived_by": row.get("derived_by"),
-        "proof": row["proof"]["file"] if believed == "proved by file" else None,
+        "proof": row["proof"]["file"] if proved else None,
+        "proof_checked": row["proof"].get("checked_at") if proved else None,
+        "proof_sha256": row["proof"].get("sha256") if proved else None,
         "checked": "; ".join(row["checked"]),
         **{name: run.get(name) for name in _RUN},
         "crashes": len(run.get("crashes") or ()),

@@ -17,6 +17,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
+from milp_trees.studies import row_hashes
 from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
 
 #: Columns that queries and notebooks use without reading the JSON.
@@ -121,6 +122,8 @@ class Store:
                 # no problem.
                 self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript(_SCHEMA)
+            with self._db:
+                row_hashes.prepare(self._db)
 
     def _connected(self, read_only: bool) -> sqlite3.Connection:
         if self.path is None:
@@ -208,10 +211,11 @@ class Store:
             "log": entry.log,
         }
         names = ", ".join(f'"{n}"' for n in values)
-        self._db.execute(
+        done = self._db.execute(
             f"INSERT INTO runs ({names}) VALUES ({', '.join('?' * len(values))})",
             tuple(values.values()),
         )
+        row_hashes.keep(self._db, done.lastrowid)
 
     def about(self) -> dict[str, str]:
         """Notes about the study, such as its title; none in files of the layouts 0 and 1."""
@@ -257,8 +261,9 @@ class Store:
                 "SELECT id, result FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1",
                 (key, role),
             ).fetchone()
+            state = {} if found is None else row_hashes.states(self._db, "runs.id = ?", found[:1])
         try:
-            return None if found is None else self._read(*found)
+            return None if found is None else self._read(found[0], found[1], state.get(found[0]))
         except DamagedRow as why:
             self.left_out(found[0], str(why))
             return None
@@ -273,6 +278,7 @@ class Store:
                 "SELECT id, result, seed, problem, key, finished, role FROM runs WHERE ?1 IS NULL OR role = ?1 ORDER BY id",
                 (role,),
             ).fetchall()
+            states = row_hashes.states(self._db)
         newest: dict[tuple[str, str], dict[str, Any]] = {}
         damaged: dict[tuple[str, str], tuple[int, str]] = {}
         for number, result, seed, problem, key, finished, its_role in found:
@@ -282,7 +288,7 @@ class Store:
                     and all(isinstance(text, str) for text in (problem, key, finished, its_role))
                 ):
                     raise DamagedRow("its columns are of other kinds")
-                row = self._read(number, result)
+                row = self._read(number, result, states.get(number))
                 newest[key, its_role] = {
                     **row,
                     "seed": seed,
@@ -293,13 +299,23 @@ class Store:
                 damaged.pop((key, its_role), None)  # a later row replaces it
             except DamagedRow as why:
                 damaged[key, its_role] = number, str(why)
+        shown = {number for number, *_ in found}
+        for number, state in states.items():
+            if state in ("changed", "deleted") and number not in shown:
+                self.left_out(number, f"it was {state} after it was written")
         for number, why_damaged in damaged.values():
             self.left_out(number, why_damaged)
         yield from newest.values()
 
-    def _read(self, number: int, result: Any) -> dict[str, Any]:
+    def _read(self, number: int, result: Any, state: str | None) -> dict[str, Any]:
+        """The row in a JSON text; only of a row with a hash it is known that its proof was checked."""
+        if state == "changed":
+            raise DamagedRow("it was changed after it was written")
         try:
-            return read_row(result)
+            row = read_row(result)
+            if row.get("proof") and state != "same":
+                row["proof"] = {**row["proof"], "checked": False}
+            return row
         except NewerRow as why:
             raise StoreError(
                 f"Row {number} of the study file {self.path} is newer: {why}; update milp-trees, or name another file."

@@ -64,8 +64,8 @@ def _point(value: Any) -> bool:
 
 def stated_proof(value: Any) -> bool:
     """Facts of a proof file; its name has no folder, as it lies beside the result."""
-    # Results of earlier versions do not say whether the file was checked.
-    if not isinstance(value, Mapping) or {*value, "checked"} != set(PROOF):
+    # Results of earlier versions do not say whether the file was checked, or when.
+    if not isinstance(value, Mapping) or {*value, "checked", "checked_at"} != set(PROOF):
         return False
     return all(PROOF[key](value[key]) for key in value) and not set("/\\") & set(value["file"])
 
@@ -77,6 +77,7 @@ PROOF = {
     "bytes": count,
     "seconds": amount,
     "checked": truth,
+    "checked_at": name,
 }
 
 #: Every field of a stored result: its check, and the same in words.

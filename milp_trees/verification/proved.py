@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,13 @@ from milp_trees.verification.verdict import Verdict
 if TYPE_CHECKING:
     from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.results.result import Result
+
+
+def unchecked(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The facts of a proof file as those of one that nothing has checked yet."""
+    if facts is None:
+        return None
+    return {**{k: v for k, v in facts.items() if k != "checked_at"}, "checked": False}
 
 
 def proof_beside(data: Mapping[str, Any], result: Path) -> Path | None:
@@ -128,8 +136,9 @@ def checked_proof(
         raise DataError(f"{proof} is not the proof file that was written for this result.")
     found = proved_within(result, proof, seconds)
     if isinstance(found, str):
-        return with_remark(replace(result, proof={**facts, "checked": False}), found), found
-    return replace(result, proof={**facts, "checked": True}), found
+        return with_remark(replace(result, proof=unchecked(facts)), found), found
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(result, proof={**facts, "checked": True, "checked_at": at}), found
 
 
 def proved_by(result: Result, proof: str | Path) -> Derivation | str:

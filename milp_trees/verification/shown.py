@@ -10,7 +10,7 @@ from milp_trees.pages.certificate import Checks
 from milp_trees.questions import Front
 from milp_trees.verification.claims import check_claims
 from milp_trees.verification.front import check_front
-from milp_trees.verification.proved import checked_proof
+from milp_trees.verification.proved import checked_proof, unchecked
 from milp_trees.verification.value import check_scores, check_value
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def check_shown(
             raise DataError(f"{proof} is not checked without the data. {why}")
         return model, Checks()
     assert not hasattr(model, "why")
-    result: Any = replace(model, proof=_unchecked(model.proof))  # type: ignore[type-var, attr-defined]
+    result: Any = replace(model, proof=unchecked(model.proof))  # type: ignore[type-var, attr-defined]
     row = result.to_json()
     try:
         if isinstance(problem.question, Front):
@@ -70,11 +70,6 @@ def check_shown(
     if isinstance(found, str):
         return result, Checks((*said, found))
     return result, Checks(tuple(said), found.sentence, found.optimum)
-
-
-def _unchecked(facts: Any) -> Any:
-    """The facts of a proof file as those of one that nothing has checked yet."""
-    return None if facts is None else {**facts, "checked": False}
 
 
 __all__ = ["check_shown"]

@@ -132,7 +132,7 @@ def test_a_table_does_not_replace_a_study(store):
     before = store.read_bytes()
     code, _, err = run("table", store, "--out", store)
     assert code == 1
-    assert "is the file of a study" in err
+    assert "would be replaced" in err
     assert store.read_bytes() == before
 
 

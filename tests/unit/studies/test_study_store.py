@@ -40,6 +40,7 @@ def edit(path, **changes):
         db.execute(
             "UPDATE runs SET result = ? WHERE role = 'run' AND method = 'cart'", (json.dumps(row),)
         )
+        db.execute("UPDATE hashes SET sha256 = ''")  # as in a file of an earlier version
     db.close()
 
 
