@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from milp_trees.by_name import registry as plugins
 from milp_trees.errors import DataError
-from milp_trees.library.making import About, Effort, Made, instance_name, make_problem
+from milp_trees.library.making import About, Effort, Made, make_problem
 from milp_trees.library.page import page
 from milp_trees.library.processes import each
 from milp_trees.library.registry import (
@@ -27,6 +27,7 @@ from milp_trees.library.registry import (
     Registry,
     checksums,
     files_of,
+    instance_name,
     read_instance,
     read_registry,
     replace_text,

@@ -7,16 +7,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from fractions import Fraction
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
 from milp_trees.errors import DataError, MilpTreesError
+from milp_trees.library.page import page
 from milp_trees.library.processes import each
 from milp_trees.library.proofs import of_proof
 from milp_trees.library.registry import (
     CSV,
+    PAGE,
     ROUNDING,
     SOLU,
     SUMS,
@@ -25,11 +27,11 @@ from milp_trees.library.registry import (
     Registry,
     checksums,
     files_of,
-    gap_to,
     near,
     read_registry,
     sha256,
 )
+from milp_trees.library.row_checks import SETTLED, of_comments, of_names, of_problems, of_row
 from milp_trees.library.solving import read_and_solve, readers, relaxation_bound
 from milp_trees.limits import Limits
 from milp_trees.linear.files import FileModel
@@ -42,8 +44,6 @@ from milp_trees.results.result import Status
 FEASIBILITY = 1e-6
 #: Memory limit of each solver, in megabytes.
 MEMORY_MB = 4000
-#: Statuses of a solver that has settled a file.
-SETTLED = (Status.OPTIMAL.value, Status.INFEASIBLE.value)
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,9 @@ def _of_folder(folder: Path, held: Registry) -> Iterator[str]:
     for name, text in ((CSV, held.to_csv()), (SOLU, held.to_solu())):
         if name not in missing and (folder / name).read_bytes() != text.encode():
             yield f"{name} says something else than registry.json."
+    same = held.about.get("versions", {}).get("milp-trees") == metadata.version("milp-trees")
+    if same and PAGE not in missing and (folder / PAGE).read_bytes() != page(held).encode():
+        yield f"{PAGE} says something else than registry.json."
     there = {path.name for path in folder.iterdir() if path.is_file()}
     yield from (f"{name} is not in the registry." for name in sorted(there - {*wanted, SUMS}))
     if SUMS not in there:
@@ -179,70 +182,9 @@ def _of_folder(folder: Path, held: Registry) -> Iterator[str]:
         f"{n} is in the registry twice." for n in sorted({n for n in names if names.count(n) > 1})
     )
     for one in held.instances:
-        yield from _of_row(one)
-    yield from _of_problems(held.instances)
-
-
-def _of_row(one: Instance) -> Iterator[str]:
-    """Contradictions between the columns of one row."""
-    name = one.instance
-    settled = [solver for solver, run in one.runs.items() if run["status"] in SETTLED]
-    proven = one.claim in ("opt", "inf")
-    status = "easy" if settled else "hard" if proven else "open"
-    if one.status != status:
-        yield f"{name} is called {one.status}, but by what the registry says of its solvers and proofs it is {status}."
-    if (one.objective is None) != (one.claim in ("inf", "unkn")) or (one.objective is None) != (
-        not one.solution_sha256
-    ):
-        yield f"{name} has the claim ={one.claim}=, which does not fit its objective and its solution."
-    if one.claim == "opt" and one.objective != one.bound:
-        yield f"{name} is called optimal with the objective {one.objective} and the bound {one.bound}."
-    if proven and not one.proved_by:
-        yield f"{name} is called proven, and nobody is named who proved it."
-    if (one.belief == "proved by file") != bool(proven and one.proof_sha256):
-        yield f"{name} is called {one.belief!r}, and it has {'a' if one.proof_sha256 else 'no'} proof file."
-    derived = proven and one.derived_by and not one.proof_sha256
-    if (one.belief == "derived again") != bool(derived):
-        yield f"{name} is called {one.belief!r}, but derived by {one.derived_by or 'nobody'}."
-    for what, bound, gap in (
-        ("integrality_gap", one.lp_bound, one.integrality_gap),
-        ("root_gap", one.root_bound, one.root_gap),
-    ):
-        if gap_to(one.objective, bound) != gap:
-            yield f"{name} has the {what} {gap}, but its objective and bound give {gap_to(one.objective, bound)}."
-    if one.objective is not None:
-        for what, bound in (
-            ("bound", one.bound),
-            ("lp_bound", one.lp_bound),
-            ("root_bound", one.root_bound),
-        ):
-            if (
-                bound is not None
-                and bound > one.objective
-                and not near(bound, one.objective, one.tolerance)
-            ):
-                yield f"{name} has the {what} {bound:.12g} above its objective {one.objective:.12g}."
-        if not one.value:
-            yield f"{name} has an objective and no value."
-            return
-        natural = float(Fraction(one.offset) + Fraction(one.scale) * Fraction(one.objective))
-        if not near(natural, float(Fraction(one.value))):
-            yield f"{name} has the value {one.value}, but its objective means {natural:.12g}."
-
-
-def _of_problems(instances: Sequence[Instance]) -> Iterator[str]:
-    """Contradictions between the forms of one problem, which have one answer."""
-    first: dict[str, Instance] = {}
-    for one in instances:
-        other = first.setdefault(one.problem, one)
-        if one.claim != other.claim:
-            yield f"{one.instance} is ={one.claim}= and {other.instance} is ={other.claim}=, but they are the same problem."
-        elif (
-            one.value
-            and other.value
-            and not near(float(Fraction(one.value)), float(Fraction(other.value)))
-        ):
-            yield f"{one.instance} has the value {one.value} and {other.instance} has {other.value}, but they are the same problem."
+        yield from of_row(one)
+        yield from of_names(one, held.about["solvers"])
+    yield from of_problems(held.instances)
 
 
 # -- one instance ----------------------------------------------------------------------------------
@@ -282,6 +224,7 @@ def check_instance(
         file = read_model(folder / one.model)
         wrong += _of_sizes(one, file)
         wrong += _of_solution(one, file, folder)
+        wrong += of_comments(one, folder)
         wrong += of_proof(one, folder)
         if solvers:
             wrong += _of_relaxation(one, file, limits)

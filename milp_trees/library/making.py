@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.errors import Unsupported, VerificationError
 from milp_trees.library.known import Known, from_file, known_of
-from milp_trees.library.registry import ROUNDING, Instance, gap_to, sha256
+from milp_trees.library.proofs import STATEMENT, statement_hash
+from milp_trees.library.registry import ROUNDING, Instance, gap_to, instance_name, sha256
 from milp_trees.library.solving import read_and_solve, relaxation_bound
 from milp_trees.library.sources import source_of
 from milp_trees.limits import Limits
@@ -20,7 +20,8 @@ from milp_trees.mip.solver import Answer
 from milp_trees.results.comparing import solver_slack, units
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.export import Export, prepare
-from milp_trees.verification.proof_files import write_proof
+from milp_trees.verification.checking import check_file
+from milp_trees.verification.proof_files import statement, write_proof
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -81,18 +82,6 @@ class Draft:
     notes: list[str] = field(default_factory=list)
 
 
-def instance_name(problem: str, formulation: str) -> str:
-    """A readable name for files.
-
-    The problem `uci/iris/depth=2` and `flow-oct` give `uci-iris-depth2--flow-oct`.
-    """
-    return f"{_plain(problem)}--{_plain(formulation)}"
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "-", text.lower().replace("=", "")).strip("-.") or "x"
-
-
 def make_problem(
     about: About,
     problem: Problem,
@@ -125,6 +114,7 @@ def make_problem(
     """
     say("proving")
     known = known_of(problem, effort.proof_seconds, effort.memory_mb)
+    stated = _statement(known)
     drafts, refused = [], []
     for formulation in formulations:
         say(formulation)
@@ -134,6 +124,8 @@ def make_problem(
             refused.append({"problem": about.name, "formulation": formulation, "reason": str(why)})
             continue
         path = folder / f"{instance_name(about.name, formulation)}.mps.gz"
+        if stated:
+            export.described["comment"] = f"{STATEMENT} {stated}"
         export.write(path)
         answers = read_and_solve(export.file, path, effort.limits)
         longer = replace(effort.limits, time=max(effort.solver_seconds, effort.proof_seconds))
@@ -145,7 +137,7 @@ def make_problem(
     for draft in drafts:
         _write_best(draft, known)
     easy = [draft.formulation for draft in drafts if _solved(draft)]
-    rows = [_instance(about, draft, known, easy) for draft in drafts]
+    rows = [_instance(about, draft, known, easy, stated) for draft in drafts]
     return Made(tuple(rows), tuple(refused))
 
 
@@ -198,6 +190,8 @@ def _write_best(draft: Draft, known: Known) -> None:
     if known.claims is not None:
         proof = target.with_suffix(".proof")
         write_proof(proof, known.problem, known.best, known.claims, rows=True)
+        if not check_file(proof).proved:
+            raise VerificationError(f"{proof.name} does not prove the optimum that it states.")
         draft.proof = proof
 
 
@@ -209,7 +203,14 @@ def _solved(draft: Draft) -> list[str]:
     ]
 
 
-def _instance(about: About, draft: Draft, known: Known, easy: list[str]) -> Instance:
+def _statement(known: Known) -> str:
+    """The hash of what the proof of an answer is about; empty without a proof."""
+    if known.claims is None or known.best is None:
+        return ""
+    return statement_hash(statement(known.problem, known.best, known.claims, rows=True))
+
+
+def _instance(about: About, draft: Draft, known: Known, easy: list[str], stated: str) -> Instance:
     """The row of the registry."""
     export, model = draft.export, draft.export.file.model
     binary = model.integer & (model.lower >= 0) & (model.upper <= 1)
@@ -265,6 +266,7 @@ def _instance(about: About, draft: Draft, known: Known, easy: list[str]) -> Inst
         model_sha256=sha256(draft.path),
         solution_sha256="" if draft.solution is None else sha256(draft.solution),
         proof_sha256="" if draft.proof is None else sha256(draft.proof),
+        statement_sha256="" if draft.proof is None else stated,
         runs={solver: _run(answer) for solver, answer in draft.answers.items()},
     )
 

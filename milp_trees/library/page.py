@@ -22,6 +22,7 @@ from milp_trees.library.registry import (
     Instance,
     Registry,
 )
+from milp_trees.library.sources import USERS_COPY, known_licence
 
 #: Columns of the table of all instances, with their headings.
 SHOWN = {
@@ -123,7 +124,7 @@ def _introduction(registry: Registry) -> list[str]:
         f"{escape(str(about['machine']))}:</p><ul>{classes}</ul>",
         f"<p>Claims: {claims}.</p>",
         "<p>Belief: every value is recomputed from its predictor on the data. An answer is "
-        "<i>proved by file</i> if <code>milp-trees check</code> accepts NAME.proof, <i>derived again</i> if a method that shares nothing with the one that proved it proves it too, and "
+        f"<i>proved by file</i> if <code>milp-trees check</code> accepts NAME.proof, as it did when the library was made ({escape(str(about['made']))[:16].replace('T', ' ')} UTC); registry.csv has the SHA-256 of the file and of its statement. It is <i>derived again</i> if a method that shares nothing with the one that proved it proves it too, and "
         "<i>claimed</i> by the named method otherwise. NAME@SOLVER read the file of that formulation "
         "and proved the answer from the file alone.</p>",
         "<p><code>milp-trees library check FOLDER</code> checks all of this again.</p>",
@@ -178,7 +179,7 @@ def _refused(registry: Registry) -> list[str]:
 def _sources(registry: Registry) -> list[str]:
     sources: dict[tuple[str, str, bool], int] = {}
     for one in registry.instances:
-        key = (one.source, one.licence, one.published)
+        key = (one.source, _licence(one), one.published)
         sources[key] = sources.get(key, 0) + 1
     rows = (
         (_text(s), _text(licence), _text("yes" if may else "no"), _number(n))
@@ -200,6 +201,8 @@ def _cells(one: Instance) -> list[str]:
             cells.append(_link(one))
         elif name == "status":
             cells.append(_word(value))
+        elif name == "licence":
+            cells.append(_text(_licence(one)))
         elif name == "derived_by":
             cells.append(_means(value))
         elif isinstance(value, str):
@@ -207,6 +210,12 @@ def _cells(one: Instance) -> list[str]:
         else:
             cells.append(_number(value))
     return cells
+
+
+def _licence(one: Instance) -> str:
+    """The licence; a word says where nothing but the SPEC states it."""
+    known = known_licence(one.source) is not None or one.licence == USERS_COPY
+    return one.licence if known else f"{one.licence} (as the SPEC gives it)"
 
 
 def _means(text: str) -> str:

@@ -101,6 +101,7 @@ class Instance:
     model_sha256: str
     solution_sha256: str
     proof_sha256: str = ""
+    statement_sha256: str = ""
     #: Of every solver that read the file: status, objective, bound, root bound, seconds, nodes.
     runs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -161,6 +162,7 @@ COLUMNS = {
     "model_sha256": "SHA-256 of NAME.mps.gz.",
     "solution_sha256": "SHA-256 of NAME.sol; empty if there is none.",
     "proof_sha256": "SHA-256 of NAME.proof, which milp-trees check checks; empty if there is none.",
+    "statement_sha256": "SHA-256 of what NAME.proof is about, without the answer; the model file has it too.",
 }
 
 
@@ -209,6 +211,18 @@ class Registry:
             + "\n"
             for one in self.instances
         )
+
+
+def instance_name(problem: str, formulation: str) -> str:
+    """A readable name for files.
+
+    The problem `uci/iris/depth=2` and `flow-oct` give `uci-iris-depth2--flow-oct`.
+    """
+    return f"{_plain(problem)}--{_plain(formulation)}"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower().replace("=", "")).strip("-.") or "x"
 
 
 def gap_to(objective: float | None, bound: float | None) -> float | None:

@@ -40,6 +40,13 @@ class Source:
     published: bool
 
 
+def known_licence(text: str) -> str | None:
+    """The licence of the data of a source that this package knows, by the source's text."""
+    if text.startswith("generator "):
+        return GENERATED
+    return next((licence for name, licence in LICENCES.values() if text.startswith(name)), None)
+
+
 def source_of(source: Mapping[str, Any], licence: str = "") -> Source:
     """The source of a dataset from what it says of itself (`Dataset.source`).
 

@@ -160,6 +160,8 @@ def comments(described: Mapping[str, Any], beside: str | None = None) -> Iterato
         yield f"{part.capitalize()}: {json.dumps(_brief(described['problem'][part]))}"
     sense = {"min": "minimised", "max": "maximised"}[objective["natural_sense"]]
     yield f"Value in {objective['unit']} ({sense}) = {objective['offset']} + {objective['scale']} * objective of this file (minimised)"
+    if described.get("comment"):
+        yield described["comment"]
     solution = described.get("solution")
     if solution is not None and solution["status"] == "optimal":
         yield f"Optimum: objective {solution['objective']:.15g}, value {solution['value']:.15g} {objective['unit']}, proved by {solution['proved_by']}"

@@ -8,6 +8,8 @@ import shutil
 import pytest
 
 import milp_trees as mt
+from milp_trees.library.page import page
+from milp_trees.library.proofs import statement_hash
 from milp_trees.library.registry import (
     Registry,
     checksums,
@@ -16,6 +18,7 @@ from milp_trees.library.registry import (
     replace_text,
     sha256,
 )
+from milp_trees.verification.proof_files import read_statement
 
 
 @pytest.fixture
@@ -158,6 +161,7 @@ def rewritten(library, **changes):
     replace_text(library / "registry.json", made.to_json())
     replace_text(library / "registry.csv", made.to_csv())
     replace_text(library / "library.solu", made.to_solu())
+    replace_text(library / "index.html", page(made))
     replace_text(library / "SHA256SUMS", checksums(library, files_of(made)))
 
 
@@ -195,8 +199,8 @@ def test_a_worse_solution_that_is_called_optimal_is_found_by_solving(library):
     gap["root_gap"] = gap["integrality_gap"]
     claim = {"objective": objective, "bound": objective, "value": str(value), **gap}
     rewritten(library, groups__ip3=claim)
-    (wrong,) = mt.check_library(library, solvers=()).wrong
-    assert wrong == f"groups--ip3.proof proves the value 137/320, and the registry has {value}."
+    wrong = mt.check_library(library, solvers=()).wrong
+    assert f"groups--ip3.proof proves the value 137/320, and the registry has {value}." in wrong
     checked = mt.check_library(library, only="groups*")
     assert any("below the bound" in wrong for wrong in checked.wrong), checked.wrong
 
@@ -223,9 +227,10 @@ def test_a_feasible_problem_that_is_called_infeasible_is_found_by_solving(librar
     gaps = {"integrality_gap": None, "root_gap": None}
     (library / "groups--ip3.sol").unlink()
     rewritten(library, groups__ip3={**claim, **gaps})
-    assert mt.check_library(library, solvers=()).ok
+    said = mt.check_library(library, solvers=()).wrong
+    assert "groups--ip3 is called =inf=, and its proof is about an optimum." in said
     checked = mt.check_library(library, solvers=["scip"], only="groups*")
-    assert "called infeasible" in checked.wrong[0]
+    assert any("called infeasible" in wrong for wrong in checked.wrong)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +247,18 @@ def test_a_feasible_problem_that_is_called_infeasible_is_found_by_solving(librar
         ({"value": "1/2"}, "has the value 1/2"),
         ({"claim": "best"}, "which was open"),
         ({"variables": 3}, "and the registry says 3"),
+        ({"unit": "cats"}, "does not state the value of the registry"),
+        ({"sense": "max"}, "does not state the value of the registry"),
+        ({"formulation": "oct"}, "is not the name of the problem"),
+        ({"licence": "none", "published": False}, "not called published"),
+        ({"proved_by": "anyone"}, "there is no such method"),
+        ({"derived_by": "min-cut; anyone"}, "there is no such method"),
+        ({"solvers": "cats 0.1 s"}, "names the solvers cats"),
+        ({"tolerance": 5.0}, "has the tolerance 5.0"),
+        ({"easy_as": "oct"}, "is called easy as oct"),
+        ({"runs": {"anyone": {"status": "optimal"}}}, "which is no solver of this library"),
+        ({"runs": {"highs": {"status": "infeasible"}}}, "proves it infeasible"),
+        ({"statement_sha256": "0" * 64}, "proves another statement"),
         ({"lp_bound": 120.0, "integrality_gap": 0.124088}, "has the linear relaxation"),
     ],
     ids=lambda given: "-".join(given) if isinstance(given, dict) else None,
@@ -292,3 +309,31 @@ def test_a_pattern_without_an_instance_and_an_unfinished_build_are_said(library)
         mt.check_library(library, only="nothing*")
     (library / "unfinished").mkdir()
     assert "is not finished" in mt.check_library(library, solvers=()).wrong[0]
+
+
+def test_a_proof_of_another_problem_with_the_same_optimum_is_refused(library):
+    """It is a proof that holds, with the right value and checksums that fit."""
+    data = mt.Dataset([[0], [1]], y=["a", "b"])
+    other = mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1))
+    held = {one.instance: one for one in read_registry(library).instances}
+    one = held["xor--flow-oct"]
+    result = mt.solve(other, "dp", reference=None, proof=library / one.proof)
+    assert str(result.value.exact) == one.value
+    for statement in (one.statement_sha256, statement_hash(read_statement(library / one.proof))):
+        row = {"proof_sha256": sha256(library / one.proof), "statement_sha256": statement}
+        rewritten(library, xor__flow_oct=row)
+        wrong = mt.check_library(library, solvers=(), only="xor--flow*").wrong
+        assert any("proves another statement" in said for said in wrong), wrong
+
+
+def test_a_page_that_says_something_else_is_found(library):
+    change(library / "index.html", ("proved by file", "proved by me"))
+    names = files_of(read_registry(library))
+    replace_text(library / "SHA256SUMS", checksums(library, names))
+    wrong = mt.check_library(library, solvers=(), only="xor--flow*").wrong
+    assert "index.html says something else than registry.json." in wrong
+
+
+def test_a_licence_that_only_the_specification_states_is_named_so(library):
+    rewritten(library, xor__flow_oct={"licence": "CC0"})
+    assert "CC0 (as the SPEC gives it)" in (library / "index.html").read_text()
