@@ -7,7 +7,10 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
-from milp_trees.testing.definitions import Row, Seen, Spec, confusion
+from milp_trees.testing.definitions import DEFINITIONS, Row, Seen, Spec, confusion
+
+#: Limits from below; all others are limits from above.
+FROM_BELOW = ("at_least", "min_recall")
 
 
 def broken(spec: Spec, rows: Sequence[Row], seen: Seen) -> list[str]:
@@ -35,84 +38,124 @@ def broken(spec: Spec, rows: Sequence[Row], seen: Seen) -> list[str]:
 
 
 def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
-    if constraint["name"] == "capacity":
-        action = next(k for k, a in enumerate(seen.actions) if str(a) == str(constraint["action"]))
-        treated = sum(k == action for k in seen.said)
-        return (
-            int(constraint.get("at_least", 0))
-            <= treated
-            <= int(constraint.get("at_most", len(rows)))
-        )
     if constraint["name"] in ON_TREES:
         return ON_TREES[constraint["name"]](constraint, rows, seen)
-    last = seen.actions[-1]
-    liked = next(
-        k for k, a in enumerate(seen.actions) if str(a) == str(constraint.get("favourable", last))
+    given = DEFAULTS.get(constraint["name"], {}) | dict(constraint)
+    return all(
+        amount >= Fraction(str(given[limit]))
+        if limit in FROM_BELOW
+        else amount <= Fraction(str(given[limit]))
+        for limit, amount in amounts(constraint, rows, seen).items()
+        if limit in given
     )
-    within: dict[str, Callable[[Row], Any]] = {
-        "statistical-parity": lambda row: "all",
-        "conditional-statistical-parity": lambda row: row["factor"],
-        "equal-opportunity": lambda row: "positive" if row["y"] == liked else None,
-        "predictive-equality": lambda row: "negative" if row["y"] != liked else None,
-        "equalised-odds": lambda row: row["y"] == liked,
-    }
-    if constraint["name"] == "error-rates":
-        return _error_rates(constraint, rows, seen, liked)
-    slice_of = within[constraint["name"]]
+
+
+def amounts(constraint: Spec, rows: Sequence[Row], seen: Seen) -> dict[str, Fraction]:
+    """What a constraint limits: with exactly these limits a tree just keeps it.
+
+    Parameters
+    ----------
+    constraint : mapping
+        Description of the constraint, whose own limits do not matter.
+    rows : sequence of mappings
+        The rows.
+    seen : Seen
+        Actions and leaves of the rows.
+
+    Returns
+    -------
+    dict
+        Exact amounts by the name of the limit; empty if the constraint has no limit.
+    """
+    name = constraint["name"]
+    liked = _named(constraint.get("favourable", seen.actions[-1]), seen)
+    if name == "capacity":
+        action = _named(constraint["action"], seen)
+        treated = Fraction(sum(k == action for k in seen.said))
+        return {"at_most": treated, "at_least": treated}
+    if name in SLICES:
+        return {"max_disparity": _disparity(SLICES[name], rows, seen, liked)}
+    if name == "error-rates":
+        return _error_rates(rows, seen, liked)
+    if name == "parity-in-subtrees":
+        hit = [k == liked for k in seen.said]
+        return {"max_disparity": _widest(rows, seen, seen.below, hit)}
+    if name == "parity-in-leaves":
+        wrong = [row["y"] != k for row, k in zip(rows, seen.said, strict=True)]
+        leaves = [{leaf} for leaf in range(seen.leaves)]
+        return {"max_disparity": _widest(rows, seen, leaves, wrong)}
+    if name == "feature-budget":
+        return {"at_most": Fraction(len(set(seen.columns)))}
+    if name == "task-value":
+        task = constraint["task"]
+        return {"at_most": Fraction(DEFINITIONS[task["name"]](task, rows, seen))}
+    return {}
+
+
+def _named(action: Any, seen: Seen) -> int:
+    return next(k for k, a in enumerate(seen.actions) if str(a) == str(action))
+
+
+#: What the rates of groups are compared within: the label of a row's slice, None for no slice.
+SLICES: dict[str, Callable[[Row, int], Any]] = {
+    "statistical-parity": lambda row, liked: "all",
+    "conditional-statistical-parity": lambda row, liked: row["factor"],
+    "equal-opportunity": lambda row, liked: "positive" if row["y"] == liked else None,
+    "predictive-equality": lambda row, liked: "negative" if row["y"] != liked else None,
+    "equalised-odds": lambda row, liked: row["y"] == liked,
+}
+#: Limits that a description leaves out.
+DEFAULTS: dict[str, dict[str, str]] = {
+    name: {"max_disparity": "1/100"} for name in (*SLICES, "parity-in-subtrees", "parity-in-leaves")
+}
+
+
+def _disparity(
+    slice_of: Callable[[Row, int], Any], rows: Sequence[Row], seen: Seen, liked: int
+) -> Fraction:
     rates: dict[Any, dict[Any, list[bool]]] = {}
     for row, k in zip(rows, seen.said, strict=True):
-        if slice_of(row) is not None:
-            rates.setdefault(slice_of(row), {}).setdefault(row["group"], []).append(k == liked)
+        if (part := slice_of(row, liked)) is not None:
+            rates.setdefault(part, {}).setdefault(row["group"], []).append(k == liked)
     spans = [
         [Fraction(sum(said), len(said)) for said in groups.values()] for groups in rates.values()
     ]
-    return all(
-        max(span) - min(span) <= Fraction(constraint.get("max_disparity", "1/100"))
-        for span in spans
-    )
+    return max((max(span) - min(span) for span in spans), default=Fraction(0))
 
 
-def _error_rates(constraint: Spec, rows: Sequence[Row], seen: Seen, liked: int) -> bool:
+def _error_rates(rows: Sequence[Row], seen: Seen, liked: int) -> dict[str, Fraction]:
+    found = {}
     for name, positive in (("max_false_positive_rate", False), ("max_false_negative_rate", True)):
         said = [
             k == liked
             for row, k in zip(rows, seen.said, strict=True)
             if (row["y"] == liked) == positive
         ]
-        if name in constraint and said:
-            wrong = sum(yes != positive for yes in said)
-            if Fraction(wrong, len(said)) > Fraction(constraint[name]):
-                return False
-    return True
+        wrong = sum(yes != positive for yes in said)
+        found[name] = Fraction(wrong, len(said)) if said else Fraction(0)
+    return found
 
 
 def _tests(name: str, seen: Seen) -> bool:
     return name in seen.columns or name in seen.tests
 
 
-def _alike(
-    rows: Sequence[Row], seen: Seen, leaves: set[int], most: Fraction, hit: Sequence[bool]
-) -> bool:
-    """Whether the shares of hits of all groups are close, among the rows of some leaves."""
-    groups: dict[Any, list[bool]] = {}
-    for row, leaf, is_hit in zip(rows, seen.leaf, hit, strict=True):
-        if leaf in leaves:
-            groups.setdefault(row["group"], []).append(is_hit)
-    shares = [Fraction(sum(hits), len(hits)) for hits in groups.values()]
-    return not shares or max(shares) - min(shares) <= most
+def _widest(
+    rows: Sequence[Row], seen: Seen, nodes: Sequence[set[int]], hit: Sequence[bool]
+) -> Fraction:
+    """The largest difference of two groups' shares of hits among the rows of a node.
 
-
-def _in_subtrees(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
-    liked = str(constraint.get("favourable", seen.actions[-1]))
-    hit = [str(seen.actions[k]) == liked for k in seen.said]
-    most = Fraction(constraint.get("max_disparity", "1/100"))
-    return all(_alike(rows, seen, leaves, most, hit) for leaves in seen.below)
-
-
-def _in_leaves(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
-    wrong = [row["y"] != k for row, k in zip(rows, seen.said, strict=True)]
-    most = Fraction(constraint.get("max_disparity", "1/100"))
-    return all(_alike(rows, seen, {leaf}, most, wrong) for leaf in range(seen.leaves))
+    Nodes are given by the leaves below them; groups without rows in a node do not count.
+    """
+    out = Fraction(0)
+    for leaves in nodes:
+        groups: dict[Any, list[bool]] = {}
+        for row, leaf, is_hit in zip(rows, seen.leaf, hit, strict=True):
+            if leaf in leaves:
+                groups.setdefault(row["group"], []).append(is_hit)
+        shares = [Fraction(sum(hits), len(hits)) for hits in groups.values()]
+        out = max(out, max(shares, default=out) - min(shares, default=Fraction(0)))
+    return out
 
 
 def _monotone(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
@@ -165,9 +208,8 @@ def _captured_share(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
     return black_box not in rules and decided >= least * len(rows)
 
 
-#: Constraints on the tree itself.
+#: Constraints on the tree itself that have no limit, or one of another kind.
 ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
-    "feature-budget": lambda c, rows, seen: len(set(seen.columns)) <= int(c["at_most"]),
     "not-together": lambda c, rows, seen: (
         not (_tests(c["first"], seen) and _tests(c["second"], seen))
     ),
@@ -175,7 +217,5 @@ ON_TREES: dict[str, Callable[[Spec, Sequence[Row], Seen], bool]] = {
         _tests(c["needs"], seen) or ("feature" in c and not _tests(c["feature"], seen))
     ),
     "monotone": _monotone,
-    "parity-in-subtrees": _in_subtrees,
-    "parity-in-leaves": _in_leaves,
     "captured-share": _captured_share,
 }

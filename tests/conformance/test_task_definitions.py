@@ -11,90 +11,16 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.exact import fraction
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.constraints import (
-    CONSTRAINTS,
-    GroupRates,
-    StatisticalParity,
-    constraint,
-)
+from milp_trees.tasks.constraints import StatisticalParity
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.definitions_of_prunings import pruned_error
 from milp_trees.testing.pruning_checks import default_pruning_problems, unpruned
 from milp_trees.testing.random_prunings import all_prunings
 from milp_trees.testing.task_data import described, random_datasets
+from milp_trees.testing.task_options import OPTIONS, options_of
 
-PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
-FAIR = [
-    constraint(name, max_disparity="1/3", favourable="class 1")
-    for name, kind in CONSTRAINTS.items()
-    if issubclass(kind, GroupRates)
-]
-ON_TREES = [
-    constraint("error-rates", max_false_positive_rate="1/3", max_false_negative_rate="1/4"),
-    constraint("feature-budget", at_most=1),
-    constraint("not-together", first="t0", second="t3"),
-    constraint("requires", feature="t0", needs="t1"),
-    constraint("requires", needs="t2"),
-    constraint("parity-in-subtrees", max_disparity="1/3", favourable="class 0"),
-    constraint("monotone", column="t0"),
-    constraint("monotone", column="t3", direction="decreasing", favourable="class 0"),
-    constraint("parity-in-leaves", max_disparity="1/2"),
-]
-ROOM = mt.tasks.Capacity("class 0", at_most=6), mt.tasks.Capacity("class 1", at_least=3, at_most=9)
-#: Prices of tests: a group, an attribute of two columns, one that is free.
-BLOOD = [
-    {"name": "blood", "cost": "7/2", "discount": 1, "group": "laboratory", "columns": ["t0", "t3"]},
-    {"name": "urine", "cost": 2, "discount": "1/2", "group": "laboratory", "columns": ["t1"]},
-    {"name": "age", "cost": 0, "columns": ["t4"]},
-]
-CHOICE = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
-#: Options of a task beside none at all.
-OPTIONS = {
-    "accuracy": [
-        PRICES,
-        *({"constraints": (c,)} for c in (*FAIR, *ON_TREES)),
-        {"constraints": ROOM, **PRICES},
-    ],
-    "weighted": [
-        {"class_weight": {"class 0": "1/3", "class 1": 2}, "leaf_penalty": "1/5"},
-        PRICES,
-        {"constraints": tuple(FAIR[:2])},
-    ],
-    "balanced-accuracy": [PRICES, {"constraints": ROOM}],
-    "cost-matrix": [
-        {"matrix": [[0, 1], [5, -1]], **PRICES},
-        {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]]},
-    ],
-    "cost-sensitive": [
-        {"matrix": [[0, 1], [5, -1]], "attributes": BLOOD, **PRICES},
-        {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]], "attributes": BLOOD},
-        {"matrix": [[0, 1, 2], [3, 0, 1], [4, 5, 0]], "attributes": {"t2": "1/3"}},
-    ],
-    "action-costs": [PRICES, {"constraints": (ROOM[1], FAIR[2])}],
-    "action-values": [PRICES],
-    "policy-dm": [PRICES, {"constraints": ROOM[:1]}],
-    "policy-ipw": [PRICES],
-    "policy-dr": [PRICES, {"constraints": tuple(FAIR[:1])}],
-    "f1": [{"leaf_penalty": "1/9"}, {"constraints": (FAIR[0], ROOM[0])}],
-    "f-beta": [{"beta": "3/2", "positive": "class 0"}],
-    "jaccard": [{"positive": "class 0", "leaf_penalty": "1/9"}],
-    "precision": [{"min_recall": "1/2", "positive": "class 0"}],
-    "count-ratio": [{"numerator": {"TP": 3}, "denominator": {"TP": 3, "FN": 2, "FP": "1/2"}}],
-    "auc": [{"leaf_penalty": "1/9", "positive": "class 0"}],
-    "partial-auc": [
-        {"theta": "1/3"},
-        {"theta": "2/5", "positive": "class 0", "leaf_penalty": "1/50"},
-    ],
-    "mcc": [{"leaf_penalty": "1/9"}, {"leaf_penalty": "1/40"}],
-    "g-mean": [{"positive": "class 0"}],
-    "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
-    "decision": [
-        {"decisions": CHOICE},
-        {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"},
-    ],
-}
-NEEDS_OPTIONS = {"cost-matrix", "cost-sensitive", "count-ratio", "decision"}
+#: Registered tasks; prunings have definitions of their own.
 TASKS = [name for name in registry.classes("tasks") if name != "pruned-error"]
 
 
@@ -107,7 +33,7 @@ def test_a_task_is_what_its_definition_says(name):
     """Value, side constraints, views, exactness, description, order of rows, weights: on random
     trees.
     """
-    for options in [*([] if name in NEEDS_OPTIONS else [{}]), *OPTIONS[name]]:
+    for options in options_of(name):
         report = check_task(registry.task(name)(**options))
         assert len(report.skipped) < 3, report.skipped
 
