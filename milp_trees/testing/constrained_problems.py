@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
@@ -133,6 +135,24 @@ def make_parity_below() -> Problem:
     """Parity of the whole tree, and of every subtree, which costs one error more."""
     data = dataset(CUBE, y=[0, 0, 0, 1, 1, 1, 0, 1], groups=[0, 0, 0, 0, 1, 1, 1, 1])
     return Problem(data, Accuracy(constraints=(ParityInSubtrees("1/4", 1),)), Trees(2))
+
+
+@named
+def make_three_groups_below() -> Problem:
+    """Parity of three groups in every subtree; without either direction of it the optimum differs."""
+    digits = "100111011000101001101001111110110110001100110"
+    X, y = np.array(list(map(int, digits))).reshape(15, 3), list(map(int, "010110101100110"))
+    data = dataset(X, y=y, groups=list("cbcacacbbbcabaa"))
+    return Problem(data, Accuracy(constraints=(ParityInSubtrees("1/3", 1),)), Trees(3))
+
+
+@named
+def make_large_merged_rows() -> Problem:
+    """Nine and ten equal rows, which just fill a leaf each; four and five do not."""
+    data = dataset(
+        np.repeat(SQUARE, [9, 10, 4, 5], axis=0), y=[1] * 9 + [0] * 10 + [0] * 4 + [1] * 5
+    )
+    return Problem(data, Accuracy(), Trees(2, min_samples_leaf=9))
 
 
 @named

@@ -204,6 +204,7 @@ FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
         7, n_trees=1, depth=4, n_features=4, n_rows=12, budget=True
     ),
     "four-levels-and-large-prices": _large_prices,
+    "large-prices-and-a-budget": lambda: _at(Fraction(0), _large_prices(), max_cost=1_200_000),
     "large-prices-for-nothing": lambda: _at(Fraction(0), _large_prices()),
 }
 

@@ -10,8 +10,10 @@ fractions; it uses no view and no solver adapter.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ from milp_trees.testing.random_prunings import all_prunings, random_problem
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, without
 
 Check = Callable[[Formulation, Problem], None]
+#: How much a budget is made tighter: less than the costs of any two prunings differ by.
+TIGHTER = Fraction(1, 10**12)
 
 
 @cache
@@ -246,6 +250,40 @@ def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
         )
 
 
+def check_budget(formulation: Formulation, problem: Problem) -> None:
+    """With a budget of exactly what a pruning costs it is a feasible point; with less it is none.
+
+    A problem without a budget is left alone.
+    """
+    task: Any = problem.task
+    if task.max_cost is None:
+        return
+    for pruning, cost in _costly(problem):
+        for budget, fits in ((cost, True), (cost - TIGHTER, False)):
+            if budget < 0:
+                continue
+            b = built(formulation, replace(problem, task=replace(task, max_cost=budget)))
+            formulation.encode(pruning, b.model)
+            feasible = b.matrix.violation(b.matrix.values()) <= FEASIBLE
+            _demand(
+                feasible == fits,
+                formulation,
+                problem,
+                f"with a budget of {budget}, {kept(pruning)}, which costs {cost}, is encoded as {'a' if feasible else 'no'} feasible point.",
+            )
+
+
+def _costly(problem: Problem) -> list[tuple[Ensemble, Fraction]]:
+    """The dearest pruning and one of middle cost, with their costs."""
+    task: Any = problem.task
+    found = [
+        (p, task.parts(p.routes(problem.dataset), problem.dataset)[1])
+        for p in islice(all_prunings(unpruned(problem)), 64)
+    ]
+    found.sort(key=lambda pair: (pair[1], pair[0].kept.tobytes()))
+    return [found[len(found) // 2], found[-1]]
+
+
 #: All checks by name.
 PRUNING_CHECKS: dict[str, Check] = {
     "components_documented": check_components_documented,
@@ -254,6 +292,7 @@ PRUNING_CHECKS: dict[str, Check] = {
     "optimum": check_optimum,
     "relaxation": check_relaxation,
     "every_pruning": check_every_pruning,
+    "budget": check_budget,
 }
 
 
