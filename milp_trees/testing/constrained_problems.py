@@ -138,15 +138,6 @@ def make_parity_below() -> Problem:
 
 
 @named
-def make_three_groups_below() -> Problem:
-    """Parity of three groups in every subtree; without either direction of it the optimum differs."""
-    digits = "100111011000101001101001111110110110001100110"
-    X, y = np.array(list(map(int, digits))).reshape(15, 3), list(map(int, "010110101100110"))
-    data = dataset(X, y=y, groups=list("cbcacacbbbcabaa"))
-    return Problem(data, Accuracy(constraints=(ParityInSubtrees("1/3", 1),)), Trees(3))
-
-
-@named
 def make_large_merged_rows() -> Problem:
     """Nine and ten equal rows, which just fill a leaf each; four and five do not."""
     data = dataset(

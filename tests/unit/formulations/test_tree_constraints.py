@@ -1,5 +1,7 @@
 """Constraints on the tree itself: state-flow, whole and reduced, against all trees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from milp_trees.limits import Limit, Stopped
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.definitions_of_constraints import broken
+from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.task_data import rows_of, see
 
 METHODS = ("state-flow@highs", "state-flow-reduced@highs")
@@ -203,3 +206,19 @@ def test_a_run_that_is_stopped_before_its_model_is_complete_keeps_tree_and_bound
     assert stopped.certificate.proved_by == "lagrangian"
     assert 0 < stopped.bound <= whole.value.number <= stopped.value.number
     assert not problem.violations(stopped.tree)
+
+
+def test_three_groups_are_compared_in_both_directions_in_every_subtree():
+    """The optimum is another one without the rows of either direction."""
+    digits = "100111011000101001101001111110110110001100110"
+    X, y = np.array(list(map(int, digits))).reshape(15, 3), list(map(int, "010110101100110"))
+    data = mt.Dataset(X, y=y, groups=list("cbcacacbbbcabaa"))
+    task = mt.Accuracy(constraints=(mt.tasks.ParityInSubtrees("1/3", 1),))
+    problem = mt.Problem(data, task, mt.Trees(3))
+    matrix = built(registry.formulation("state-flow"), problem).matrix
+    assert minimise(matrix).objective == pytest.approx(6)  # as all trees, one by one
+    rates = np.flatnonzero(np.array(matrix.row_labels) == "node_rates")
+    for direction in (0, 1):
+        upper = matrix.row_upper.copy()
+        upper[rates[direction::2]] = np.inf
+        assert minimise(replace(matrix, row_upper=upper)).objective < 5.5
