@@ -1,0 +1,259 @@
+"""What must catch a fault in a checker: verdicts that are known on the files that the tests of proofs
+read, for every checker; quick files first.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .mutants import ROOT, Mutant
+
+#: Helpers of the tests of proofs and of total unimodularity are beside these.
+for folder in ("tests/proofs", "tests/unit/unimodular"):
+    sys.path.insert(0, str(ROOT / folder))
+
+VERIFICATION = "milp_trees/verification"
+CHECKER_FILES = [
+    f"{VERIFICATION}/{name}.py"
+    for name in (
+        "check_count",
+        "check_flow",
+        "check_gap",
+        "check_proof",
+        "check_slowly",
+        "check_unimodular",
+        "proof_reading",
+        "slow_listing",
+        "slow_reading",
+        "slow_statement",
+    )
+]
+
+#: A file by name, what reads it, and what the true code says of it.
+Entry = tuple[str, Callable[[], Any], Any]
+
+
+def first_difference(mutant: Mutant) -> dict[str, Any]:
+    """The verdict on a fault in a checker: the first file of which it says something else."""
+    for name, ask, expected in corpus(Path(mutant.file).stem):
+        try:
+            found = ask()
+        except Exception as raised:
+            said = f"{type(raised).__name__}: {raised}"[:300]
+            return {"verdict": "raised", "check": "files", "problem": name, "message": said}
+        if found != expected:
+            said = f"{found} in place of {expected}"[:300]
+            return {"verdict": "caught", "check": "files", "problem": name, "message": said}
+    return {"verdict": "survived"}
+
+
+_corpora: dict[str, list[Entry]] = {}
+
+
+def corpus(checker: str) -> list[Entry]:
+    """The files of a checker, in the order in which they are tried; made by the true code."""
+    if checker not in _corpora:
+        readers = {
+            "check_count": _counts,
+            "check_flow": _flows,
+            "check_gap": _gaps,
+            "check_proof": _claims,
+            "check_slowly": _slow,
+            "check_unimodular": _matrices,
+            "proof_reading": _read,
+        }
+        asked = readers.get(checker, _slow)()
+        _corpora[checker] = [(name, ask, ask()) for name, ask in asked]
+    return _corpora[checker]
+
+
+#: Numbers that a refusal names because a file says another one.
+NUMBER = re.compile(r"(?:number of trees is|has Z of|proves? the bound|has the value) -?\d+")
+
+
+def _said(check: Callable[..., Any], *given: Any) -> Any:
+    """What a checker finds, without its sentence; if it refuses, the number that it names."""
+    from milp_trees.verification.proof_reading import Unreadable, Wrong
+    from milp_trees.verification.slow_reading import Refused
+
+    try:
+        found = check(*given)
+    except Unreadable:
+        return "unreadable"
+    except (Wrong, Refused) as why:
+        number = NUMBER.search(str(why))
+        return "refused", number and number[0]
+    return tuple(x for x in found if not isinstance(x, str)) if isinstance(found, tuple) else found
+
+
+Asked = Iterator[tuple[str, Callable[[], Any]]]
+
+
+def _texts() -> Iterator[tuple[str, list[str]]]:
+    """Files of claims."""
+    from checker_files import DEEP, FAMILIES, made, parity
+
+    for family, seeds in (("honest", range(60)), ("damaged", range(5000, 5400)), ("deep", DEEP)):
+        assert family in FAMILIES
+        for seed in seeds:
+            yield from ((f"{family}-{seed}-{k}", text) for k, text in enumerate(made(family, seed)))
+    for F in (2, 3, 4, 5):
+        yield from ((f"parity-{F}-{k}", text) for k, text in enumerate(parity(F)))
+
+
+def _claims() -> Asked:
+    from milp_trees.verification import check_proof
+
+    def with_room(text: list[str], room: int) -> Any:
+        before, check_proof.ROOM = check_proof.ROOM, room
+        try:
+            return _said(check_proof.check, text)
+        finally:
+            check_proof.ROOM = before
+
+    for room in (2**18, 0, 20):
+        for name, text in _texts():
+            if room == 2**18 or not name.startswith("deep"):
+                yield f"{name} room {room}", partial(with_room, text, room)
+
+
+def _slow() -> Asked:
+    from milp_trees.verification import check_slowly
+
+    for name, text in _texts():
+        yield name, partial(_said, check_slowly.check_slowly, text)
+    for name, text in _gap_texts(60):
+        yield name, partial(_said, check_slowly.check_slowly, text)
+    for name, text in _count_texts(60):
+        yield name, partial(_said, check_slowly.count_slowly, text)
+
+
+def _count_texts(many: int) -> Iterator[tuple[str, list[str]]]:
+    import random
+
+    from proof_listed import count_of, larger
+    from test_two_checkers import counted
+
+    for seed in range(many):
+        if (made := counted(random.Random(seed))) is not None:
+            yield f"count-{seed}", made[0]
+    for seed in range(many // 2):
+        rng = random.Random(seed)
+        yield f"larger-count-{seed}", count_of(rng, larger(rng, gap=False))
+
+
+def _gap_texts(many: int) -> Iterator[tuple[str, list[str]]]:
+    import random
+
+    from proof_listed import gap_to, larger
+    from test_gap_proofs import tree
+    from test_two_checkers import closed_gap
+
+    for seed in range(many):
+        if (made := closed_gap(random.Random(seed))) is not None:
+            yield f"gap-{seed}", made[0]
+    for seed in range(many // 2):
+        rng = random.Random(seed)
+        s = larger(rng, gap=True)
+        text = gap_to(rng, [tree(rng, s, s["depth"]) for _ in range(40)], s)
+        if text is not None:
+            yield f"larger-gap-{seed}", text
+
+
+def _counts() -> Asked:
+    from milp_trees.verification import check_count
+
+    for name, text in _count_texts(160):
+        yield name, partial(_said, check_count.check, text)
+
+
+def _gaps() -> Asked:
+    from milp_trees.verification import check_gap
+
+    for name, text in _gap_texts(160):
+        yield name, partial(_said, check_gap.check, text)
+
+
+def _flow_texts(many: int) -> Iterator[tuple[str, list[str]]]:
+    """Proofs of prunings and of curves, honest and damaged."""
+    import json
+    import random
+    import tempfile
+
+    from test_flow_proofs import PROVABLE, curve_lines, damaged, damaged_curve, written
+
+    with tempfile.TemporaryDirectory() as folder:
+        single = {name: written(name, Path(folder))[1] for name in PROVABLE}
+        curves = {name: curve_lines(name, Path(folder))[1] for name in PROVABLE}
+    yield from ((f"flow of {name}", text) for name, text in single.items())
+    for name, curve in curves.items():
+        yield f"curve of {name}", [json.dumps(line) for line in curve]
+    for seed in range(many):
+        rng = random.Random(seed)
+        s, flow = damaged(rng.choice(list(single.values())), rng)
+        yield f"flow-{seed}", [json.dumps(line) for line in (s, *flow)]
+        long = rng.choice([c for c in curves.values() if len(c) > 3])
+        changed = damaged_curve(json.loads(json.dumps(long)), rng)
+        yield f"curve-{seed}", [json.dumps(line) for line in changed]
+
+
+def _flows() -> Asked:
+    from milp_trees.verification import check_flow
+
+    for name, text in _flow_texts(1000):
+        yield name, partial(_said, check_flow.check, text)
+
+
+def _matrices() -> Asked:
+    """Proofs about matrices, for the matrix itself and for one that differs in an entry."""
+    import random
+
+    import numpy as np
+    from test_unimodular_proofs import changed, named, stated
+    from unimodular_matrices import R10, random_case, two_sum
+
+    from milp_trees.verification import check_unimodular
+
+    rng, draw = np.random.default_rng(1), random.Random(1)
+    for number in range(60):
+        a = (
+            R10
+            if number % 20 == 0
+            else two_sum(R10, R10)
+            if number == 1
+            else random_case(rng, number % 4)
+        )
+        proof = stated(a)
+        yield f"matrix-{number}", partial(_said, check_unimodular.check, proof, named(a))
+        for k in range(12):
+            b = a.copy()
+            if draw.random() < 0.5:
+                i, j = draw.randrange(a.shape[0]), draw.randrange(a.shape[1])
+                b[i, j] = draw.choice([x for x in (-1, 0, 1) if x != b[i, j]])
+            lie = changed(proof, draw) if draw.random() < 0.7 else proof
+            yield f"matrix-{number}-{k}", partial(_said, check_unimodular.check, lie, named(b))
+
+
+def _read() -> Asked:
+    """Files of all kinds, and lines that are no such files."""
+    import random
+
+    from checker_files import made
+    from test_lock import edited, garbled
+
+    yield from _claims()
+    for seed in range(500):
+        rng = random.Random(seed)
+        for text in made("honest", seed % 60):
+            k = rng.choice([0, 0, rng.randrange(len(text))])
+            lines = [*text[:k], rng.choice([edited, garbled])(text[k], rng), *text[k + 1 :]]
+            from milp_trees.verification import check_proof
+
+            yield f"malformed-{seed}", partial(_said, check_proof.check, lines)
+    yield from _counts()
+    yield from _flows()
