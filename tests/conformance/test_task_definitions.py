@@ -4,20 +4,17 @@ and tasks that are wrong.
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import milp_trees as mt
 from milp_trees.by_name import registry
-from milp_trees.exact import fraction
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.constraints import StatisticalParity
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
-from milp_trees.testing.definitions_of_prunings import pruned_error
-from milp_trees.testing.pruning_checks import default_pruning_problems, unpruned
-from milp_trees.testing.random_prunings import all_prunings
-from milp_trees.testing.task_data import described, random_datasets
+from milp_trees.testing.pruned_error_checks import check_pruned_error
+from milp_trees.testing.pruning_checks import default_pruning_problems
+from milp_trees.testing.task_data import random_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of
 
 #: Registered tasks; prunings have definitions of their own.
@@ -44,44 +41,7 @@ def test_a_pruned_error_is_what_its_definition_says(name):
     """Error, prices by feature, row and group, things bought once, nodes and leaves; and the
     budget.
     """
-    problem = default_pruning_problems()[name]
-    spec, data, ensemble = described(problem.task), problem.dataset, unpruned(problem)
-    rows = [
-        dict(zip(ensemble.features, row, strict=True))
-        for row in data.numeric[
-            :, [list(data.columns).index(f) for f in ensemble.features]
-        ].tolist()
-    ]
-    y = [data.classes[k] for k in data.y.tolist()]
-    for pruning in list(all_prunings(ensemble))[:: 1 + ensemble.n_nodes // 8]:
-        expected, cost = pruned_error(spec, rows, y, drawn(pruning), data.row_weights.tolist())
-        assert problem.value(pruning).number == pytest.approx(expected, abs=1e-9)
-        most = spec.get("max_cost")
-        assert bool(problem.violations(pruning)) == (
-            most is not None and cost > float(fraction(most)) + 1e-12
-        )
-
-
-def drawn(pruning):
-    """The trees of a pruning as nested dictionaries."""
-
-    def node(h):
-        if not pruning.kept[h]:
-            values = pruning.value[h].tolist()
-            return {
-                "says": values[0]
-                if pruning.classes is None
-                else pruning.classes[int(np.argmax(values))]
-            }
-        left, right = node(int(pruning.left[h])), node(int(pruning.right[h]))
-        return {
-            "feature": pruning.features[int(pruning.column[h])],
-            "threshold": float(pruning.threshold[h]),
-            "left": left,
-            "right": right,
-        }
-
-    return [node(int(root)) for root in pruning.roots]
+    check_pruned_error(default_pruning_problems()[name])
 
 
 # -- wrong tasks are caught -----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from .checkers import CHECKER_FILES
 from .equivalent import equivalent
 from .mutants import ROOT, Mutant, find, mutants
 from .runner import Bench, append, read, sample, tidy
@@ -43,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--files",
         nargs="*",
-        default=[*FILES, *TASK_FILES],
+        default=[*FILES, *TASK_FILES, *CHECKER_FILES],
         help="sources, as paths below the project's folder (default: all)",
     )
     parser.add_argument("--only", nargs="*", help="ids of the mutants to run, in place of a sample")
@@ -157,7 +158,13 @@ def summary(console: Console, path: Path) -> None:
         for name in sorted({of(row) for row in rows}):
             table.add_row(name, *(str(count[name, v] or "") for v in VERDICTS))
         console.print(table)
-    for what, part in (("formulations", "formulations/"), ("tasks", "milp_trees/tasks/")):
+    for what, part in (
+        ("formulations", "formulations/"),
+        ("tasks", "milp_trees/tasks/"),
+        ("spaces", "milp_trees/spaces/"),
+        ("binarizer", "milp_trees/data/"),
+        ("checkers", "milp_trees/verification/"),
+    ):
         total = Counter(verdict(row, same) for row in rows if row["file"].startswith(part))
         # An exception fails the check or the test that it leaves.
         caught = total["caught"] + total["form"] + total["raised"]

@@ -27,6 +27,7 @@ from milp_trees.testing.sets import is_wide
 
 from . import fault
 from .calls import Calls
+from .checkers import CHECKER_FILES, corpus, first_difference
 from .mutants import Mutant
 from .planting import Planted, plant
 from .suite import (
@@ -41,7 +42,7 @@ from .suite import (
     problems,
     takes_as_before,
 )
-from .task_tests import TASK_FILES, first_failure, noted
+from .task_tests import TASK_FILES, first_breach, first_failure, noted, noted_tests, tests_of
 
 COLUMNS = (
     "id",
@@ -102,6 +103,7 @@ class Bench:
         report: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.most, self.calls = most, Calls()
+        self.tests: dict[tuple[str, ...], Calls] = {}
         self.remembered = Remembered()
         self.true: dict[tuple[str, str], bytes] = {}
         for label in names:
@@ -113,10 +115,17 @@ class Bench:
 
     def verdict(self, mutant: Mutant, limit: float) -> dict[str, Any]:
         """Plants one mutant and says who caught it."""
+        if mutant.file in CHECKER_FILES:
+            corpus(Path(mutant.file).stem)  # made by the true code, here and once
         if mutant.file in TASK_FILES and not self.calls.of:
             self.calls = in_child(noted, 1800)
         began = time.perf_counter()
         found = in_child(lambda: self._attempt(mutant), limit)
+        if mutant.file in TASK_FILES and found["verdict"] == "survived":
+            part = tests_of(mutant.file)
+            if part not in self.tests:
+                self.tests[part] = in_child(lambda: noted_tests(mutant.file), 1800)
+            found = in_child(lambda: self._attempt(mutant, by_tests=True), limit)
         self.remembered.points.update(found.pop("points", {}))
         self.true.update(found.pop("true", {}))
         return {
@@ -130,8 +139,8 @@ class Bench:
             "seconds": round(time.perf_counter() - began, 2),
         }
 
-    def _attempt(self, mutant: Mutant) -> dict[str, Any]:
-        """In the child."""
+    def _attempt(self, mutant: Mutant, by_tests: bool = False) -> dict[str, Any]:
+        """In the child; tasks and spaces by their definitions first, then by tests."""
         fresh()
         self.remembered.install()
         try:
@@ -139,11 +148,15 @@ class Bench:
         except (SyntaxError, ValueError, StopIteration) as unfit:
             return {"verdict": "unfit", "message": f"{type(unfit).__name__}: {unfit}"}
         known, true = set(self.remembered.points), set(self.true)
-        found = (
-            first_failure(mutant, self.calls)
-            if mutant.file in TASK_FILES
-            else self._judge(mutant, planted)
-        )
+        if by_tests:
+            found = first_failure(mutant, self.tests[tests_of(mutant.file)])
+        elif mutant.file in TASK_FILES:
+            callers = self.calls.callers(mutant.file, mutant.function)
+            found = first_breach(callers) or {"verdict": "survived"}
+        elif mutant.file in CHECKER_FILES:
+            found = first_difference(mutant)
+        else:
+            found = self._judge(mutant, planted)
         # A condition on something that is no number where the fault stands is no fault.
         if found["verdict"] == "survived" and fault.misfits and not fault.fits:
             found["verdict"] = "unfit"

@@ -1,121 +1,84 @@
-"""What must catch a fault in a task: definitions of the metrics that share no code with the tasks,
-then the tests of the task's file.
+"""What must catch a fault in a task, a constraint, a space or the binarizer: definitions that share no
+code with them, then the tests of their part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import milp_trees as mt
 from milp_trees.by_name import registry
-from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates
+from milp_trees.testing import check_separable, check_task
+from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.found_by_mutation import found_datasets
-from milp_trees.testing.task_checks import check_task
+from milp_trees.testing.pruned_error_checks import check_pruned_error
+from milp_trees.testing.pruning_checks import default_pruning_problems
 from milp_trees.testing.task_data import random_datasets
+from milp_trees.testing.task_options import OPTIONS, options_of, square
 
 from .calls import Calls, Listening, listen
 from .mutants import ROOT, Mutant
 
-#: Test files by the name of a task's file, those that define its metric by themselves first.
+#: Tests of the sources below a path; which of them call a function is found by running them once.
 TESTS = {
-    "__init__": (),
-    "action_costs": ("tasks", "constraints"),
-    "base": ("tasks", "ratio"),
-    "classification": ("tasks",),
-    "constraints": ("constraints",),
-    "conventions": ("conventions",),
-    "count_views": ("rank", "pair_counts"),
-    "decision": ("spo_results", "dp_oracle"),
-    "decision_view": ("spo_results", "dp_oracle"),
-    "exact": ("exact", "tasks"),
-    "feature_costs": ("feature_costs", "pruned_error"),
-    "first_uses": ("pruned_error",),
-    "grouping": ("views",),
-    "monotone": ("rank",),
-    "policy": ("tasks",),
-    "pruning": ("pruned_error",),
-    "pruning_view": ("pruned_error",),
-    "ranking": ("rank",),
-    "ratio": ("ratio",),
-    "ratio_view": ("ratio",),
-    "surd": ("rank",),
-    "two_classes": ("rank",),
-    "views": ("views", "tasks", "constraints"),
+    "milp_trees/tasks/": ("unit/tasks", "unit/decisions"),
+    "milp_trees/spaces/": (
+        "unit/test_problem.py",
+        "unit/test_rule_lists.py",
+        "unit/test_split_on_group.py",
+    ),
+    "milp_trees/data/binarize.py": (
+        "unit/data/test_binarize.py",
+        "unit/data/test_missing_values.py",
+        "unit/data/test_strange_numbers.py",
+    ),
 }
 #: Seconds of tests, quick ones first, that a fault is run on at most; more would catch more.
 BUDGET = 3.0
 #: Words in the names of tests that look at the clock; on a busy machine they could fail for that.
 TIMED = ("stopped", "limit", "interrupt", "seconds", "deadline", "progress")
-TASK_FILES = [f"milp_trees/tasks/{name}.py" for name in TESTS]
-
-
-#: Tasks with options; those without are made from their class.
-OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "accuracy": [
-        {},
-        {
-            "leaf_penalty": "1/50",
-            "split_penalty": "1/80",
-            "feature_costs": {"t0": "1/10", "t3": "1/7"},
-        },
-    ],
-    "weighted": [{}, {"class_weight": {"class 0": "1/3", "class 1": 2}}],
-    "cost-matrix": [
-        {"matrix": [[-1, 3], [5, 0]]},
-        {"matrix": [[abs(5 * i - 7 * j) - i for j in range(5)] for i in range(5)]},
-    ],
-    "cost-sensitive": [
-        {
-            "matrix": [[abs(5 * i - 7 * j) - i for j in range(k)] for i in range(k)],
-            "attributes": {"t0": "1/3", "t2": 2},
-        }
-        for k in (2, 5)
-    ],
-    "f-beta": [{"beta": 2}],
-    "precision": [{"min_recall": "1/3"}],
-    "partial-auc": [{"theta": "1/3"}],
-    "count-ratio": [
-        {"numerator": {"TP": 2, "TN": 1}, "denominator": {"TP": 2, "TN": 1, "FP": 3, "FN": 1}}
-    ],
-    **{name: [{}, {"leaf_penalty": "1/40"}] for name in ("mcc", "g-mean", "kappa")},
-    "f1": [{}, {"leaf_penalty": "1/40"}],
-    "auc": [{}, {"leaf_penalty": "1/40"}],
-    "decision": [
-        {
-            "decisions": mt.decisions.ListedDecisions(
-                [[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"]
-            )
-        }
-    ],
+#: Sources that are compared with definitions, and then run on the tests that call them.
+TASK_FILES = [
+    *sorted(
+        str(path.relative_to(ROOT))
+        for folder in ("tasks", "spaces")
+        for path in (ROOT / "milp_trees" / folder).glob("*.py")
+        if path.name != "__init__.py"
+    ),
+    "milp_trees/data/binarize.py",
+]
+#: Options for five classes, beside those of the tests.
+FIVE: dict[str, dict[str, Any]] = {
+    "cost-matrix": {"matrix": square(5)},
+    "cost-sensitive": {"matrix": square(5), "attributes": {"t0": "1/3", "t2": 2}},
 }
 
+Example = tuple[str, Callable[[], object]]
 
-def examples() -> list[Any]:
-    """Every task that has a definition, with and without options, and accuracy under every side
-    constraint.
-    """
-    made = [
-        registry.task(name)(**options)
+
+@cache
+def examples() -> list[Example]:
+    """What definitions say: of every task with all options, of limits, of prunings."""
+    made: list[Example] = [
+        (name, partial(check_task, registry.task(name)(**options), datasets()))
         for name in DEFINITIONS
-        for options in OPTIONS.get(name, [{}])
+        for options in [*options_of(name), *([FIVE[name]] if name in FIVE else [])]
     ]
-    sides = [
-        kind(action="class 1", at_most=9, at_least=2)
-        if name == "capacity"
-        else kind("1/5", "class 1")
-        for name, kind in CONSTRAINTS.items()
-        if name == "capacity" or issubclass(kind, GroupRates)
-    ]
-    sides += [
-        kind("3/4", "class 1") for kind in CONSTRAINTS.values() if issubclass(kind, GroupRates)
-    ]  # groups of few rows differ by much
-    return made + [mt.Accuracy(constraints=(side,)) for side in sides]
+    limits = [*dict.fromkeys(c["name"] for c in CONSTRAINTS), "task-value", "precision"]
+    for name in (*limits, "partial-auc", "trees"):
+        made.append((f"limits of {name}", partial(check_at_limits, lambda one, n=name: one == n)))
+    for name, problem in default_pruning_problems().items():
+        made.append((f"pruning {name}", partial(check_pruned_error, problem)))
+    separable = ("accuracy", "weighted", "cost-sensitive")
+    for name in separable:
+        options = OPTIONS[name][3] if name == "cost-sensitive" else {}
+        made.append((f"separable {name}", partial(check_separable, registry.task(name)(**options))))
+    return made
 
 
 @cache
@@ -124,28 +87,26 @@ def datasets() -> dict[str, Any]:
     return random_datasets(4) | found_datasets()
 
 
-def first_breach(
-    of: Iterable[int] | None = None, on: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def first_breach(of: Iterable[int] | None = None) -> dict[str, Any]:
     """The first of `examples` (those of some numbers, if they are given) that does not mean what
-    its definition says, on some or all datasets.
+    its definition says.
     """
     made = examples()
-    for task in made if of is None else [made[k] for k in of]:
+    for name, check in made if of is None else [made[k] for k in of]:
         try:
-            check_task(task, on or datasets())
+            check()
         except AssertionError as caught:
             return {
                 "verdict": "caught",
                 "check": "definition",
-                "problem": task.name,
+                "problem": name,
                 "message": " ".join(str(caught).split())[:300],
             }
         except Exception as raised:
             return {
                 "verdict": "raised",
                 "check": "definition",
-                "problem": task.name,
+                "problem": name,
                 "message": f"{type(raised).__name__}: {raised}"[:300],
             }
     return {}
@@ -199,9 +160,7 @@ def _pytest(names: Iterable[str], plugin: Any, *more: str) -> int:
 
 
 def noted() -> Calls:
-    """Who calls what, and which tests fail as it is; to be run in a child, for the functions are
-    changed.
-    """
+    """Which examples call what; to be run in a child, for the functions are changed."""
     calls = Calls()
     listen(TASK_FILES)
     for k in range(len(examples())):
@@ -209,33 +168,30 @@ def noted() -> Calls:
             found = first_breach([k])
         if found:
             raise RuntimeError(f"Without any fault, {found}")
-    unit = sorted({name for names in TESTS.values() for name in names})
-    code = _pytest(
-        ["conformance/test_task_definitions.py", *(f"unit/test_{name}.py" for name in unit)],
-        Listening(calls),
-    )
+    return calls
+
+
+def noted_tests(file: str) -> Calls:
+    """Which tests of a source's part call what, and which fail as it is; to be run in a child."""
+    calls = Calls()
+    listen(TASK_FILES)
+    code = _pytest(tests_of(file), Listening(calls))
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise RuntimeError(f"Without any fault, pytest ended with {code}")
     return calls
 
 
+def tests_of(file: str) -> tuple[str, ...]:
+    """The tests of the part that a source belongs to."""
+    return next(tests for part, tests in TESTS.items() if file.startswith(part))
+
+
 def first_failure(mutant: Mutant, calls: Calls) -> dict[str, Any]:
-    """The verdict on a fault in a task: what the definitions say that call its function, else the
-    first test that fails, or `survived`.
-    """
-    callers = calls.callers(mutant.file, mutant.function)
-    found = first_breach(k for k in callers if isinstance(k, int))
-    if found:
-        return {"formulation": "", **found}
+    """The verdict on a fault: the first test that calls its function and fails, or `survived`."""
     chosen, spent = [], 0.0
-    for test in callers:  # quick ones first
+    for test in calls.callers(mutant.file, mutant.function):  # quick ones first
         spent += calls.seconds[test]
-        if (
-            isinstance(test, str)
-            and test not in calls.broken
-            and spent < BUDGET
-            and not any(word in test for word in TIMED)
-        ):
+        if test not in calls.broken and spent < BUDGET and not any(word in test for word in TIMED):
             chosen.append(test)
     if not chosen:
         return {"verdict": "survived"}
