@@ -22,6 +22,8 @@ from .suite import FILES, OF_FORM, labels, sensible
 from .task_tests import TASK_FILES
 
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
+#: All sources in which faults are planted.
+EVERY_FILE = [*FILES, *TASK_FILES, *CHECKER_FILES]
 #: The few faults that the normal tests plant.
 SAMPLE = Path(__file__).with_name("sample.csv")
 #: What can become of a fault: caught by a check of values, by one of form only, an exception before
@@ -44,7 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--files",
         nargs="*",
-        default=[*FILES, *TASK_FILES, *CHECKER_FILES],
+        default=EVERY_FILE,
         help="sources, as paths below the project's folder (default: all)",
     )
     parser.add_argument("--only", nargs="*", help="ids of the mutants to run, in place of a sample")

@@ -18,10 +18,10 @@ from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import space_classes
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing import METAMORPHIC, default_problems, solve
+from milp_trees.testing import METAMORPHIC, solve
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pruning_checks import PRUNING_CHECKS, default_pruning_problems
-from milp_trees.testing.sets import is_wide
+from milp_trees.testing.sets import is_wide, problems_of
 from milp_trees.testing.suite import checks_for, too_large
 from milp_trees.testing.taken import FILE, takers_by_problem
 
@@ -117,8 +117,8 @@ def formulation(label: str) -> Any:
 
 @cache
 def problems(label: str) -> dict[str, Any]:
-    """The suite's problems for a formulation, by name: prunings, decisions or sums of costs, those
-    that are solved fast before the others.
+    """The suite's problems for a formulation, by name: prunings, decisions, or trees and rule lists
+    with sums of costs; those that are solved fast before the others.
     """
     plan = formulation(label)
     found = (
@@ -126,7 +126,7 @@ def problems(label: str) -> dict[str, Any]:
         if prunings(plan)
         else decision_problems()
         if plan.needs is LeafOracle
-        else default_problems()
+        else problems_of(plan.space)
     )
     if ":" in label and plan.needs is CostMatrix:
         found = {name: problem for name, problem in found.items() if name.startswith("random")}
@@ -144,9 +144,10 @@ def takes_as_before(label: str, name: str) -> bool:
     """
     plan = formulation(label)
     kind = "prunings" if prunings(plan) else "decisions" if plan.needs is LeafOracle else "trees"
-    return ":" in label or (label in _golden()[kind, name]) == (
-        plan.unsupported(problems(label)[name]) is None
-    )
+    key = ("lists", name.removeprefix("list-")) if name.startswith("list-") else (kind, name)
+    if ":" in label or key not in _golden():
+        return True
+    return (label in _golden()[key]) == (plan.unsupported(problems(label)[name]) is None)
 
 
 def effort(problem: Any) -> int:

@@ -12,15 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from milp_trees.by_name import registry
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.testing import brute_force
 from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault, operators
-from .equivalent import table
+from .__main__ import EVERY_FILE, RESULTS
+from .equivalent import TABLE, table
 from .mutants import Mutant, find, mutants
 from .planting import module_of, plant
-from .runner import fresh, in_child, sample
+from .runner import fresh, in_child, read, sample
 from .suite import FILES, checks, problems
 from .task_tests import examples, first_breach
 
@@ -257,6 +259,33 @@ def test_a_fault_in_a_task_is_caught_by_a_definition(name, task):
         return first_breach(k for k, (made, _) in enumerate(examples()) if made == task)
 
     assert in_child(work, 120).get("verdict") == "caught"
+
+
+def test_the_table_has_rows_of_every_file_and_of_no_other():
+    """A new file is tried before it counts as guarded; rows of one that is gone are removed."""
+    tried = {row["file"] for row in read(RESULTS).values()}
+    there = {f for f in EVERY_FILE if next(mutants(f), None) is not None}
+    assert not there - tried, (
+        f"no fault was planted in {sorted(there - tried)}: `python -m tests.mutation --files {' '.join(sorted(there - tried))}`"
+    )
+    assert not tried - there, f"{RESULTS.name} has rows of {sorted(tried - there)}, which are gone"
+
+
+def test_every_fault_that_survives_is_judged():
+    """What no check catches changes nothing, with a reason; or it is named as open."""
+    same = {row["id"] for row in table()}
+    left = {
+        row["id"]
+        for row in read(RESULTS).values()
+        if row["verdict"] in ("survived", "refused", "died") and row["id"] not in same
+    }
+    assert not left, f"judge {sorted(left)[:5]} in {TABLE.name}, or mend the checks"
+
+
+def test_every_formulation_has_problems_on_which_checks_run():
+    for name in registry.classes("formulations"):
+        found = problems(name)
+        assert any(checks(name, one) for one in found), name
 
 
 def test_what_is_called_equivalent_is_still_there():
