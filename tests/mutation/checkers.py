@@ -77,7 +77,7 @@ NUMBER = re.compile(r"(?:number of trees is|has Z of|proves? the bound|has the v
 
 
 def _said(check: Callable[..., Any], *given: Any) -> Any:
-    """What a checker finds, without its sentence; if it refuses, the number that it names."""
+    """What a checker finds, with its sentence; if it refuses, the number that it names."""
     from milp_trees.verification.proof_reading import Unreadable, Wrong
     from milp_trees.verification.slow_reading import Refused
 
@@ -88,7 +88,17 @@ def _said(check: Callable[..., Any], *given: Any) -> Any:
     except (Wrong, Refused) as why:
         number = NUMBER.search(str(why))
         return "refused", number and number[0]
-    return tuple(x for x in found if not isinstance(x, str)) if isinstance(found, tuple) else found
+    return tuple(found) if isinstance(found, tuple) else found
+
+
+def _matrix_of(read: Callable[[bytes], Any], raw: bytes) -> Any:
+    """What a reader of models says; a file that is none is refused, or leads to an error."""
+    from milp_trees.verification.proof_reading import FAULTS
+
+    try:
+        return _said(read, raw)
+    except FAULTS as why:
+        return type(why).__name__
 
 
 Asked = Iterator[tuple[str, Callable[[], Any]]]
@@ -106,6 +116,27 @@ def _texts() -> Iterator[tuple[str, list[str]]]:
         yield from ((f"parity-{F}-{k}", text) for k, text in enumerate(parity(F)))
 
 
+def _other_units() -> Iterator[tuple[str, list[str]]]:
+    """Proofs with an offset and a scale, and with costs at and beside the largest."""
+    import json
+
+    from checker_files import made
+
+    units = {"offset": "-12", "scale": "3/2", "unit": "errors"}, {"offset": "7/3", "scale": "-1/4"}
+    for seed in range(20):
+        for text in made("honest", seed):
+            for k, unit in enumerate(units):
+                stated = json.dumps(json.loads(text[0]) | unit)
+                yield f"honest-{seed} in units {k}", [stated, *text[1:]]
+    for power in (22, 23, 24, 25, 49, 50, 51, 52):
+        for seed in range(6):
+            for text in made("honest", seed):
+                s = json.loads(text[0])
+                s["costs"]["values"][0][0] += 2**power - 5
+                s["model"] = s["value"] = None
+                yield f"honest-{seed} with 2^{power}", [json.dumps(s), *text[1:]]
+
+
 def _claims() -> Asked:
     from milp_trees.verification import check_proof
 
@@ -116,6 +147,8 @@ def _claims() -> Asked:
         finally:
             check_proof.ROOM = before
 
+    for name, text in _other_units():
+        yield name, partial(_said, check_proof.check, text)
     for room in (2**18, 0, 20):
         for name, text in _texts():
             if room == 2**18 or not name.startswith("deep"):
@@ -215,19 +248,15 @@ def _matrices() -> Asked:
 
     import numpy as np
     from test_unimodular_proofs import changed, named, stated
-    from unimodular_matrices import R10, random_case, two_sum
+    from unimodular_matrices import R10, random_case
 
     from milp_trees.verification import check_unimodular
 
+    yield from _model_files()
+    yield from _two_sums()
     rng, draw = np.random.default_rng(1), random.Random(1)
     for number in range(60):
-        a = (
-            R10
-            if number % 20 == 0
-            else two_sum(R10, R10)
-            if number == 1
-            else random_case(rng, number % 4)
-        )
+        a = R10 if number % 20 == 0 else random_case(rng, number % 4)
         proof = stated(a)
         yield f"matrix-{number}", partial(_said, check_unimodular.check, proof, named(a))
         for k in range(12):
@@ -237,6 +266,53 @@ def _matrices() -> Asked:
                 b[i, j] = draw.choice([x for x in (-1, 0, 1) if x != b[i, j]])
             lie = changed(proof, draw) if draw.random() < 0.7 else proof
             yield f"matrix-{number}-{k}", partial(_said, check_unimodular.check, lie, named(b))
+
+
+def _model_files() -> Asked:
+    """Matrices in the forms of files that are read."""
+    import io
+
+    from scipy import sparse
+    from unimodular_matrices import R10
+
+    from milp_trees.verification import check_unimodular
+
+    for form in ("csr", "csc", "coo"):
+        packed = io.BytesIO()
+        sparse.save_npz(packed, sparse.csr_matrix(R10[:4]).asformat(form))
+        yield f"npz {form}", partial(_matrix_of, check_unimodular.read_npz, packed.getvalue())
+    for k, text in enumerate(MPS):
+        yield f"mps {k}", partial(_matrix_of, check_unimodular.read_mps, text.encode())
+
+
+#: Models in MPS, right ones and wrong ones.
+HEAD = "NAME X\nROWS\n N obj\n L a\n G b\n"
+MPS = [
+    HEAD + "COLUMNS\n x obj 1 a 2\n x b -1\n M 'MARKER' 'INTORG'\n y a 1\nRHS\n r a 3\nENDATA\n",
+    "* a comment\n" + HEAD + "COLUMNS\n x a 0\n y b 1.5\nENDATA\n",
+    HEAD + "COLUMNS\n x c 1\nENDATA\n",
+    HEAD + " L a\nCOLUMNS\n x a 1\nENDATA\n",
+    HEAD + "COLUMNS\n x a 1\n",
+    HEAD + "COLUMNS\n x a 1\n x a 2\nENDATA\n",
+    HEAD + "COLUMNS\n x a\nENDATA\n",
+]
+
+
+def _two_sums() -> Asked:
+    """A sum of three matrices, and all that differ from it in one entry, with its proof."""
+    import numpy as np
+    from test_unimodular_proofs import named, stated
+    from unimodular_matrices import R10, two_sum
+
+    from milp_trees.verification import check_unimodular
+
+    a = two_sum(two_sum(R10, R10), R10)
+    proof = stated(a)
+    yield "two-sum", partial(_said, check_unimodular.check, proof, named(a))
+    for i, j in np.ndindex(a.shape):
+        b = a.copy()
+        b[i, j] = 0 if b[i, j] else 1
+        yield f"two-sum-{i}-{j}", partial(_said, check_unimodular.check, proof, named(b))
 
 
 def _read() -> Asked:
