@@ -31,7 +31,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     if isinstance(X, pd.DataFrame):
         return _plain_columns(X)
     if isinstance(X, Mapping):
-        return _plain_columns(pd.DataFrame(X))
+        return _plain_columns(pd.DataFrame(dict(X)))  # pandas takes other mappings for sequences
     array = np.asarray(X)
     if array.ndim != 2:
         raise DataError(

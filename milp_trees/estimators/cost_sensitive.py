@@ -163,6 +163,9 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
             np.searchsorted(self.classes_, labels),
             classes=tuple(c.item() if hasattr(c, "item") else c for c in self.classes_),
             weights=None if sample_weight is None else np.asarray(sample_weight, dtype=float),
+            # A binarizer without the training rows has features of the tested columns only, and
+            # every attribute has a column.
+            source={"features": self._column_names()},
         )
         task: Any = self.result_.problem.task
         report: dict[str, float] = task.extra_scores(self.tree_.routes(rows), rows)
