@@ -17,6 +17,7 @@ import importlib.metadata
 import pkgutil
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -44,7 +45,11 @@ class Plugins:
 
     def __init__(self) -> None:
         self._classes: dict[str, dict[str, type]] = {g: {} for g in HOMES}
+        #: What a thread has begun to load, and what is there whole. Other threads wait for it: half
+        #: of the plug-ins would make half of the names unknown.
         self._loaded: set[str] = set()
+        self._whole: set[str] = set()
+        self._loading = {group: threading.RLock() for group in HOMES}
         self._origins: dict[type, dict[str, str]] = {}
         #: Plug-ins that could not be imported: the entry point or module, and a sentence with the
         #: reason.
@@ -77,9 +82,7 @@ class Plugins:
     def classes(self, group: str) -> dict[str, type]:
         """All classes of a group by name, in alphabetical order."""
         self._load_own(group)
-        if group not in self._loaded:
-            self._loaded.add(group)
-            self._load_others(group)
+        self._once(group, group, self._load_others)
         return dict(sorted(self._classes[group].items()))
 
     def origin(self, cls: type) -> dict[str, str]:
@@ -105,9 +108,22 @@ class Plugins:
 
     def _load_own(self, group: str) -> None:
         """Import the package's own plug-ins of a group."""
-        if f"own {group}" in self._loaded:
+        self._once(group, f"own {group}", self._import_own)
+
+    def _once(self, group: str, what: str, load: Callable[[str], None]) -> None:
+        """Load plug-ins of a group, unless they are there or this thread is just loading them."""
+        if what in self._whole:
             return
-        self._loaded.add(f"own {group}")
+        with self._loading[group]:
+            if what in self._loaded:
+                return
+            self._loaded.add(what)
+            try:
+                load(group)
+            finally:
+                self._whole.add(what)
+
+    def _import_own(self, group: str) -> None:
         package = importlib.import_module(HOMES[group])
         for info in pkgutil.iter_modules(package.__path__):
             if not info.name.startswith("_"):

@@ -9,7 +9,7 @@ import re
 import psutil
 
 from milp_trees.running.claims import Claims, Taken
-from milp_trees.running.processes_seen import machine
+from milp_trees.studies.processes_seen import machine
 
 #: Variables that set how many threads libraries start.
 VARIABLES = (

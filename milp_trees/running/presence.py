@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from milp_trees.running.folder import Folder
-from milp_trees.running.processes_seen import host, lives, machine
+from milp_trees.studies.processes_seen import host, lives, machine
 
 #: Seconds between two heartbeats; the environment variable sets another number.
 BEAT = float(os.environ.get("MILP_TREES_HEARTBEAT") or 5.0)

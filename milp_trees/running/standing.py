@@ -16,9 +16,9 @@ from milp_trees.results.json import relative_gap
 from milp_trees.running.errors import StudyError
 from milp_trees.running.folder import Folder
 from milp_trees.running.presence import STALE
-from milp_trees.running.processes_seen import lives, machine
 from milp_trees.running.rounds import Round
 from milp_trees.running.row_files import Rows
+from milp_trees.studies.processes_seen import lives, machine
 
 #: Seconds that count for an estimate before a run has shown how good it is.
 TRUST = 1.0

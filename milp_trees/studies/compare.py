@@ -6,6 +6,7 @@ Each row is compared with a reference and stored as its run ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,6 +176,9 @@ class Comparison:
         except StoreError as error:
             error.study = self.study  # type: ignore[attr-defined]
             raise
+        finally:
+            with suppress(StoreError):  # a process that ends has no claims anyway
+                self.study.release()
         return self.study
 
     def _check(self, problem: Problem) -> None:

@@ -1,6 +1,7 @@
 """Rows of a study in a SQLite file in WAL mode.
 
-A row is appended as its run ends, and never changed; the file can be read meanwhile.
+A row is appended as its run ends, and never changed; the file can be read meanwhile. Comparisons
+that share a file claim a run before they make it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
 from milp_trees.studies import row_hashes
 from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
+from milp_trees.studies.run_claims import SCHEMA, RunClaims
 
 #: Columns that queries and notebooks use without reading the JSON.
 COLUMNS = ("method", "status", "limit", "objective", "unit", "bound", "gap", "seconds", "agrees")
@@ -35,7 +37,7 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE INDEX IF NOT EXISTS runs_key ON runs (key);
 CREATE TABLE IF NOT EXISTS environments (fingerprint TEXT PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-PRAGMA user_version = {LAYOUT};
+{SCHEMA}PRAGMA user_version = {LAYOUT};
 """
 _OWN = {"id", "key", "role", "problem", "seed", *COLUMNS, "finished", "result", "log"}
 
@@ -113,6 +115,7 @@ class Store:
             raise StoreError(f"The study file {self.path} is a folder; name a file in it.")
         with self._explained("opened"):
             self._db = self._connected(read_only)
+            self._claims = RunClaims(self._db)
             self._check(read_only)
             if read_only:
                 return
@@ -181,6 +184,36 @@ class Store:
         entry = Entry(row, key, role, problem, seed, log)
         with self._explained("written"), self._db:
             self._insert(entry)
+            self._claims.end(key, role)
+
+    def number(self, key: str, role: str) -> int:
+        """How many rows have a key and a role."""
+        with self._explained("read"):
+            return self._claims.number(key, role)
+
+    def claim(self, key: str, role: str, number: int) -> bool:
+        """Say that this process makes a run now; `append` and `release` take it back.
+
+        Parameters
+        ----------
+        key : str
+            Fingerprint of the run.
+        role : str
+        number : int
+            How many rows with them the caller has seen.
+
+        Returns
+        -------
+        bool
+            As `RunClaims.take`.
+        """
+        with self._explained("written"), self._db:
+            return self._claims.take(key, role, number)
+
+    def release(self) -> None:
+        """Leave the runs that were claimed and not appended to other processes."""
+        with self._explained("written"), self._db:
+            self._claims.release()
 
     def merge(self, entries: Iterable[Entry], about: Mapping[str, str]) -> None:
         """Add rows and notes in one step: after a crash, all of them are there, or none.

@@ -5,6 +5,7 @@ A study that was stopped can be resumed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.problem import Problem
+
+#: Seconds between two looks for a run that another process makes.
+LOOK = 0.05
 
 
 class Study:
@@ -78,7 +82,7 @@ class Study:
     # -- filling ---------------------------------------------------------------------------------------------
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
-        """The finished run with a key and a role.
+        """The finished run with a key and a role, also if another process is making it now.
 
         Parameters
         ----------
@@ -91,8 +95,24 @@ class Study:
         Returns
         -------
         Result or None
-            None if there is none, or if it ended in an error or was interrupted.
+            None if there is none, or if it ended in an error or was interrupted. The run is then
+            claimed: other processes wait for it until `keep` or `release`.
         """
+        while True:
+            number = self.store.number(key, role)
+            found = self._finished(problem, key, role)
+            if found is not None:
+                return found
+            while self.store.number(key, role) == number:
+                if self.store.claim(key, role, number):
+                    return None
+                time.sleep(LOOK)
+
+    def release(self) -> None:
+        """Leave runs that were claimed and not kept to other processes."""
+        self.store.release()
+
+    def _finished(self, problem: Problem, key: str, role: str) -> Result | None:
         row = self.store.latest(key, role)
         if row is None or not is_final(row):
             return None

@@ -18,7 +18,7 @@ from meta_estimators import (
     fitted,
     value_of,
 )
-from meta_relations import Relation
+from meta_relation import Relation
 from meta_rows import SEEDS, THOROUGH, Rows, table
 
 from milp_trees.errors import MilpTreesError

@@ -6,9 +6,10 @@ without it each pair is tried on one table, and some types of columns and some f
 
 import pytest
 from known_faults import judge
+from meta_asked import ASKED
 from meta_checks import asked_differs, fitted_differs, tried
 from meta_estimators import SUBJECTS
-from meta_relations import ASKED, FITTED
+from meta_fitted import FITTED
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.errors import UnknownName
-from milp_trees.registering import register
+from milp_trees.registering import Plugins, register
 
 ROOT = Path(__file__).parents[2]
 
@@ -202,3 +204,20 @@ def test_a_view_or_question_that_is_a_text_is_refused(wrong):
     """Such a method would never be chosen, without a word."""
     with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be"):
         register(type("Texts", (mt.plugins.Method,), {"name": "texts", **wrong}))
+
+
+def test_a_thread_waits_until_all_plug_ins_are_there(monkeypatch):
+    """Two threads that ask first at the same time both see all of them."""
+    plugins, begun = Plugins(), threading.Event()
+
+    def load(group):
+        begun.set()
+        time.sleep(0.05)
+        plugins._classes[group]["late"] = object
+
+    monkeypatch.setattr(plugins, "_load_others", load)
+    first = threading.Thread(target=plugins.classes, args=("exports",))
+    first.start()
+    begun.wait()
+    assert "late" in plugins.classes("exports")
+    first.join()

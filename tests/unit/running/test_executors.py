@@ -20,8 +20,8 @@ from milp_trees.running.folder import Folder
 from milp_trees.running.front import Front, Settings, run_plan
 from milp_trees.running.merging import Merging
 from milp_trees.running.presence import Presence
-from milp_trees.running.processes_seen import VARIABLE
 from milp_trees.running.row_files import Appender
+from milp_trees.studies.processes_seen import VARIABLE
 from milp_trees.studies.study import Study
 
 FEW = FAST.replace("seeds = [0, 1]", "seeds = 0").replace("[40, 50]", "40")
