@@ -10,8 +10,6 @@ import os
 import secrets
 import sqlite3
 
-from milp_trees.studies.processes_seen import lives, machine, started
-
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (
     key TEXT NOT NULL, role TEXT NOT NULL, owner TEXT NOT NULL, machine TEXT NOT NULL, pid INTEGER NOT NULL, created REAL NOT NULL,
@@ -49,6 +47,9 @@ class RunClaims:
             False if a living process makes the run, or has added a row meanwhile. Of several
             processes that ask at once exactly one gets True.
         """
+        # Commands that only read rows do without its psutil.
+        from milp_trees.studies.processes_seen import lives, machine, started
+
         self._db.execute("BEGIN IMMEDIATE")
         found = self._db.execute(
             "SELECT owner, machine, pid, created FROM claims WHERE key = ? AND role = ?",
