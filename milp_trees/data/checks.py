@@ -185,7 +185,11 @@ def nested(values: Any) -> str:
     kinds = set(map(type, np.asarray(values).ravel().tolist()))
     if any(issubclass(t, Mapping) for t in kinds):
         return "mappings"
-    return "lists" if any(issubclass(t, (list, tuple, set, frozenset, np.ndarray)) for t in kinds) else ""
+    return (
+        "lists"
+        if any(issubclass(t, (list, tuple, set, frozenset, np.ndarray)) for t in kinds)
+        else ""
+    )
 
 
 def check_no_gap(values: Any, name: str) -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from export_runners import RUNNERS
+from meta_files import COMMANDS
+
 PLACE = "columns of values, costs and prices are taken by place, whatever their names"
+NUMBERED = "a first column of row numbers without a name is a column of the table"
+OF_R = "a header that is one name short is no table"
 OBJECTS = "numbers in a column of objects are taken for categories"
 
 #: (what is tried, subject, relation) → reason.
@@ -17,10 +22,29 @@ KNOWN: dict[tuple[str, str, str], str] = {
         )
         for relation in ("actions in another order", "actions under other names")
     },
+    **{
+        ("file", "row numbers.csv", command): NUMBERED
+        for command in COMMANDS
+        if command not in ("prune", "predict")
+    },
+    ("loaded", "row numbers.csv", "load"): NUMBERED,
+    **{("file", "of R.txt", command): OF_R for command in COMMANDS},
+    **{
+        ("predicted", "of R.txt", change): OF_R
+        for change in (
+            *("a row alone", "the last rows", "columns in another order"),
+            *("no target", "one more column"),
+        )
+    },
+    ("loaded", "of R.txt", "load"): OF_R,
     ("asked", "pruner, prices of rows", "actions under other names"): PLACE,
     **{
         (what, subject, f"columns of {kind}"): OBJECTS
-        for what in ("fitted",)
+        for what in (
+            "asked",
+            "fitted",
+            *(f"exported to {form}" for form in (*RUNNERS, "to_sklearn", "save")),
+        )
         for subject in ("decisions, greedy", "decisions, optimal", "decisions, forest")
         for kind in ("object", "decimal")
     },

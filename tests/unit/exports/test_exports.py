@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from export_cases import AGE, COLOUR, LABELS, SMOKER, THRESHOLDS, rows, rules, tree
-from running import NONE, RUNNERS
+from export_runners import NONE, RUNNERS
 from typer.testing import CliRunner
 
 import milp_trees as mt
