@@ -15,6 +15,7 @@ import numpy as np
 from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
+from milp_trees.data.names import check_same_rows
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rest_of_table import held_elsewhere
 from milp_trees.data.rules import (
@@ -191,6 +192,7 @@ class Binarizer(StoredRules):
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
         check_parameters(self, OF_BINARIZERS)
         frame = as_frame(X)
+        check_same_rows({"X": frame, "y": y})
         if self.kind == "tree-guess":
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
@@ -339,6 +341,7 @@ class Binarizer(StoredRules):
             self.fit(frame, y)
             fitted_on = frame
         table, tests = as_frame(frame), self.features
+        check_same_rows({"the table": table, "y": y, **fields})
         self._check_columns(table, tests)
         note, source = getattr(self, "threshold_note_", ""), dict(fields.pop("source", {}))
         given = dict(source)

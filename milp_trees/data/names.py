@@ -278,9 +278,9 @@ def _misfit(
     unknown = [n for n in held if n not in set(wanted)]
     parts = [f"it lacks {some(map(repr, missing), 6)}"] if missing else []
     parts += [f"it has {some(map(repr, unknown), 6)}"] if unknown else []
-    remedy = "" if all_needed else ", or leave an entry out"
+    remedy = "give an array in their order" if all_needed else "leave them out"
     return DataError(
-        f"The names in {what} do not fit the {of} {some(wanted)}: {' and '.join(parts)}. Name its entries as the {of}{remedy}, or give an array in their order."
+        f"The names in {what} do not fit the {of} {some(wanted)}: {' and '.join(parts)}. Name its entries as the {of}, or {remedy}."
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, has_fit_parameter
 
+from milp_trees.data.names import entries_by_name
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 
@@ -139,6 +140,7 @@ def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | No
     DataError
         There is not one name per column.
     """
+    features = entries_by_name(features, "features")
     if features is None or isinstance(features, Mapping):
         return features
     given = [str(f) for f in features]

@@ -41,7 +41,7 @@ from milp_trees.results.result import Limit
             "has no option 'class_weight'",
         ),
         (["solve", PLANTED, "--task", "cost-matrix"], 1, "needs matrix="),
-        (["solve", PLANTED, "--task", "weighted:class_weight=x=2"], 1, "is no class"),
+        (["solve", PLANTED, "--task", "weighted:class_weight=x=2"], 1, "do not fit the classes"),
         (["solve", PLANTED, "--task", "policy-ipw"], 1, "name its column with --treatment"),
         (["solve", PLANTED, "--min-samples-leaf", "500"], 3, "fewer than a leaf must hold"),
         (

@@ -59,6 +59,8 @@ def test_rows_of_the_same_labels_in_another_order_are_refused():
     y = pd.Series([0, 1], index=[1, 0])
     with pytest.raises(mt.DataError, match=r"give y.loc\[X.index\]"):
         check_same_rows({"X": FRAME, "y": y})
+    with pytest.raises(mt.DataError, match="in another order"):
+        mt.Binarizer().dataset(FRAME, y)
     check_same_rows({"X": FRAME, "y": y.to_numpy()})
     check_same_rows({"X": FRAME, "y": y.set_axis([7, 3])})  # other labels: rows by their places
 

@@ -73,6 +73,13 @@ def test_prices_and_groups_of_columns_by_name(given):
         forest.set_params(feature_costs={"age": 1, "doze": 3}).fit(X, Y)
 
 
+def test_features_of_columns_by_name():
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0)
+    given = pd.Series({"dose": "drug", "age": "years"})
+    model = mt.EnsemblePruner(estimator=forest, features=given, random_state=0).fit(X, Y)
+    assert model.ensemble_.features == ("years", "drug")
+
+
 def test_a_cost_matrix_is_laid_over_the_classes_by_name():
     names = ["fit", "ill", "well"]
     matrix = pd.DataFrame([[0, 9, 1], [2, 0, 3], [5, 7, 0]], index=names, columns=names)
