@@ -32,6 +32,7 @@ from milp_trees.data.files import contents, find
 from milp_trees.data.formats import PLAIN, open_mark, told
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
+from milp_trees.data.names import as_pandas
 from milp_trees.data.problems import FEW_ROWS, Problem
 from milp_trees.data.reading import Reading
 from milp_trees.data.rule_files import RuleTable, holds_rules, read_rules
@@ -297,7 +298,9 @@ def _typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 def is_frame(given: Any) -> bool:
     """Whether something is a table in memory: of pandas, polars or pyarrow."""
-    return (hasattr(given, "iloc") and hasattr(given, "columns")) or hasattr(given, "to_pandas")
+    if hasattr(given, "iloc"):
+        return hasattr(given, "columns")
+    return hasattr(given, "to_pandas") or hasattr(given, "collect")
 
 
 def frame_table(
@@ -342,7 +345,8 @@ def frame_table(
         raise DataError(
             f"{stated[0]}= is about text files, and a frame has its types already; leave it out."
         )
-    frame = given.copy() if hasattr(given, "iloc") else given.to_pandas()
+    frame = as_pandas(given)
+    frame = frame.copy() if frame is given else frame
     names = [str(c) for c in frame.columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -42,6 +42,9 @@ def test_frames_of_other_libraries_are_read_alike(frame):
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     table = pa.Table.from_pandas(frame, preserve_index=False)
     assert same(mt.load(table), mt.load(frame))
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    for given in (polars.from_pandas(frame), polars.from_pandas(frame).lazy()):
+        assert same(mt.load(given), mt.load(frame))
 
 
 def test_a_result_on_a_frame_is_verified_with_its_dataset(frame):
