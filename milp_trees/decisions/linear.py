@@ -7,6 +7,8 @@ solution.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,10 @@ from milp_trees.decisions.listed import named
 from milp_trees.errors import DataError, SolverFailure, SolverUnavailable
 
 INFINITY = float("inf")
+#: Tolerance within which the best vertex of a list is the optimum.
+COMPLETE = 1e-7
+#: Number of directions in which a list is compared with the optimum.
+DIRECTIONS = 60
 
 
 class LinearDecisions(DecisionSet):
@@ -218,7 +224,17 @@ class LinearDecisions(DecisionSet):
         """
         from milp_trees.decisions.listing import list_vertices
 
-        return list_vertices(self._program, self.dimension, limit)
+        listed = list_vertices(self._program, self.dimension, limit)
+        if listed is None or self._program.integer.any():
+            return listed
+        # Qhull and linear programmes of SciPy found the list; a list without some vertex shows here.
+        for cost in _directions(self._program, self.dimension):
+            found = self._solver().minimise(cost)
+            if isinstance(found, Failure) or not np.isclose(
+                (listed @ cost).min(), cost @ found, rtol=COMPLETE, atol=COMPLETE
+            ):
+                return None
+        return listed
 
     def program(self) -> LinearSet:
         return self._program
@@ -264,6 +280,25 @@ class LinearDecisions(DecisionSet):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_warm": None}
+
+
+def _directions(p: LinearSet, d: int) -> np.ndarray:
+    """Costs for which a list of vertices is compared with the optimum.
+
+    A vertex is the only optimum for the sum of the normals of the sides that meet there, so these
+    are sums of normals: of all choices of d sides if they are few, else of some.
+    """
+    A = p.A[:, :d].toarray()
+    sides = [A[np.isfinite(p.row_lower)], -A[np.isfinite(p.row_upper)]]
+    normals = np.vstack([*sides, np.eye(d), -np.eye(d)])
+    normals = normals[np.abs(normals).max(axis=1) > 0]
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    rng = np.random.default_rng(28)
+    if comb(len(normals), d) <= DIRECTIONS:
+        chosen = [list(c) for c in combinations(range(len(normals)), d)]
+    else:
+        chosen = [rng.choice(len(normals), d, replace=False).tolist() for _ in range(DIRECTIONS)]
+    return np.array([rng.uniform(0.5, 1.0, d) @ normals[c] for c in chosen])
 
 
 def _entries(name: str, value: Any, kind: type, d: int) -> np.ndarray:

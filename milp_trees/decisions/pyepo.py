@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from milp_trees.decisions.oracle import Oracle
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, SolverFailure
+from milp_trees.linear.claims import misstatement
 
 #: Solvers behind PyEPO return integers within their tolerance, and some models in single precision.
 INTEGRAL = 1e-5
+#: Largest difference between the objective of such a model and what its solution costs.
+AGREES = 1e-4
 
 
 def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) -> Oracle:
@@ -67,9 +70,16 @@ class PyEPOSolve:
 
     def __call__(self, cost: np.ndarray) -> np.ndarray:
         self.model.setObj(self.sense * cost)
-        solution = np.asarray(self.model.solve()[0], dtype=float)
+        found, objective = self.model.solve()
+        solution = np.asarray(found, dtype=float)
         place = getattr(self.model, "c_pred_index", None)
         if place is not None and solution.shape != cost.shape:
             solution = solution[place]  # some entries have fixed costs; the decision is the rest
+        elif solution.shape == cost.shape:
+            wrong = misstatement(
+                cost, solution, objective=self.sense * float(objective), tolerance=AGREES
+            )
+            if wrong is not None:
+                raise SolverFailure(f"the model {wrong}.")
         whole = np.rint(solution)
         return np.where(np.abs(solution - whole) <= INTEGRAL, whole, solution)

@@ -21,6 +21,7 @@ import numpy as np
 
 from milp_trees.errors import SolverFailure
 from milp_trees.limits import Deadline
+from milp_trees.linear.claims import AGREES, misstatement
 from milp_trees.linear.silent_highs import silent_highs
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Master:
         self.problem = problem
         self.scale = max(1.0, problem.total / LARGEST)
         self.known: set[tuple[int, bytes]] = set()
+        #: Costs of all columns as HiGHS has them, in the order in which they were added.
+        self.costs: list[np.ndarray] = []
         self._stop, self._done = False, threading.Event()
         self.h = silent_highs()
         # The dual simplex, HiGHS's default. New columns leave the basis primal feasible, but the
@@ -137,6 +140,7 @@ class Master:
     def _add_columns(
         self, costs: np.ndarray, sizes: np.ndarray, rows: np.ndarray, entries: np.ndarray
     ) -> None:
+        self.costs.append(costs)
         n, starts = len(costs), np.concatenate([[0], np.cumsum(sizes)[:-1]])
         upper = np.full(n, highspy.kHighsInf)
         _check(
@@ -213,12 +217,29 @@ class Master:
         solution, p = self.h.getSolution(), self.problem
         duals = np.array(solution.row_dual) * self.scale
         at_most = p.n_links + len(p.above)
+        x = np.array(solution.col_value)
+        value = self.h.getObjectiveValue() * self.scale
+        # All right-hand sides but those of the convexity rows are 0, and no column has an upper
+        # bound: so the duals of these rows add up to the optimum.
+        wrong = misstatement(
+            np.concatenate(self.costs) * self.scale,
+            x,
+            objective=value,
+            bound=float(duals[at_most:].sum()),
+            gap=0.0,
+        )
+        if wrong is None and abs(float(x[p.n_purchases :].sum()) - p.n_trees) > AGREES * p.n_trees:
+            wrong = "returns shares of prunings that do not add up to the number of trees"
+        if wrong is not None:
+            raise SolverFailure(
+                f"HiGHS {wrong}, so its answer for the master programme is not used; use min-cut."
+            )
         return MasterPoint(
-            np.array(solution.col_value[: p.n_purchases]),
+            x[: p.n_purchases],
             np.maximum(-duals[: p.n_links], 0.0),
             np.maximum(-duals[p.n_links : at_most], 0.0),
             duals[at_most:],
-            self.h.getObjectiveValue() * self.scale,
+            value,
         )
 
     def _run(self, seconds: float | None) -> bool:

@@ -274,7 +274,10 @@ class Dual:
         for _ in range(MOST_RUNS * len(self.view.side)):
             if self.incumbent.proven:
                 return
-            top, multipliers, outside = self._master(box)
+            best = self._master(box)
+            if best is None:
+                return  # the bound so far stands: no multipliers are needed to prove it
+            top, multipliers, outside = best
             assert self.bound is not None
             if top - float(self.bound) <= ROUNDING * self.incumbent.unit or multipliers in asked:
                 if not outside or box > 1e6:
@@ -298,10 +301,12 @@ class Dual:
             + int(view.split_costs.max(initial=0)) * splits
         )
 
-    def _master(self, box: float) -> tuple[float, Multipliers, bool]:
+    def _master(self, box: float) -> tuple[float, Multipliers, bool] | None:
         """The best multipliers for the known planes, rounded, and their value.
 
         Also whether one of them is at the border of the box, so that a larger one may be better.
+        None if the linear programme was not solved. Whatever the multipliers are, the bound that
+        follows from them is computed in integers.
         """
         from scipy.optimize import linprog
 
@@ -329,6 +334,8 @@ class Dual:
             bounds=[(None, None), *[(0.0, box)] * len(acts)],
             method="highs",
         )
+        if solution.x is None or not np.isfinite(solution.x).all():
+            return None
         best = solution.x[1:]
         values = [0.0] * len(side)
         for (j, sign, _), value, s in zip(acts, best, size, strict=True):

@@ -48,7 +48,7 @@ def best_prices(planes: np.ndarray, view: CostMatrix) -> Multipliers | None:
         bounds=[(None, None), *[(0.0, 16.0)] * len(acts)],
         method="highs",
     )
-    if not found.success:
+    if not found.success or not np.isfinite(found.x).all():
         return None
     values = np.zeros(len(view.side))
     for (j, sign, _), value, s in zip(acts, found.x[1:], size, strict=True):

@@ -11,7 +11,7 @@ from milp_trees.engines.pruning.closure import Closure
 from milp_trees.engines.pruning.frontier import Cut
 from milp_trees.engines.pruning.ortools_child import elsewhere, ortools_flow
 from milp_trees.engines.pruning.push_relabel import min_cut
-from milp_trees.errors import DataError, Unsupported
+from milp_trees.errors import DataError, SolverFailure, Unsupported
 
 #: Largest number of items for networkx, which is written in Python.
 MOST_ITEMS = 3000
@@ -45,7 +45,7 @@ def ortools_cut(
     SolverUnavailable
         OR-tools is not installed.
     """
-    return ortools_flow(*_network(closure, weights), check)
+    return _checked(closure, weights, *ortools_flow(*_network(closure, weights), check))
 
 
 def scipy_cut(
@@ -78,7 +78,7 @@ def scipy_cut(
     found: tuple[np.ndarray, int] = elsewhere(
         scipy_flow, n, tail, head, capacity.astype(np.int32), check=check
     )
-    return found
+    return _checked(closure, weights, *found)
 
 
 def scipy_flow(
@@ -139,7 +139,29 @@ def networkx_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int
     left.add_node(n)
     side = np.zeros(n + 2, dtype=bool)
     side[[n, *nx.descendants(left, n)]] = True
-    return side[:n], int(residual.graph["flow_value"])
+    return _checked(closure, weights, side[:n], int(residual.graph["flow_value"]))
+
+
+def _checked(
+    closure: Closure, weights: np.ndarray, side: np.ndarray, value: int
+) -> tuple[np.ndarray, int]:
+    """The answer of a library, if its cut has the capacity of its flow.
+
+    No flow is larger than the capacity of a cut, so equality shows that both are the best.
+
+    Raises
+    ------
+    SolverFailure
+        The two differ, or an item is on the source side without one that it needs.
+    """
+    needs = np.repeat(side, np.diff(closure.start))
+    lost = weights[(weights > 0) & ~side].sum()
+    paid = -weights[(weights < 0) & side].sum()
+    if (needs & ~side[closure.head]).any() or int(lost + paid) != value:
+        raise SolverFailure(
+            f"The library's cut does not have the capacity {value} of its flow, so it is not used; use cut=push-relabel."
+        )
+    return side, value
 
 
 def _network(

@@ -321,3 +321,12 @@ def test_edges_that_are_no_pairs_and_names_instead_of_variables_are_one_sentence
     m.cost = pyo.Objective(expr=m.x)
     with pytest.raises(mt.DataError, match="lists Pyomo variables"):
         mt.decisions.LinearDecisions(m, decision=["x"])
+
+
+def test_a_pyepo_model_whose_objective_is_not_that_of_its_solution_is_an_error():
+    class Wrong(Knapsackish):
+        def solve(self):
+            return super().solve()[0], 7.0
+
+    with pytest.raises(mt.errors.SolverFailure, match="reports the objective -7"):
+        mt.decisions.decisions_from_pyepo(Wrong())

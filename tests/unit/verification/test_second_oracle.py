@@ -48,11 +48,22 @@ def problem(S, listed):
     ("name", "listed"),
     [("mixed", 0), ("linear", 0), ("linear", 1000), ("paths", 0), ("knapsack", 1000), ("list", 0)],
 )
-def test_verify_compares_two_oracles_and_says_so(name, listed):
+def test_a_task_compares_two_oracles_and_says_so(name, listed):
     asked = problem(SETS[name](), listed)
-    found = mt.solve(asked, "dp" if asked.task.actions(asked.dataset) else "dp-oracle")
-    said = " ".join(mt.verify(found).sentences)
-    assert "A second oracle found the values of" in said
+    tree = mt.solve(asked, "greedy-spo").predictor
+    said = asked.task.check_again(tree.routes(asked.dataset), asked.dataset, 60.0)
+    assert said == [said[0]]
+    assert said[0].startswith("A second oracle found the values of")
+    other = asked.task.second()
+    assert (other is asked.task) == bool(listed)
+    assert asked.task.spec() == other.spec()
+
+
+def test_verify_says_what_a_second_oracle_found():
+    found = mt.solve(problem(SETS["knapsack"](), 1000), "dp")
+    verified = mt.verify(found)
+    assert verified.verdict.value == "derived"
+    assert "A second oracle found the values of" in " ".join(verified.sentences)
 
 
 def test_verify_refuses_a_tree_whose_oracle_was_wrong(monkeypatch):
