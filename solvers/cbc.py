@@ -66,7 +66,8 @@ class Cbc(Solver):
     notes = (
         "runs as a program, its log is read as it goes; version 2.10.3 may hand back a "
         "fractional point at a limit, which is recognised and not used, and call a feasible model "
-        "infeasible when its time ends during preprocessing, which is not believed"
+        "infeasible when its time ends during preprocessing, which is not used; where "
+        "preprocessing leaves nothing to solve its answers may be wrong, and it is run again without"
     )
     capabilities = frozenset(
         {
