@@ -118,6 +118,20 @@ def dual_value(program: Rows, cost: np.ndarray, y: np.ndarray, offset: float = 0
 
     It is the minimum of the Lagrangian over the box of the columns, where reduced costs below 1e-9
     count as 0.
+
+    Parameters
+    ----------
+    program : Rows
+    cost : float array of shape (v,)
+    y : float array of shape (m,)
+        A multiplier per row.
+    offset : float, default=0
+        Constant of the objective.
+
+    Returns
+    -------
+    float
+        Minus infinity if they prove nothing.
     """
     if len(y) != len(program.row_lower):
         return -math.inf

@@ -49,7 +49,7 @@ def nothing_printed() -> Iterator[None]:
 
 @functools.cache
 def _c_library() -> Any:
-    """The C library, which has a buffer of its own for standard output; None where it is not found."""
+    """The C library, which buffers standard output itself; None where it is not found."""
     import ctypes
 
     try:

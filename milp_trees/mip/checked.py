@@ -2,7 +2,8 @@
 
 The objective of an answer is always computed here, from its point. An answer that contradicts
 itself is an error: a point that is not the one whose objective the solver reports, a bound beyond a
-feasible point, "optimal" without a point or with a gap, "infeasible" beside a feasible point.
+feasible point, "optimal" without a point, "infeasible" beside a feasible point. "Optimal" with a
+gap larger than asked for is feasible.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def checked(name: str, job: Job, answer: Answer, events: Iterable[Event] = ()) -
         answer = replace(answer, objective=_objective(model, answer.x))
     wrong = _contradiction(model, job, answer, events)
     if wrong is None:
-        return answer
+        return _within_gaps(name, model, job, answer)
     if answer.status is Status.FEASIBLE and answer.x is not None and _keeps(model, answer.x):
         # The point stands by itself; nothing else that the solver says is used.
         told = f"{name} {wrong}; its bound is not used."
@@ -97,6 +98,23 @@ def _contradiction(
     if wrong is None and _keeps(model, answer.x):
         wrong = misstatement(model.c, answer.x, model.offset, bound=answer.bound, tolerance=AGREES)
     return wrong
+
+
+def _within_gaps(name: str, model: MatrixModel, job: Job, answer: Answer) -> Answer:
+    """An optimum is only feasible if its bound leaves more than the gaps that were asked for.
+
+    Options of the user may have widened them.
+    """
+    if answer.status is not Status.OPTIMAL or answer.objective is None or answer.x is None:
+        return answer
+    gap = max(job.limits.abs_gap, job.limits.rel_gap * abs(answer.objective))
+    wrong = misstatement(
+        model.c, answer.x, model.offset, bound=answer.bound, gap=gap, tolerance=AGREES
+    )
+    if job.relax or wrong is None or not _keeps(model, answer.x):
+        return answer
+    message = " ".join(filter(None, [answer.message, f"{name} {wrong}."]))
+    return replace(answer, status=Status.FEASIBLE, message=message)
 
 
 def _keeps(model: MatrixModel, x: np.ndarray) -> bool:

@@ -264,6 +264,10 @@ class Formulation(ABC):
         max_nonzeros : int or None, default=20 million
             Larger models are not built.
 
+        Returns
+        -------
+        ConcreteModel
+
         Raises
         ------
         Unsupported

@@ -54,6 +54,15 @@ def test_answers_that_contradict_themselves_are_errors_without_any_claim(wrong, 
     assert (answer.x, answer.objective, answer.bound, answer.root_bound) == (None,) * 4
 
 
+def test_an_optimum_with_a_larger_gap_than_asked_for_is_only_feasible():
+    wide = replace(RIGHT, bound=-3.5)
+    answer = checked("scip", JOB, wide)
+    assert (answer.status, answer.bound) == (Status.FEASIBLE, -3.5)
+    assert "calls a point of -1.5 optimal, but its bound is -3.5" in answer.message
+    asked = replace(JOB, limits=Limits(abs_gap=2.0))
+    assert checked("scip", asked, wide).status is Status.OPTIMAL
+
+
 def test_the_objective_of_an_answer_is_that_of_its_point():
     answer = checked("highs", JOB, replace(RIGHT, objective=-7.0, claimed=None))
     assert answer.objective == -1.5
