@@ -58,8 +58,8 @@ def solve(
     ----------
     problem : Problem
     method : str, Method or Formulation, optional
-        An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver
-        (`flow-oct@highs`); a `Formulation` itself gets the default solver. By default the first by `default_rank` that takes the problem.
+        An engine (`dp`), a heuristic (`cart`), or a formulation, with a solver (`flow-oct@highs`)
+        or the default one (a `Formulation`). By default the first by `default_rank` that fits.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble, str or None, default="auto"
@@ -394,8 +394,7 @@ def size_path(
 
 def _check(problem: Any) -> None:
     if not isinstance(problem, Problem):
-        got = type(problem).__name__
-        raise DataError(f"A Problem is needed: mt.Problem(dataset, task, space); got {got}.")
+        raise DataError(f"A Problem is needed, mt.Problem(…); got a {type(problem).__name__}.")
 
 
 __all__ = ["compare", "estimate", "near_best", "size_path", "solve"]

@@ -141,7 +141,7 @@ class Task(ABC):
         """Numbers that are reported beside the value but not optimised (`Result.scores`)."""
         return {}
 
-    def second(self) -> Task:
+    def by_other_means(self) -> Task:
         """The same task where others than before compute what it takes from libraries.
 
         `verify` solves this one. By default it is the task itself.

@@ -196,7 +196,7 @@ class Decision(ActionCosts):
 
     # -- checking ----------------------------------------------------------------------------------
 
-    def second(self) -> Decision:
+    def by_other_means(self) -> Decision:
         """The task with the second oracle of its set, unless its decisions are listed.
 
         A list is compared with that oracle by `check_again`.

@@ -151,7 +151,7 @@ def _computed_again(result: Result, seconds: float) -> list[str]:
 def _by_second_means(result: Result) -> Result:
     """The result for the same problem whose task uses its second oracle, if it has one."""
     problem = result.problem
-    task = problem.task.second()
+    task = problem.task.by_other_means()
     return result if task is problem.task else replace(result, problem=replace(problem, task=task))
 
 

@@ -54,7 +54,7 @@ def test_a_task_compares_two_oracles_and_says_so(name, listed):
     said = asked.task.check_again(tree.routes(asked.dataset), asked.dataset, 60.0)
     assert said == [said[0]]
     assert said[0].startswith("A second oracle found the values of")
-    other = asked.task.second()
+    other = asked.task.by_other_means()
     assert (other is asked.task) == bool(listed)
     assert asked.task.spec() == other.spec()
 
