@@ -22,6 +22,7 @@ from milp_trees.data.rules import (
     Rule,
     between_values,
     features_of,
+    n_features,
     n_thresholds,
     outcomes,
     ranked_features,
@@ -70,9 +71,8 @@ class Binarizer(StoredRules):
 
     A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one feature if it has
     two values), and a numeric column gets thresholds `column <= t`, each halfway between two
-    consecutive distinct values. So does a column of dates (`datetime64`): `signed <= 2021-03-05`,
-    and one of ordered categories (`pandas.Categorical(…, ordered=True)`): `size <= medium`.
-    Thresholds depend only on the rows that the binarizer is fitted on.
+    consecutive distinct values. So does a column of dates (`signed <= 2021-03-05`), and one of
+    ordered categories (`size <= medium`). Thresholds depend only on the rows that it is fitted on.
 
     Parameters
     ----------
@@ -246,9 +246,7 @@ class Binarizer(StoredRules):
         """The sentences of `THRESHOLD_NOTES` if a column has fewer features than it could have."""
         numeric = {c: v for c, v in values.items() if v is not None}
         fewer = any(
-            len(features_of({c: rule})) < len(numeric[c]) - 1
-            if c in numeric
-            else rule != complete[c]
+            n_features(rule) < len(numeric[c]) - 1 if c in numeric else rule != complete[c]
             for c, rule in self.rules_.items()
             if rule != "0/1"
         )
@@ -261,18 +259,18 @@ class Binarizer(StoredRules):
         self, name: str, column: pd.Series, values: np.ndarray | None, most: int | None
     ) -> Rule:
         """The rule of a column, from its values in order and the most thresholds it may have."""
-        kind = kind_of(name, column)
         if values is None:
-            return {"categories": self._categories(name, column)} if kind == "text" else "0/1"
-        between = partial(between_values, column)
+            text = kind_of(name, column) == "text"
+            return {"categories": self._categories(name, column)} if text else "0/1"
         if self.kind == "quantiles" or (most is not None and len(values) - 1 > most):
             # With as many bins as rows, the quantiles give all midpoints already.
             wanted = self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
             bins = max(2, min(wanted, len(column)))
             numbers = as_numbers(column).to_numpy()
             at = np.quantile(numbers, np.arange(1, bins) / bins, method="lower")
-            return between(values, np.unique(np.searchsorted(values, at, side="right")))
-        return between(values, np.arange(1, len(values)))
+            cuts = np.unique(np.searchsorted(values, at, side="right"))
+            return between_values(column, values, cuts)
+        return between_values(column, values, np.arange(1, len(values)))
 
     def _categories(self, name: str, column: pd.Series) -> list[str]:
         refuse_spoilt_numbers(name, column)

@@ -14,9 +14,20 @@ _SPELT_GAPS = ("nan", "NaT", "<NA>")
 
 
 def check_finite(column: str, numbers: np.ndarray, rows: np.ndarray | None = None) -> None:
-    """Raise DataError if a column of doubles, shape (n,), has a missing or infinite value.
+    """Raise DataError if a column has a missing or infinite value.
 
-    `rows` are the numbers of its rows in the table, if it is a part of the column.
+    Parameters
+    ----------
+    column : str
+        Its name.
+    numbers : float array of shape (n,)
+    rows : int array of shape (n,), optional
+        The numbers of its rows in the table, if it is a part of the column.
+
+    Raises
+    ------
+    DataError
+        A number is NaN or infinite.
     """
     if not np.isfinite(numbers).all():
         at = int(np.isfinite(numbers).argmin())
@@ -26,7 +37,20 @@ def check_finite(column: str, numbers: np.ndarray, rows: np.ndarray | None = Non
 
 
 def check_ordered(column: str, places: np.ndarray, rows: np.ndarray | None = None) -> None:
-    """Raise DataError if a value of a column of ordered categories has no place in the order."""
+    """Raise DataError if a value of a column of ordered categories has no place in the order.
+
+    Parameters
+    ----------
+    column, rows
+        As for `check_finite`.
+    places : float array of shape (n,)
+        The places of the values; NaN for none.
+
+    Raises
+    ------
+    DataError
+        A place is NaN.
+    """
     if np.isnan(places).any():
         at = int(np.isnan(places).argmax())
         row = at if rows is None else int(rows[at])

@@ -42,7 +42,20 @@ def thresholds_at(values: np.ndarray, cuts: np.ndarray) -> list[float]:
 
 
 def between_values(column: pd.Series, values: np.ndarray, cuts: np.ndarray) -> Rule:
-    """The rule of the thresholds between different values of a column, for every cut."""
+    """The rule of the thresholds between different values of a column.
+
+    Parameters
+    ----------
+    column : Series
+    values : array
+        Its different values in order, as `different_values` gives them.
+    cuts : int array
+        Between `values[k - 1]` and `values[k]` for every k.
+
+    Returns
+    -------
+    list or dict
+    """
     if order := order_of(column):
         below = values[[k - 1 for k in cuts.tolist() if 0 < k < len(values)]].astype(int)
         return {"order": list(order), "thresholds": [order[k] for k in below.tolist()]}
@@ -100,6 +113,13 @@ def _order(tests: Iterable[BinaryFeature]) -> dict[str, list[str]]:
     return {"order": list(order)} if order else {}
 
 
+def n_features(rule: Rule) -> int:
+    """Number of features that a rule makes."""
+    if isinstance(rule, dict):
+        return len(rule.get("tests") or rule.get("thresholds") or rule.get("categories", ()))
+    return 1 if rule == "0/1" else len(rule)
+
+
 def n_thresholds(tests: Iterable[BinaryFeature]) -> int:
     """Number of thresholds that features ask for, whatever they answer for missing values."""
     return len({(t.column, t.value) for t in tests if t.kind == "<="})
@@ -111,7 +131,8 @@ def separates(rules: Mapping[str, Rule], table: pd.DataFrame) -> bool:
     for c, rule in rules.items():
         present = present_in(table[names[c]])
         values = different_values(c, present) if len(present) else None
-        cuts = np.unique([t.place for t in features_of({c: rule}) if t.kind == "<="])
+        asked = [t for t in features_of({c: rule}) if t.kind == "<="]
+        cuts = np.unique(positions([t.value for t in asked], asked[0].order)) if asked else ()
         if len(cuts) != (0 if values is None else len(values) - 1):
             return False
         if values is not None and len(cuts):

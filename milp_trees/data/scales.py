@@ -111,7 +111,19 @@ def _as_float(number: Any) -> float:
 def measured(values: Any, thresholds: Sequence[Any], order: Sequence[str] = ()) -> np.ndarray:
     """The values of a column as numbers, for comparison with `positions(thresholds, order)`.
 
-    A value that is not in the order is NaN.
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        None of them is missing.
+    thresholds : sequence
+        Numbers, or ISO texts for times.
+    order : sequence of str, optional
+        The texts of ordered categories, the lowest first.
+
+    Returns
+    -------
+    float array of shape (n,)
+        NaN for a value that is not in the order.
 
     Raises
     ------

@@ -161,7 +161,7 @@ def present_in(column: pd.Series) -> pd.Series:
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers as doubles, ordered categories by their places; dates stay as they are."""
+    """A column of numbers as doubles; dates stay, and ordered categories become their places."""
     if order_of(column):
         codes = column.cat.codes.astype(float)  # their places among all categories
         return codes.where(codes >= 0)

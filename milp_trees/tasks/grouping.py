@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.scales import positions
+
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
 
@@ -127,7 +129,13 @@ def by_column(tests: Sequence[BinaryFeature]) -> tuple[tuple[str, tuple[int, ...
     return tuple(
         (
             key if isinstance(key, str) else tests[fs[0]].name,
-            tuple(sorted(fs, key=lambda f: tests[f].place) if len(fs) > 1 else fs),
+            _by_threshold(tests, fs) if len(fs) > 1 else tuple(fs),
         )
         for key, fs in groups.items()
     )
+
+
+def _by_threshold(tests: Sequence[BinaryFeature], fs: list[int]) -> tuple[int, ...]:
+    """Thresholds of one column, the lowest first."""
+    at = positions([tests[f].value for f in fs], tests[fs[0]].order)
+    return tuple(fs[k] for k in np.argsort(at, kind="stable").tolist())
