@@ -60,7 +60,7 @@ THRESHOLD_NOTES = {
     "auto": "the columns have more thresholds than max_thresholds, so those at quantiles are taken, and another one may give a better tree",
     "buckets": "bucketized thresholds (none between neighbouring values of one class), which may lose the optimum (Lin et al. 2020, Theorem 3.1)",
     "tree-guess": "thresholds guessed by boosted trees (McTavish et al. 2022), so another threshold may give a better tree",
-    "precision": "whole numbers beyond 2^53 are compared as doubles, and some that differ count as equal",
+    "precision": "whole numbers beyond 2^53 are compared as doubles, and times in microseconds, and some that differ count as equal",
 }
 
 
@@ -250,9 +250,8 @@ class Binarizer(StoredRules):
             for c, rule in self.rules_.items()
             if rule != "0/1"
         )
-        kinds = [self.kind] if fewer else []
-        if any(counts_as_equal(present[c]) for c in numeric):
-            kinds.append("precision")
+        merged = any(counts_as_equal(present[c]) for c in numeric)
+        kinds = [self.kind] * fewer + ["precision"] * merged
         return "; ".join(THRESHOLD_NOTES[kind] for kind in kinds)
 
     def _rule(

@@ -159,9 +159,18 @@ def spelled(pattern: str) -> str:
 # -- thresholds ----------------------------------------------------------------------------------
 
 
+def microseconds(times: np.ndarray) -> np.ndarray:
+    """Times in whole microseconds, as thresholds are; a finer one is the next of them.
+
+    So a time is at most a threshold if and only if its microseconds are.
+    """
+    out: np.ndarray = times.astype("datetime64[us]")
+    return out + (out < times) * np.timedelta64(1, "us")
+
+
 def seconds(values: Any) -> np.ndarray:
     """Times as seconds since 1970; missing times are NaN."""
-    times = np.asarray(values, dtype="datetime64")
+    times = microseconds(np.asarray(values, dtype="datetime64"))
     whole = times.astype("datetime64[s]")
     rest = (times - whole) / np.timedelta64(1, "s")
     out = whole.astype(np.int64).astype(float) + np.where(np.isnat(times), 0.0, rest)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data.checks import check_finite, nested
+from milp_trees.data.dates import microseconds
 from milp_trees.data.names import as_pandas
 from milp_trees.data.scales import measured, positions, spelled
 from milp_trees.errors import DataError
@@ -196,7 +197,7 @@ def different_values(name: str, column: pd.Series, yes_no: bool = True) -> np.nd
     if kind == "numbers":
         check_finite(name, numbers)
     if kind == "dates":  # finer ones are equal where they are compared
-        numbers = numbers.astype("datetime64[us]")
+        numbers = microseconds(numbers)
     values: np.ndarray = np.unique(numbers)
     only = kind == "numbers" and len(values) < 3 and set(values.tolist()) <= {0.0, 1.0}
     return None if only and yes_no else values
@@ -243,7 +244,7 @@ def counts_as_equal(column: pd.Series) -> bool:
         return False
     column = plain(column)
     if column.dtype.kind == "M":
-        return column.nunique() > column.astype("datetime64[us]").nunique()
+        return column.nunique() > len(np.unique(microseconds(column.to_numpy())))
     numbers = column.astype(float)
     return bool((numbers.abs() >= 2.0**53).any()) and column.nunique() > numbers.nunique()
 

@@ -111,7 +111,7 @@ def true(feature, value):
     if feature.order:
         return feature.order.index(spelled(value)) <= feature.order.index(feature.value)
     if isinstance(feature.value, str):
-        return pd.Timestamp(value).floor("us") <= pd.Timestamp(feature.value)
+        return pd.Timestamp(value) <= pd.Timestamp(feature.value)
     return bool(value == 1) if feature.kind == "is" else float(value) <= feature.value
 
 
