@@ -227,6 +227,8 @@ def told(
             format = Format("number", guess.decimal, guess.unit)
     elif known.kind == "number" and known.decimal is None:
         guess = numbers.guess(held, rows, stated, usual, sure)
+        if guess is not None and guess.remedy == numbers.SAY_MARK:
+            return Told(None, None, (), guess.problem, guess.remedy)
         format = replace(known, decimal=guess and guess.decimal)
     if format is None:
         return Told()

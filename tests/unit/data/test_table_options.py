@@ -224,9 +224,11 @@ def test_predict_reads_a_column_as_training_did(cells, new, tmp_path):
 def test_predict_takes_no_open_mark_beside_another(tmp_path):
     data = mt.load(write(tmp_path, "a;y\n1.5;no\n2.5;yes\n3.25;no\n"))
     feature = data.features[0]
-    for text in ("a;b\n1.234;1,5\n", 'a,b\n"1.234","1,5"\n'):
+    whole = mt.load(write(tmp_path, "a;y\n1;no\n2;yes\n3;no\n"))
+    cases = [(data, "a;b\n1.234;1,5\n"), (data, 'a,b\n"1.234","1,5"\n')]
+    for trained, text in [*cases, (whole, "a;b\n1.234;1\n5.678;2\n")]:
         with pytest.raises(mt.DataError, match=r"before thousands or before decimals.*--decimal"):
-            predicted(tmp_path, feature, data.source, text)
+            predicted(tmp_path, feature, trained.source, text)
 
 
 def test_predict_refuses_two_columns_of_one_name(tmp_path):
