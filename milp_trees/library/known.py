@@ -9,10 +9,10 @@ from milp_trees.by_name import registry
 from milp_trees.errors import Unsupported, VerificationError
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.claims import Claims
-from milp_trees.results.comparing import bound_of, units
-from milp_trees.results.result import Certificate, Result, Solution, Status
+from milp_trees.results.result import Certificate, Result, Solution, Status, bound_of
 from milp_trees.studies.agreement import built_on, choose_reference
 from milp_trees.studies.estimate import named_formulation
+from milp_trees.tasks.comparing import units
 from milp_trees.verification.derive import (
     derive,
     methods_for,

@@ -17,9 +17,9 @@ from milp_trees.library.sources import source_of
 from milp_trees.limits import Limits
 from milp_trees.linear.solutions import write_solution
 from milp_trees.mip.solver import Answer
-from milp_trees.results.comparing import solver_slack, units
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.export import Export, prepare
+from milp_trees.tasks.comparing import solver_slack, units
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_files import statement, write_proof
 

@@ -241,6 +241,8 @@ def gap_to(objective: float | None, bound: float | None) -> float | None:
 def near(a: float, b: float, tolerance: float = 0.0) -> bool:
     """Whether two objectives are equal up to the tolerance of solvers, or a larger one.
 
+    Without a tolerance objectives are whole numbers, so that less than half a unit is allowed.
+
     Parameters
     ----------
     a : float
@@ -254,7 +256,8 @@ def near(a: float, b: float, tolerance: float = 0.0) -> bool:
     -------
     bool
     """
-    return abs(a - b) <= max(tolerance, ROUNDING * max(1.0, abs(a), abs(b)))
+    share = ROUNDING * max(1.0, abs(a), abs(b))
+    return abs(a - b) <= (max(tolerance, share) if tolerance else min(0.499, share))
 
 
 def _cell(value: Any) -> str:

@@ -87,7 +87,7 @@ def of_problems(instances: Sequence[Instance]) -> Iterator[str]:
         elif (
             one.value
             and other.value
-            and not near(float(Fraction(one.value)), float(Fraction(other.value)))
+            and not near(float(Fraction(one.value)), float(Fraction(other.value)), one.tolerance)
         ):
             yield f"{one.instance} has the value {one.value} and {other.instance} has {other.value}, but they are the same problem."
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from milp_trees.measures.instances import LINE, PROBLEM, lines, numbers
-from milp_trees.results.comparing import floats_cross
+from milp_trees.tasks.comparing import floats_cross
 
 #: What stands behind an answer, as the column `belief` says it, the strongest first.
 BELIEFS = ("proved by file", "derived again", "claimed", "recomputed", "contradicted")

@@ -10,9 +10,9 @@ from milp_trees.exact import fraction
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
-from milp_trees.results.comparing import bound_of, exact_value
-from milp_trees.results.result import Result
+from milp_trees.results.result import Result, bound_of
 from milp_trees.results.size_path import Point, SizePath
+from milp_trees.tasks.comparing import exact_value
 
 
 def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizePath:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.methods.simplest import met_or_simplest
 from milp_trees.problem import Problem
 from milp_trees.questions import Best, Front
-from milp_trees.results.comparing import Number, crosses, exact_value, meets, units
 from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
+from milp_trees.tasks.comparing import Number, crosses, exact_value, meets, units
 
 if TYPE_CHECKING:
     from milp_trees.methods.watch import Watch

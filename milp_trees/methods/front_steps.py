@@ -28,8 +28,8 @@ from milp_trees.methods.finish import Clock
 from milp_trees.methods.front import finish_front
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.problem import Problem
-from milp_trees.results.comparing import exact_value
 from milp_trees.results.result import Result, Status
+from milp_trees.tasks.comparing import exact_value
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from milp_trees.errors import DataError
-from milp_trees.results.comparing import exact_value
 from milp_trees.results.json import plain_number, ratio_text
 from milp_trees.tasks.base import Value
+from milp_trees.tasks.comparing import exact_value
 
 
 def place(coordinates: tuple[Value, ...]) -> tuple[Fraction, ...]:

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from milp_trees.problem import Problem
-from milp_trees.results.comparing import bound_of, meets
 from milp_trees.results.json import json_safe, plain_number, ratio_text
-from milp_trees.results.result import Result
+from milp_trees.results.result import Result, bound_of
 from milp_trees.tasks.base import Value
+from milp_trees.tasks.comparing import meets
 
 
 @dataclass(frozen=True, eq=False)

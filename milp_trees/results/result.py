@@ -330,3 +330,9 @@ class Result(Exportable):
         limit = f" ({self.limit.value} limit)" if self.limit else ""
         bound = "" if self.bound is None else f", bound {self.bound:.10g}"
         return f"{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s"
+
+
+def bound_of(result: Result) -> Fraction | float | None:
+    """The bound of a result, as a rational if it is exact."""
+    exact = result.certificate.bound_exact
+    return result.bound if exact is None else exact

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.exact import fraction
 from milp_trees.models.tree import Tree
-from milp_trees.results.comparing import crosses, exact_value
 from milp_trees.results.result import Limit
 from milp_trees.tasks.base import Value
+from milp_trees.tasks.comparing import crosses, exact_value
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.methods.work import ENOUGH, sizes_of
-from milp_trees.results.comparing import bound_of, crosses, equal
 from milp_trees.results.front import place
-from milp_trees.results.result import Result, Status
+from milp_trees.results.result import Result, Status, bound_of
 from milp_trees.studies.attempt import AUTO
+from milp_trees.tasks.comparing import crosses, equal
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -163,7 +163,7 @@ def agreement(result: Result, reference: Result) -> bool | None:
     """Whether two results agree; see `with_agreement`.
 
     Exact values and bounds are compared exactly, and others to the tolerance of the scale
-    (`results.comparing`).
+    (`tasks.comparing`).
     """
     if result.complete and reference.complete:
         return _points(result) == _points(reference)

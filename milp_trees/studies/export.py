@@ -22,12 +22,12 @@ from milp_trees.mip.method import too_large
 from milp_trees.mip.open_thresholds import for_models
 from milp_trees.mip.proving import row_duals, with_duals
 from milp_trees.mip.solver import availability_of
-from milp_trees.results.comparing import solver_slack, units
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.agreement import choose_reference
 from milp_trees.studies.estimate import named_formulation
 from milp_trees.studies.model_description import SCHEMA, comments, description
+from milp_trees.tasks.comparing import solver_slack, units
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.writing import write_whole

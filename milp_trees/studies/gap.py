@@ -17,14 +17,14 @@ from milp_trees.models.rule_list import Rule, RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
-from milp_trees.results.comparing import bound_of, crosses
 from milp_trees.results.gap import Gap
-from milp_trees.results.result import Status
+from milp_trees.results.result import Status, bound_of
 from milp_trees.results.strict_json import read_json
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
 from milp_trees.studies.predict import read_result
 from milp_trees.studies.solving import answer
+from milp_trees.tasks.comparing import crosses
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble

@@ -9,12 +9,12 @@ from types import NoneType
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.comparing import floats_cross
 from milp_trees.results.json import SCHEMA, number, relative_gap
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
 from milp_trees.results.tables import reasons, summary
 from milp_trees.studies.columns import flat as flat
+from milp_trees.tasks.comparing import floats_cross
 
 #: Errors that arise from reading something that this package did not write, or that is incomplete.
 UNREADABLE = (
@@ -155,7 +155,9 @@ def with_gaps_to_best(
     values = [sign * row["objective"] for row in known if row["objective"] is not None]
     for row in own:
         gap, value = relative_gap(row["objective"], bound), row["objective"]
-        crossed = gap is not None and floats_cross(sign * bound, sign * value)
+        crossed = (
+            bound is not None and value is not None and floats_cross(sign * bound, sign * value)
+        )
         row["gap_to_best"] = gap if gap is not None and math.isfinite(gap) and not crossed else None
         claimed = None if row["status"] == "error" else row["bound"]
         if claimed is not None and values and floats_cross(sign * claimed, min(values)):

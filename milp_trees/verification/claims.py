@@ -12,9 +12,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import VerificationError
-from milp_trees.results.comparing import crosses, meets
 from milp_trees.results.json import relative_gap
 from milp_trees.results.result import Status
+from milp_trees.tasks.comparing import crosses, meets
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem

@@ -20,10 +20,10 @@ from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.registering.labels import FORMULATIONS_EFFORT
-from milp_trees.results.comparing import bound_of, crosses, equal, meets
-from milp_trees.results.result import Limit, Result, Status
+from milp_trees.results.result import Limit, Result, Status, bound_of
 from milp_trees.studies.agreement import built_on
 from milp_trees.studies.attempt import attempt
+from milp_trees.tasks.comparing import crosses, equal, meets
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
 

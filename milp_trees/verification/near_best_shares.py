@@ -9,7 +9,7 @@ from milp_trees.counted import counted
 from milp_trees.errors import VerificationError
 from milp_trees.limits import Limits
 from milp_trees.results.near_best import near_best_json
-from milp_trees.verification.derive import run_again
+from milp_trees.verification.derive import methods_for, run_again
 from milp_trees.verification.value import same
 
 if TYPE_CHECKING:
@@ -37,10 +37,13 @@ def check_shares(of: NearBestSet, seconds: float) -> tuple[str, bool]:
     VerificationError
         The set states others.
     """
-    name = "near-best" if of.trees else "near-best-lists"
     what = f"how many {of.models} use each {of.asked[:-1]}"
     question = replace(of.question, slack=of.covered, relative=None)
     problem = replace(of.problem, question=question)
+    independent, sharing = methods_for(problem, of.data["method"])
+    name = next(iter([*independent, *sharing]), "")
+    if not name:
+        return f"Only claimed: no method here counts {what}.", False
     again = run_again(name, problem, Limits(time=seconds))
     if isinstance(again, str) or again.trees is None or again.trees.covered != of.covered:
         why = again if isinstance(again, str) else f"{name} did not finish within {seconds:g} s"

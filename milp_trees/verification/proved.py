@@ -15,9 +15,9 @@ from milp_trees.limits import Limit, Stopped, one_thread
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.questions import Front
-from milp_trees.results.comparing import bound_of, crosses
-from milp_trees.results.result import Status
+from milp_trees.results.result import Status, bound_of
 from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.comparing import crosses
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_flow, check_gap, check_proof, proof_reading

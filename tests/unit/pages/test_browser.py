@@ -13,7 +13,7 @@ from milp_trees import measures
 from milp_trees.measures.instances import lines as own_lines
 from milp_trees.measures.instances import times
 from milp_trees.pages.report import write_report
-from milp_trees.results.comparing import SOLVER_SLACK
+from milp_trees.tasks.comparing import SOLVER_SLACK
 
 #: Sections that are made of runs, all of which must follow the filters.
 OF_RUNS = ["summary", "methods", "solved", "profile", "target", "integrals", "ratios", "pair"]

@@ -13,8 +13,8 @@ from milp_trees.limits import Limit, Limits
 from milp_trees.methods import dinkelbach, watch
 from milp_trees.methods import finish as finishing
 from milp_trees.mip import run as mip_run
-from milp_trees.results.comparing import bound_of, slack, units
-from milp_trees.results.result import Status
+from milp_trees.results.result import Status, bound_of
+from milp_trees.tasks.comparing import slack, units
 
 
 def test_every_exact_engine_has_small_problems():

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import Scale
-
-if TYPE_CHECKING:
-    from milp_trees.results.result import Result
 
 #: A number in natural units. A rational is exact. A float is correct up to rounding, or a number of
 #: a solver.
@@ -75,7 +72,7 @@ def solver_slack(scale: Scale, *own: Fraction | float) -> Fraction:
     -------
     Fraction
     """
-    share = Fraction(SOLVER_SLACK) * max(1, *(abs(Fraction(u)) for u in own))
+    share = Fraction(SOLVER_SLACK) * max([Fraction(1), *(abs(Fraction(u)) for u in own)])
     return min(share, HALF) if scale.exact else max(Fraction(scale.tolerance), share)
 
 
@@ -117,19 +114,35 @@ def floats_cross(bound: float, value: float) -> bool:
 
 
 def meets(bound: Number, value: Number, scale: Scale) -> bool:
-    """Whether no value is better than this one by the bound, up to the stated tolerance."""
+    """Whether no value is better than this one by the bound, up to the stated tolerance.
+
+    Parameters
+    ----------
+    bound, value : Value, Fraction, int or float
+        In natural units.
+    scale : Scale
+
+    Returns
+    -------
+    bool
+    """
     return units(value, scale) - units(bound, scale) <= slack(scale, bound, value)
 
 
 def equal(a: Number, b: Number, scale: Scale) -> bool:
-    """Whether two values count as equal."""
+    """Whether two values count as equal.
+
+    Parameters
+    ----------
+    a, b : Value, Fraction, int or float
+        In natural units.
+    scale : Scale
+
+    Returns
+    -------
+    bool
+    """
     return abs(units(a, scale) - units(b, scale)) <= slack(scale, a, b)
-
-
-def bound_of(result: Result) -> Fraction | float | None:
-    """The bound of a result, as a rational if it is exact."""
-    exact = result.certificate.bound_exact
-    return result.bound if exact is None else exact
 
 
 def _is_exact(number: Number) -> bool:
