@@ -278,7 +278,7 @@ def check(lines: Any, data: Any = None) -> Verdict:
     trees = Trees(instance, s["depth"], s["leaves"], allowance - base, trivial, equal)
     need(trees.count == count, f"The number of trees is {trees.count}, and the file says {count}.")
     optimum = min(trees.costs, default=None)
-    offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
+    offset, scale = reading.natural(s)
 
     def natural(Z):
         return reading.shown(offset + scale * Z)
@@ -287,6 +287,8 @@ def check(lines: Any, data: Any = None) -> Verdict:
     have = "tree has" if count == 1 else "trees have"
     sentence = f"counted: {count} {have} at {least} {natural(allowance)} {s['unit']}".rstrip()
     sentence += "" if optimum is None else f"; the best of them has {natural(optimum)}"
+    tests = "trivial splits count" if trivial else "no trivial splits"
+    sentence += f"  (the space: {s['about']}; {tests}, of equal tests {equal}{reading.given(s)})"
     return Verdict(True, count, allowance, optimum, sentence, trees.costs)
 
 

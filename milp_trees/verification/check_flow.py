@@ -182,7 +182,12 @@ def check(proof_lines: Any) -> reading.Verdict:
     head = "proved" if value == bound else "proved a bound only"
     own = "" if value is None else f", and the pruning of the file has {offset + scale * value}"
     said = f"no pruning of this ensemble has less than {shown} {s['unit']}".rstrip() + own
-    said = f"{head}: {shown}  ({said}; gains and prices are those of the proof file)"
+    said += (
+        f"; {len(s['gain'])} splits, {len(s['price'])} purchases, {s['denominator']} as denominator"
+    )
+    said = (
+        f"{head}: {shown}  ({said}; gains and prices are those of the proof file{reading.given(s)})"
+    )
     return reading.Verdict(value == bound, bound, value, said)
 
 

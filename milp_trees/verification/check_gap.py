@@ -159,13 +159,14 @@ def check(lines: Any, data: Any = None) -> Any:
         )
     better = Z[keeps & (Z < V)]
     need(not len(better), f"A tree that keeps the side rows has Z of {better.min(initial=V)}.")
-    offset, scale = (reading.fraction(s[key]) for key in ("offset", "scale"))
+    offset, scale = reading.natural(s)
     value = offset + scale * V
     shown = reading.shown(value)
     less = "more" if scale < 0 else "less"
     sets = "1 set" if len(trees.states) == 1 else f"{len(trees.states)} sets"
     said = f"proved: {shown}  (no tree of this space that keeps the side rows has {less}; the claims prove "
-    said += f"{float(offset + scale * found.bound):.10g}, and {sets} of rows the rest)"
+    said += f"{float(offset + scale * found.bound):.10g}, and {sets} of rows the rest; "
+    said += f"unit {s['unit']!r}; the space: {s['about']}{reading.given(s)})"
     return found._replace(proved=True, bound=V, sentence=said)
 
 

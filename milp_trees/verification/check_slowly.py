@@ -298,11 +298,12 @@ def report(lines: list[str], data: Any = None) -> Report:
     """Check a file of either kind; Refused if it does not hold."""
     if _caught(lambda lines, data: "count" in _loaded(lines[-1]), lines, data):
         trees, allowance, least = count_slowly(lines, data)
-        said = f"counted: {trees} with costs of at most {allowance}"
-        return Report(True, least, least, f"{said} in units of the costs")
+        said = f"counted: {trees} with costs of at most {allowance} in units of the costs"
+        return Report(True, least, least, f"{said}  ({Statement(lines[0], data).words()})")
     bound, value = check_slowly(lines, data)
     what = "proved" if value == bound else "a proven bound"
-    return Report(value == bound, bound, value, f"{what}: {bound} in units of the costs")
+    said = f"{what}: {bound} in units of the costs  ({Statement(lines[0], data).words()})"
+    return Report(value == bound, bound, value, said)
 
 
 def main(arguments: list[str]) -> int:

@@ -191,6 +191,10 @@ def read(proof_lines, data=None):
             need(limit is not None, "A multiplier is about a limit that is not there.")
             priced, shift = priced + mu * coefs.astype(object), shift + mu * limit
         worth(s, X, costs, split, minima, side)
+        s["about"] = about(s, *X.shape)
+        if s["unit"] == "errors" and not s["leaf_cost"] and not any(split) and wrong_or_right(costs):
+            need(natural(s) == [0, 1], "These costs count errors, but offset and scale do not.")
+            s["counts errors"] = True
         priced, split = priced.astype(np.int64), np.array([q * x for x in split], np.int64)
         return s, claims, (X, priced, q * s["leaf_cost"], split, minima, s["kind"]), shift
     except FAULTS as reason:
@@ -230,6 +234,37 @@ def worth(s, X, costs, split, minima, side):
     value = Z if leaves else None
     need(s["value"] == value, f"The model has the value {value}, and the file says {s['value']}.")
 
+def wrong_or_right(costs):
+    """Whether every row has a right action that costs 0, and others that cost 1."""
+    return ((costs == 0) | (costs == 1)).all() and (costs == 0).any(axis=1).all()
+
+def about(s, n, F):
+    """The limits, penalties, rows and tests of a statement, in words."""
+    kind, price = ("rule", "rule") if s["kind"] == "lists" else ("leaf", "test")
+    each = s["split_costs"] if fits(s["split_costs"], "Ints") else [s["split_costs"]]
+    low, high = min(each, default=0), max(each, default=0)
+    said = [f"at most {s['depth']} rules" if kind == "rule" else f"depth at most {s['depth']}"]
+    said = said if s["depth"] is not None else [f"any {'length' if kind == 'rule' else 'depth'}"]
+    most = "any number of" if s["leaves"] is None else f"at most {s['leaves']}"
+    said += [] if kind == "rule" else [f"{most} leaves"]
+    priced = f"{s['leaf_cost']} per leaf and {low if low == high else f'{low} to {high}'} per {price}"
+    said.append(f"penalties {priced}" if s["leaf_cost"] or high else "no penalties")
+    for x in s["minima"]:
+        rows = "rows" if x["amounts"] == "rows" else "of a stated amount"
+        said.append(f"at least {x['least']} {rows} in every {kind}")
+    said += [f"{len(s['side'])} side constraints"] if s["side"] else []
+    return f"{', '.join(said)}; {n} rows, {F} tests"
+
+def natural(s):
+    return [fraction(s[key]) for key in ("offset", "scale")]
+
+def given(s):
+    """What is said of the rows, and of a unit that the costs do not tell."""
+    said = "" if "counts errors" in s else f"; unit, offset {s['offset']} and scale {s['scale']} "
+    said += "of Z are as the file gives them" if said else ""
+    rows = s.get("data", {}).get("kind") == "rows"
+    return said + ("; the rows are those of the proof file" if rows else "")
+
 def merged(X, table):
     """The first of each set of rows of X that are equal, and the sums of their rows of a table."""
     packed = np.packbits(X, axis=1)
@@ -244,12 +279,12 @@ def shown(value):
 
 def verdict(s: Any, bound: int) -> Verdict:
     """What a statement says if its bound is proved, in natural values."""
-    value, (offset, scale) = s["value"], (fraction(s[key]) for key in ("offset", "scale"))
+    value, (offset, scale) = s["value"], natural(s)
     least, found = (shown(offset + scale * Z) for Z in (bound, value or 0))
     model, less = "rule list" if s["kind"] == "lists" else "tree", "more" if scale < 0 else "less"
     said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
     said += "" if value is None else f", and the {model} of the file has {found}"
-    said += ")" if s["data"]["kind"] == "table" else "; the rows are those of the proof file)"
+    said += f"; the space: {s['about']}{given(s)})"
     head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
     return Verdict(value == bound, bound, value, f"{head}  {said}")
 

@@ -67,6 +67,19 @@ class Statement:
         self.value = None if s["model"] is None else self._worth(s["model"])
         must(perhaps(s["value"]) == self.value, f"The model has the value {self.value}.")
 
+    def words(self) -> str:
+        """Limits, penalties and sizes."""
+        levels = "rules" if self.lists else "levels"
+        found = [f"any number of {levels}" if self.depth is None else f"{self.depth} {levels}"]
+        if not self.lists:
+            found.append("any leaves" if self.leaves is None else f"{self.leaves} leaves")
+        found.append(f"{self.leaf_cost} per leaf")
+        prices = sorted(set(self.split))
+        found.append(f"{' or '.join(map(str, prices[:5]))} per test" if prices else "no tests")
+        found += [f"a minimum of {least}" for least, _ in self.minima]
+        found += [f"{len(self.side)} side constraints"] * bool(self.side)
+        return ", ".join([*found, f"{len(self.X)} rows", f"{len(self.X[0])} tests"])
+
     def _worth(self, model: Any) -> int:
         """Z of the model, which keeps all limits."""
         limits = self.lists, self.depth, self.leaves
