@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 from milp_trees.verification.slow_reading import (
@@ -64,6 +65,10 @@ class Statement:
             must(len(parts) == 1 or (len(parts) == 2 and parts[1]), "A fraction is wrong.")
             must(key == "offset" or parts[0], "The scale is zero.")
         must(text(s["unit"]).isprintable(), "The unit is no plain text.")
+        wrong_or_right = all(set(row) <= {0, 1} and 0 in row for row in self.costs)
+        if s["unit"] == "errors" and wrong_or_right and not any([self.leaf_cost, *self.split]):
+            plain = Fraction(s["offset"]) == 0 and Fraction(s["scale"]) == 1
+            must(plain, "The costs count errors, and the offset or the scale says something else.")
         self.value = None if s["model"] is None else self._worth(s["model"])
         must(perhaps(s["value"]) == self.value, f"The model has the value {self.value}.")
 

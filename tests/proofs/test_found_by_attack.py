@@ -96,7 +96,7 @@ def test_a_threshold_is_a_number_of_double_precision(tmp_path):
 
 def test_a_count_reads_fractions_as_the_checker_of_claims_does():
     """`1/-2` was a fraction for one and an error for the other."""
-    assert counted(1, 6, offset="1/-2") == 6
+    assert counted(1, 6, offset="1/-2", unit="") == 6
 
 
 def test_a_vertex_that_equals_nothing_is_refused():

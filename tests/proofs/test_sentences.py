@@ -9,6 +9,7 @@ import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.verification import check_proof, check_slowly
 from milp_trees.verification.proof_reading import Wrong
+from milp_trees.verification.slow_reading import Refused
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,8 @@ def test_an_offset_that_the_costs_contradict_is_refused(stated):
     for wrong in ({"offset": "-12"}, {"scale": "2"}, {"scale": "-1"}, {"offset": "1/2"}):
         with pytest.raises(Wrong, match="offset and scale do not"):
             check_proof.check(changed(stated, **wrong))
+        with pytest.raises(Refused, match="count errors"):
+            check_slowly.report(changed([line for line in stated if line], **wrong))
 
 
 def test_a_unit_that_the_costs_do_not_tell_is_named_as_given(stated):
