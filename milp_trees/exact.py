@@ -43,6 +43,19 @@ MOST_DIGITS = 1000
 INEXACT_TOLERANCE = 1e-6
 
 
+def read_number(kind: Any, text: str) -> Any:
+    """An int or a float that a text means, without the underscores that Python's own syntax allows.
+
+    Raises
+    ------
+    ValueError
+        The text is no such number.
+    """
+    if "_" in text:
+        raise ValueError(f"{text!r} has an underscore")
+    return kind(text)
+
+
 def fraction(number: Any, name: str = "number") -> Fraction:
     """The rational that a written number means: 0.005 is 1/200, and not the nearest double."""
     if isinstance(number, Fraction):
@@ -51,6 +64,7 @@ def fraction(number: Any, name: str = "number") -> Fraction:
         try:
             if (
                 len(number) > MOST_DIGITS
+                or "_" in number
                 or abs(int(number.lower().partition("e")[2] or 0)) > MOST_DIGITS
             ):
                 raise ValueError("too long")  # 1e9999999 would take a minute

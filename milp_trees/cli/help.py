@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ COMMANDS = (ANSWER, DATA_COMMANDS, STORED, STUDIES, LISTED, "Other commands")
 FIRST = ("solve", "compare", "look", "verify", "study")
 
 
+UNDERSCORED = re.compile(r"[-+]?\d+(_\d+)+(\.\d+)?(e[-+]?\d+)?|[-+]?\d[\d_]*\.\d+(_\d+)+")
 #: What numbers are called in a sentence, by the names of pydantic's errors.
 NUMBERS = {"int_parsing": "a whole number", "float_parsing": "a number"}
 
@@ -38,12 +40,18 @@ class Command(TyperCommand):
     """A command whose options stand under headings in its help text."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        texts = [a.partition("=")[2] if a.startswith("--") else a for a in args]
         try:
-            return super().parse_args(ctx, args)
+            left = super().parse_args(ctx, args)
         except Exception as error:  # typer has its own copy of click, whose classes are private
             if getattr(error, "exit_code", None) == 2:
                 _explain(error)
             raise
+        # Python's own syntax for numbers allows underscores, which are typing errors elsewhere.
+        for text in filter(UNDERSCORED.fullmatch, texts):
+            if any(type(v) in (int, float) and v == float(text) for v in ctx.params.values()):
+                ctx.fail(f"A number is written without underscores; got {text!r}.")
+        return left
 
     def invoke(self, ctx: Any) -> Any:
         called = {

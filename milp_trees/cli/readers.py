@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from milp_trees.errors import DataError
+from milp_trees.exact import read_number
 
 
 def split(text: str) -> list[str]:
@@ -50,13 +51,20 @@ def whole(text: str, flag: str) -> int:
 
 def solver_options(given: list[str] | None) -> dict[str, Any]:
     """Read `NAME=VALUE`; values become numbers, true or false where they are written so."""
-    return {name: _value(value) for name, value in pairs(given, "--option", "NAME=VALUE")}
+    found: dict[str, Any] = {}
+    for name, value in pairs(given, "--option", "NAME=VALUE"):
+        if name in found:
+            raise DataError(
+                f"--option gives {name} twice, as {found[name]!r} and {value!r}; give it once."
+            )
+        found[name] = _value(value)
+    return found
 
 
 def _value(text: str) -> Any:
     for kind in (int, float):
         try:
-            return kind(text)
+            return read_number(kind, text)
         except ValueError:
             continue
     return {"true": True, "false": False}.get(text, text)
@@ -64,7 +72,7 @@ def _value(text: str) -> Any:
 
 def whole_numbers(text: str) -> list[int]:
     try:
-        numbers = [int(t) for t in split(text)]
+        numbers = [read_number(int, t) for t in split(text)]
     except ValueError:
         numbers = []
     if not numbers:

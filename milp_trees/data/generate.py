@@ -30,6 +30,7 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import DataError
+from milp_trees.exact import read_number
 
 #: Number of covariates → (halved and whole covariates of η, covariates of κ).
 _DESIGNS = {2: (1, 1, 1), 10: (2, 4, 2), 20: (4, 4, 4)}
@@ -316,6 +317,9 @@ def hidden_cut(
     return Binarizer.from_name(binarizer).dataset(table, positive.astype(np.int64))
 
 
+#: Largest number of tests of generated data, and of their answers: more would take longer to make
+#: than any time limit that is usual.
+MOST_TESTS, MOST_CELLS = 100_000, 10**9
 #: Generated data by name; the command line accepts `planted:rows=200,depth=3,seed=1`.
 GENERATORS: dict[str, Callable[..., Dataset | tuple[Dataset, Any]]] = {
     "planted": planted_tree,
@@ -338,12 +342,23 @@ def generated(name: str) -> Dataset:
             raise DataError(
                 f"The generator {kind} has no option {key!r}; it has {', '.join(known)}."
             )
+        if key in options:
+            raise DataError(
+                f"The option {key} of the generator {kind} is given twice, as {options[key]!r} and {value!r}; give it once."
+            )
         try:
-            options[key] = type(known[key].default)(value)
+            options[key] = read_number(type(known[key].default), value)
         except ValueError:
             raise DataError(
                 f"The option {key} of the generator {kind} must be a number; got {value!r}."
             ) from None
+    sizes = [
+        options.get(name, getattr(known.get(name), "default", 1)) for name in ("rows", "tests")
+    ]
+    if max(sizes[1], 0) > MOST_TESTS or max(sizes[0], 0) * max(sizes[1], 0) > MOST_CELLS:
+        raise DataError(
+            f"The generator {kind} makes at most {MOST_TESTS} tests and {MOST_CELLS} answers (rows × tests); got {given}. Take fewer."
+        )
     try:
         made = maker(**options)
     except DataError:

@@ -41,6 +41,8 @@ _ROW_NAMES = ("row names", *(f"row names {k}" for k in range(2, 9)))
 _COUNTED = 20
 _STATED = re.compile(rb'"?sep=([,;|\t])"?\n')
 _SOMETHING = re.compile(rb"\S")
+#: Largest number of columns of a table, and of bytes of its first line.
+MOST_COLUMNS, MOST_HEADER = 100_000, 8 * 2**20
 #: Rows from which the decimal mark is found, and bytes in which the first line is looked for.
 _SAMPLE, _HEAD = 1000, 1 << 16
 #: Bytes of a table that are read at once.
@@ -319,13 +321,19 @@ def _named(fields: list[str], file: Path) -> tuple[list[str], dict[str, str]]:
     DataError
         A number is there twice, so the first line is probably no header.
     """
+    if len(fields) > MOST_COLUMNS:
+        raise DataError(
+            f"{file} has {len(fields)} columns, and at most {MOST_COLUMNS} are read; take fewer of them."
+        )
     given = [" ".join(f.split("\n")).strip() for f in fields]
     given = [name or f"column {j}" for j, name in enumerate(given, 1)]
     names: list[str] = []
     repeated: dict[str, str] = {}
+    taken, there = set(given), set()
     for name in given:
-        if name not in names:
+        if name not in there:
             names.append(name)
+            there.add(name)
             continue
         if is_number(name):
             word = next(f for f in fields if not is_number(f))
@@ -333,9 +341,10 @@ def _named(fields: list[str], file: Path) -> tuple[list[str], dict[str, str]]:
                 f"The header of {file} names the column {name!r} twice; rename one (if the file has no header, {word!r} in its first line must be a number)."
             )
         again = next(
-            f"{name}.{k}" for k in range(2, len(given) + 2) if f"{name}.{k}" not in given + names
+            f"{name}.{k}" for k in range(2, len(given) + 2) if f"{name}.{k}" not in taken | there
         )
         names.append(again)
+        there.add(again)
         repeated[again] = name
     return names, repeated
 
@@ -371,6 +380,10 @@ def _first_record(data: bytes, begin: int, file: Path) -> tuple[str, str, bool]:
     size, most = _HEAD, csv.field_size_limit()
     while True:
         whole = begin + size >= len(data)
+        if size > MOST_HEADER:
+            raise DataError(
+                f"The first line of {file} has more than {MOST_HEADER} bytes, so it is no table of columns; a quote in it may never be closed."
+            )
         head = data[begin : begin + size].decode("utf-8", "ignore")
         reader = csv.reader(io.StringIO(head, newline=""), skipinitialspace=True)
         try:

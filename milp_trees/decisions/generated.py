@@ -15,6 +15,7 @@ import numpy as np
 from milp_trees.data.binarize import Binarizer
 from milp_trees.decisions.generate import news_data, news_decisions, shortest_path_data, two_roads
 from milp_trees.errors import DataError
+from milp_trees.exact import read_number
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -108,11 +109,15 @@ class DecisionData:
                 hint = f" Did you mean {close[0]!r}?" if close and close[0] != name else ""
                 own = ", ".join(n for n in known if kind in OF_KIND.get(n, KINDS))
                 raise DataError(f"The data {kind} have no setting {name!r}.{hint} Known: {own}.")
+            if name in read:
+                raise DataError(
+                    f"The setting {name} of the data {kind} is given twice, as {read[name]!r} and {value!r}; give it once."
+                )
             try:
                 read[name] = (
                     tuple(map(int, value.lower().split("x")))
                     if known[name] is tuple
-                    else known[name](value)
+                    else read_number(known[name], value)
                 )
             except ValueError:
                 raise DataError(

@@ -27,6 +27,11 @@ class SpecError(DataError):
     """A SPEC cannot be run as it is; the sentence begins with the file and the line."""
 
 
+#: Largest SPEC, and largest number of parts of a dotted name, whose reading takes the square of it.
+MOST_CHARACTERS, MOST_PARTS = 10_000_000, 50
+_DEEP = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]+[ \t]*\.[ \t]*){{{MOST_PARTS}}}")
+
+
 class Source:
     """The text of a SPEC with the lines of its values.
 
@@ -40,8 +45,14 @@ class Source:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text.replace("\r\n", "\n"), name
+        if len(self.text) > MOST_CHARACTERS or _DEEP.search(self.text):
+            raise SpecError(
+                f"{name} has more than {MOST_CHARACTERS} characters or a name of more than {MOST_PARTS} parts, so it is no SPEC; write problems as tables."
+            )
         try:
             self.values: dict[str, Any] = tomllib.loads(self.text)
+        except RecursionError:
+            raise SpecError(f"{name} is nested too deeply; write problems as tables.") from None
         except tomllib.TOMLDecodeError as error:
             raise SpecError(self._syntax(str(error))) from None
         self._lines: dict[places.Path, int] | None = None

@@ -313,7 +313,7 @@ def main(arguments: list[str]) -> int:
         raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
         lines = [line for line in raw.decode().split("\n") if line.strip()]
         print(report(lines, *arguments[1:2]).sentence)
-    except (Refused, OSError, ValueError, IndexError) as reason:
+    except (Refused, OSError, EOFError, ValueError, IndexError, RecursionError) as reason:
         print(f"refused: {reason}")
         return 1
     except TooLarge as reason:

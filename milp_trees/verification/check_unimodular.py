@@ -7,7 +7,7 @@ valid, are in the documentation, page "Proofs".
 Exit codes: 0 proved, 1 rejected, 2 unreadable.
 """
 # mypy: ignore-errors
-import io, json, sys
+import io, json, re, sys
 from fractions import Fraction
 from typing import Any, NamedTuple
 import numpy as np
@@ -18,6 +18,7 @@ else:
 FAULTS, Unreadable, Wrong, need = reading.FAULTS, reading.Unreadable, reading.Wrong, reading.need
 #: Rows and columns of a matrix whose sets of lines are divided: at most 3^11 sums of lines.
 MOST_LINES = 22
+NUMBER = re.compile(r"[-+]?\d{1,1000}(\.\d{0,1000})?(/\d{1,1000})?([eE][-+]?\d{1,3})?")
 
 class Matrix(NamedTuple):
     """A sparse matrix: its lines as {index: entry}, and the names of rows and of columns."""
@@ -38,13 +39,18 @@ class Matrix(NamedTuple):
         names = [self.row_names[i] for i in rows], [self.column_names[j] for j in columns]
         return matrix(*names, [(k, at[j], x) for k, j, x in found])
 
+def exact(x):
+    """A number of a file; a text such as 1e999999999 would take an hour."""
+    need(type(x) is not str or NUMBER.fullmatch(x), "A number is malformed.")
+    return Fraction(x)
+
 def matrix(row_names: Any, column_names: Any, entries: Any) -> Any:
     """A matrix from triples (row, column, entry)."""
     rows, columns = [{} for _ in row_names], [{} for _ in column_names]
     for i, j, x in entries:
         need(0 <= i < len(rows) and 0 <= j < len(columns), "An entry lies outside the matrix.")
         need(j not in rows[i], f"The entry ({i}, {j}) comes twice.")
-        x = Fraction(x)
+        x = exact(x)
         if x:
             rows[i][j] = columns[j][i] = int(x) if x.denominator == 1 else x
     return Matrix(rows, columns, list(row_names), list(column_names))
@@ -196,7 +202,7 @@ def no(A, found):
     n = len(part.rows)
     need(n == len(part.columns), "The submatrix is not square.")
     work = [[Fraction(row.get(j, 0)) for j in range(n)] for row in part.rows]
-    stated = [[Fraction(x) for x in row] for row in found["entries"]]
+    stated = [[exact(x) for x in row] for row in found["entries"]]
     need(stated == work, "The submatrix has other entries than the matrix.")
     value = Fraction(1)
     for k in range(n):
@@ -211,7 +217,7 @@ def no(A, found):
                 factor = work[i][k] / work[k][k]
                 work[i] = [x - factor * y for x, y in zip(work[i], work[k])]
     need(value not in (-1, 0, 1), f"The submatrix has the determinant {value}.")
-    need(Fraction(found["determinant"]) == value, f"The determinant is {value}.")
+    need(exact(found["determinant"]) == value, f"The determinant is {value}.")
     return value
 
 def read_mps(raw):

@@ -49,7 +49,7 @@ def _unimodularity(proof: str | Path) -> dict[str, Any] | None:
     """What `milp-trees unimodular --out` wrote, if the file holds that."""
     try:
         found = json.loads(Path(proof).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):  # no JSON, or nested too deeply
         return None
     return found if isinstance(found, dict) and {"answer", "certificate"} <= set(found) else None
 
