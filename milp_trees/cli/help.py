@@ -49,7 +49,12 @@ class Command(TyperCommand):
             raise
         # Python's own syntax for numbers allows underscores, which are typing errors elsewhere.
         for text in filter(UNDERSCORED.fullmatch, texts):
-            if any(type(v) in (int, float) and v == float(text) for v in ctx.params.values()):
+            stated = [
+                value
+                for name, value in ctx.params.items()
+                if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
+            ]
+            if any(type(v) in (int, float) and v == float(text) for v in stated):
                 ctx.fail(f"A number is written without underscores; got {text!r}.")
         return left
 

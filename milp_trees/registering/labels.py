@@ -230,8 +230,10 @@ def _read(text: str, name: str, default: Any) -> Any:
     try:
         if kind is bool:
             return {spelled: state for state, spelled in _STATES.items()}[text]
-        if kind in (int, float):
+        if kind in (int, float) and "_" not in text:  # as Python writes numbers, and nobody else
             return kind(text)
+        if kind in (int, float):
+            raise ValueError("an underscore")
     except (KeyError, ValueError):
         raise wrong_type(name, text, default) from None
     return text if default is not None else _guessed(text)
@@ -239,7 +241,7 @@ def _read(text: str, name: str, default: Any) -> Any:
 
 def _guessed(word: str) -> Any:
     """The value of an option whose default is None and so does not determine a type."""
-    for kind in (int, float):
+    for kind in (int, float) if "_" not in word else ():
         try:
             return kind(word)
         except ValueError:

@@ -56,6 +56,10 @@ def test_numbers_with_underscores_are_refused():
     for line in (("--depth", "1_0"), ("--depth=1_0",), ("--time-limit", "1_0.5")):
         assert "without underscores" in run("solve", "iris", *line, code=2).stderr
     assert "must be a number" in run("solve", "planted:rows=1_0", code=1).stderr
+    method = ("--depth", "1", "--method", "dp:lookahead=1_0")
+    assert "1_0" in run("solve", "iris", *method, code=1).stderr
+    said = run("solve", "iris", "--target", "6_0", code=1).stderr  # 60 is the default of a limit
+    assert "names the column '6_0'" in said
 
 
 def test_a_setting_that_is_given_twice_is_refused():
