@@ -1,4 +1,4 @@
-"""Errors and costs of pruned ensembles against their definition, which shares no code with the task."""
+"""Errors and costs of pruned ensembles against their definition, which is no code of the task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def check_pruned_error(problem: Problem) -> None:
     """
     spec, data, ensemble = described(problem.task), problem.dataset, unpruned(problem)
     assert data.numeric is not None
-    where = [list(data.columns).index(name) for name in ensemble.features]
+    columns = list(data.columns or ())
+    where = [columns.index(name) for name in ensemble.features]
     rows = [
         dict(zip(ensemble.features, row, strict=True)) for row in data.numeric[:, where].tolist()
     ]

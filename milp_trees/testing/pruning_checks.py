@@ -274,7 +274,7 @@ def check_budget(formulation: Formulation, problem: Problem) -> None:
 
 
 def _costly(problem: Problem) -> list[tuple[Ensemble, Fraction]]:
-    """The dearest pruning and one of middle cost, with their costs."""
+    """The most expensive pruning and one of middle cost, with their costs."""
     task: Any = problem.task
     found = [
         (p, task.parts(p.routes(problem.dataset), problem.dataset)[1])

@@ -124,7 +124,17 @@ def check_task(
 
 
 def means(problem: Problem, tree: Tree, meaning: Definition, name: str) -> None:
-    """Value and side constraints agree with the definition."""
+    """Value and side constraints agree with the definition, or AssertionError is raised.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : Tree
+    meaning : callable (spec, rows, seen) → float
+        The definition.
+    name : str
+        Name of the dataset, for the sentence.
+    """
     spec, rows, seen = described(problem.task), rows_of(problem.dataset), see(tree, problem.dataset)
     value, expected = problem.value(tree), meaning(spec, rows, seen)
     demand(

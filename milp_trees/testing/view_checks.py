@@ -1,7 +1,7 @@
-"""Views of tasks against the tasks themselves: every view of a tree has the tree's value, and its
-side rows and structures hold exactly where the task finds nothing violated.
+"""Views of tasks against the tasks themselves.
 
-The same is true of what presolve leaves, and of the linear steps of a ratio.
+Every view of a tree has the tree's value, and its side rows and structures hold exactly where the
+task finds nothing violated. The same is true of what presolve leaves, and of the linear steps of a ratio.
 """
 
 from __future__ import annotations
@@ -84,7 +84,11 @@ def _views(problem: Problem) -> list[Any]:
 
 def _units(view: Any, tree: Tree) -> Any:
     """The objective of a tree in units of a view."""
-    return view.units_of(view.evaluate(tree)) if isinstance(view, States) else view.objective(tree)
+    if not isinstance(view, States):
+        return view.objective(tree)
+    value = view.evaluate(tree)
+    assert value is not None, "a part of the tree is not allowed"
+    return view.units_of(value)
 
 
 def _violated(problem: Problem, tree: Tree) -> list[str]:
@@ -151,6 +155,13 @@ def counts_agree(problem: Problem, tree: Tree, name: str) -> None:
     """Views of counts give the value, and turn it back into their units.
 
     They compute it from the counts of the leaves and of the errors.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : Tree
+    name : str
+        Name of the dataset, for the sentence.
     """
     task, value = problem.task, problem.value(tree)
     number = Fraction(value.number) if value.exact is None else value.exact
@@ -194,6 +205,20 @@ def counts_agree(problem: Problem, tree: Tree, name: str) -> None:
 
 
 def demand(holds: bool, problem: Problem, name: str, tree: Tree | None, claim: str) -> None:
+    """Raise AssertionError with a claim about a task that does not hold.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether it holds.
+    problem : Problem
+    name : str
+        Name of the dataset.
+    tree : Tree or None
+        The tree that the claim is about.
+    claim : str
+        What was found.
+    """
     if not holds:
         where = f"The task {problem.task.spec()} on {name}"
         raise AssertionError(

@@ -17,7 +17,8 @@ from rich.table import Table
 from .checkers import CHECKER_FILES
 from .equivalent import equivalent
 from .mutants import ROOT, Mutant, find, mutants
-from .runner import Bench, append, read, sample, tidy
+from .results import append, read, sample, tidy
+from .runner import Bench
 from .suite import FILES, OF_FORM, labels, sensible
 from .task_tests import TASK_FILES
 

@@ -5,14 +5,11 @@ oracles and optima already.
 from __future__ import annotations
 
 import contextlib
-import csv
 import os
 import pickle
-import random
 import select
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -43,23 +40,6 @@ from .suite import (
     takes_as_before,
 )
 from .task_tests import TASK_FILES, first_breach, first_failure, noted, noted_tests, tests_of
-
-COLUMNS = (
-    "id",
-    "file",
-    "line",
-    "operator",
-    "condition",
-    "change",
-    "verdict",
-    "check",
-    "formulation",
-    "problem",
-    "seconds",
-    "active",
-    "message",
-)
-
 
 #: Words in the names of functions that only declare models, and of those that turn an optimum into
 #: a predictor.
@@ -344,65 +324,3 @@ def in_child(work: Callable[[], Any], limit: float) -> Any:
     if kind == "failed":
         raise RuntimeError(value)
     return value
-
-
-# -- samples and tables ---------------------------------------------------------------------------------------------
-
-
-def sample(found: Iterable[Mutant], most: int, seed: int) -> list[Mutant]:
-    """Some mutants of one file, spread over its functions, operators and conditions; formulas for
-    sizes make up little of it.
-    """
-    order = list(found)
-    random.Random(f"{seed} {order[0].file if order else ''}").shuffle(order)
-    taken: list[Mutant] = []
-    count: Counter[tuple[str, str]] = Counter()
-
-    def crowd(m: Mutant) -> float:
-        often = 0.25 if m.condition == "always" else 1.0
-        dull = 4.0 if "sizes" in m.function or "counts" in m.function else 1.0
-        return (
-            count["function", m.function] * dull
-            + count["operator", m.operator]
-            + 2 * often * count["kind", m.kind]
-            + dull
-        )
-
-    while order and len(taken) < most:
-        best = min(order, key=crowd)
-        order.remove(best)
-        taken.append(best)
-        for what, value in (
-            ("function", best.function),
-            ("operator", best.operator),
-            ("kind", best.kind),
-        ):
-            count[what, value] += 1
-    return taken
-
-
-def read(path: Path) -> dict[str, dict[str, str]]:
-    """The rows of a table of results by id."""
-    if not path.exists():
-        return {}
-    with path.open(newline="") as file:
-        return {row["id"]: row for row in csv.DictReader(file)}
-
-
-def append(path: Path, row: dict[str, Any]) -> None:
-    """One more row; the header where the table is new."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-
-
-def tidy(path: Path) -> None:
-    """The last row of every mutant, by id."""
-    rows = read(path)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[key] for key in sorted(rows))

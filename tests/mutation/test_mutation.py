@@ -22,7 +22,8 @@ from .__main__ import EVERY_FILE, RESULTS
 from .equivalent import TABLE, table
 from .mutants import Mutant, find, mutants
 from .planting import module_of, plant
-from .runner import fresh, in_child, read, sample
+from .results import read, sample
+from .runner import fresh, in_child
 from .suite import FILES, checks, problems
 from .task_tests import examples, first_breach
 
