@@ -78,6 +78,8 @@ def sized_datasets() -> dict[str, Dataset]:
             groups=groups,
             factor=rng.integers(0, 3, n),
             treatments=np.array(names)[rng.integers(0, K, n)],
+            values=rng.integers(-90_000, 90_000, (n, K)) / 2,
+            actions=names,
         )
     return out
 
@@ -118,7 +120,38 @@ def check_at_limits(
                 tried += 1
             if only("trees"):
                 tried += _spaces(tree, dataset, name)
+            _smaller_limits(tree, dataset, only)
     return tried
+
+
+def _smaller_limits(tree: Tree, dataset: Dataset, only: Callable[[str], bool]) -> None:
+    """A constraint that is traded against a value says what a tree has, and the next smaller limit:
+    the tree breaks it, and no actions have an amount between.
+    """
+    rows, seen, names = rows_of(dataset), see(tree, dataset), tuple(dataset.classes or ())
+    for options in filter(lambda o: only(o["name"]), CONSTRAINTS):
+        (limit, amount), *more = amounts(options, rows, seen).items()
+        if limit not in ("max_disparity", "at_most") or options["name"] not in (
+            *SLICES,
+            "capacity",
+        ):
+            continue
+        rule = constraint(**options, **{limit: 1})
+        found = rule.amount(np.array(seen.said), dataset, names)[1]
+        assert found == amount, f"The task has {found} of {options}; by definition it is {amount}"
+        below = rule.below(amount, dataset)
+        least = 1 if limit == "at_most" else Fraction(1, dataset.n_rows**4)
+        right = (
+            below is None
+            if amount == 0
+            else below is not None
+            and (
+                amount - least <= below < amount
+                if limit == "at_most"
+                else amount - 1 < below < amount
+            )
+        )
+        assert right, f"The task says that {below} is the next limit of {options} below {amount}"
 
 
 def _tasks(tree: Tree, dataset: Dataset, only: Callable[[str], bool]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ read, for every checker; quick files first.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -116,10 +117,37 @@ def _texts() -> Iterator[tuple[str, list[str]]]:
         yield from ((f"parity-{F}-{k}", text) for k, text in enumerate(parity(F)))
 
 
+def _thresholds() -> Asked:
+    """Of many nested tests: the best models with few leaves, of all rows and of both sides."""
+    import numpy as np
+
+    from milp_trees.verification import check_proof
+
+    def small(whole: Any, room: int) -> Any:
+        before, check_proof.ROOM = check_proof.ROOM, room
+        try:
+            part = check_proof.Part(whole, np.ones(len(whole.X), bool))
+            batch = np.array([0, len(part.tests) // 3])
+            return part.small().tolist(), part.children(batch).tolist()
+        finally:
+            check_proof.ROOM = before
+
+    for seed in range(10):
+        r = np.random.default_rng(seed)
+        numbers = r.integers(0, 40, (int(r.integers(20, 40)), int(r.integers(1, 3))))
+        X = np.concatenate([x[:, None] <= np.unique(x)[:-1] for x in numbers.T], axis=1)
+        K = 2 + seed % 3
+        labels = np.eye(K, dtype=int)[(numbers[:, 0] > 20).astype(int)]
+        costs = r.integers(0, 1 + seed % 4, (len(X), K)) + labels
+        split = r.integers(0, 3, X.shape[1]) if seed % 2 else 0
+        kind = "lists" if seed % 5 == 4 else "trees"
+        whole = check_proof.Instance(X, costs, seed % 3, split, kind=kind)
+        for room in (0, 2**24):
+            yield f"thresholds-{seed} room {room}", partial(small, whole, room)
+
+
 def _other_units() -> Iterator[tuple[str, list[str]]]:
     """Proofs with an offset and a scale, and with costs at and beside the largest."""
-    import json
-
     from checker_files import made
 
     units = {"offset": "-12", "scale": "3/2", "unit": "errors"}, {"offset": "7/3", "scale": "-1/4"}
@@ -147,6 +175,7 @@ def _claims() -> Asked:
         finally:
             check_proof.ROOM = before
 
+    yield from _thresholds()
     for name, text in _other_units():
         yield name, partial(_said, check_proof.check, text)
     for room in (2**18, 0, 20):
@@ -201,6 +230,13 @@ def _gap_texts(many: int) -> Iterator[tuple[str, list[str]]]:
 def _counts() -> Asked:
     from milp_trees.verification import check_count
 
+    for name, text in _count_texts(20):
+        s, least = json.loads(text[0]), json.loads(text[-1])
+        more = {"offset": "-7/2", "scale": "3/4" if len(name) % 2 else "-2", "unit": "errors"}
+        stated = [json.dumps(s | more), *text[1:-1]]
+        for k in range(8):
+            changed = json.dumps({**least, "count": k})
+            yield f"{name} in units with {k}", partial(_said, check_count.check, [*stated, changed])
     for name, text in _count_texts(160):
         yield name, partial(_said, check_count.check, text)
 
@@ -214,7 +250,6 @@ def _gaps() -> Asked:
 
 def _flow_texts(many: int) -> Iterator[tuple[str, list[str]]]:
     """Proofs of prunings and of curves, honest and damaged."""
-    import json
     import random
     import tempfile
 

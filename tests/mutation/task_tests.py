@@ -31,6 +31,8 @@ TESTS = {
         "unit/test_problem.py",
         "unit/test_rule_lists.py",
         "unit/test_split_on_group.py",
+        "unit/tasks/test_pruned_error.py",
+        "unit/verification/test_verify_curve.py",
     ),
     "milp_trees/data/binarize.py": (
         "unit/data/test_binarize.py",
@@ -56,6 +58,7 @@ TASK_FILES = [
 FIVE: dict[str, dict[str, Any]] = {
     "cost-matrix": {"matrix": square(5)},
     "cost-sensitive": {"matrix": square(5), "attributes": {"t0": "1/3", "t2": 2}},
+    "weighted": {"class_weight": {"class 0": 0, "class 4": "7/3"}},
 }
 
 Example = tuple[str, Callable[[], object]]

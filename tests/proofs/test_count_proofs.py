@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checker_files import NOTHING, statement
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -237,3 +238,13 @@ def test_the_command_writes_a_proof_of_the_count(tmp_path):
     checked = runner.invoke(app, ["check", str(proof)])
     assert checked.exit_code == 0, checked.output
     assert f"counted: {found['count']} trees" in checked.stdout
+
+
+def test_a_count_says_costs_in_natural_units():
+    """Offset and scale turn Z of the allowance and of the best tree into the numbers that are said."""
+    s = statement(["0", "1"], [[0, 1], [1, 0]], 0, [0]) | {"offset": "-7/2", "scale": "3/4"}
+    last = {"allowance": 1, "count": 2, "trivial": False, "equal_tests": "all"}
+    text = [json.dumps(x) for x in (s, [NOTHING, None, []], last)]
+    said = check_count.check(text).sentence
+    assert said.startswith("counted: 2 trees have at most -2.75")
+    assert "the best of them has -3.5" in said

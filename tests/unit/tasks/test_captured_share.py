@@ -17,7 +17,8 @@ def test_it_is_broken_where_its_definition_says():
     count = {True: 0, False: 0}
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        data = mt.Dataset(rng.integers(0, 2, (7, 3)), values=np.zeros((7, 3)), actions=ACTIONS)
+        values = np.full((7, 3), 20_000.0 * (seed % 2))
+        data = mt.Dataset(rng.integers(0, 2, (7, 3)), values=values, actions=ACTIONS)
         says = rng.integers(0, 3, int(rng.integers(1, 4))).tolist()
         chosen = [data.features[j] for j in rng.permutation(3)]
         rules = tuple(mt.Rule(a, k) for a, k in zip(chosen, says[:-1], strict=False))
@@ -28,6 +29,9 @@ def test_it_is_broken_where_its_definition_says():
         spec = {"name": "action-costs", "constraints": [rule.spec()]}
         wrong = bool(rule.broken(routes, data, ACTIONS))
         assert wrong == bool(broken(spec, rows, seen)), f"seed {seed}"
+        (row,) = rule.rows(data, ACTIONS)
+        fits = row.holds(int(row.coefs[np.arange(7), routes.action].sum()))
+        assert fits == (1 - np.mean(routes.action == 2) >= float(rule.at_least) - 1e-9)
         count[wrong] += 1
     assert min(count.values()) > 50
 
