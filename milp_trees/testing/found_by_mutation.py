@@ -220,6 +220,7 @@ def found_datasets() -> dict[str, Dataset]:
         ("5 classes", 5),
         ("6 classes, one without rows", 6),
         ("no weights", 2),
+        ("heavy rows", 3),
     ):
         rng, n = np.random.default_rng(K), 64
         names, present = tuple(f"class {k}" for k in range(K)), min(K, 5)
@@ -228,7 +229,9 @@ def found_datasets() -> dict[str, Dataset]:
             [BinaryFeature(f"t{j}") for j in range(6)],
             y=rng.integers(0, present, n),
             classes=names,
-            weights=None if name == "no weights" else rng.integers(1, 9, n) / 4,
+            weights=None
+            if name == "no weights"
+            else rng.integers(1, 9, n) * (12_500 if name == "heavy rows" else 0.25),
             groups=rng.permutation(np.arange(n) % 5),
             factor=rng.integers(0, 3, n),
             treatments=np.array(names)[rng.integers(0, K, n)],

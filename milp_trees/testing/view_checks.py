@@ -134,6 +134,10 @@ def _ratio_agrees(ratio: Ratio, number: Fraction, problem: Problem, tree: Tree, 
             tree,
             f"the step at {q} with {price} per leaf has {found}; it should have {expected}",
         )
+        if ratio.frame.n_rows == problem.dataset.n_rows:
+            own = ratio.at(q, price).value(tree.routes(problem.dataset), problem.dataset).exact
+            said = f"the task of the step at {q} has {own}; it should have {expected}"
+            demand(own == expected, problem, name, tree, said)
         if of > q and not _violated(problem, tree):
             demand(
                 ratio.least_denominator(q) <= D,
