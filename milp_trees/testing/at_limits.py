@@ -137,6 +137,9 @@ def _smaller_limits(tree: Tree, dataset: Dataset, only: Callable[[str], bool]) -
         ):
             continue
         rule = constraint(**options, **{limit: 1})
+        assert limit != "at_most" or rule.below(Fraction(1), dataset) == 0, (
+            "no row is less than one"
+        )
         found = rule.amount(np.array(seen.said), dataset, names)[1]
         assert found == amount, f"The task has {found} of {options}; by definition it is {amount}"
         below = rule.below(amount, dataset)

@@ -36,6 +36,7 @@ def check_pruned_error(problem: Problem) -> None:
     ]
     y = [(data.classes or ())[k] for k in data.require("y", "This check").tolist()]
     most, view = spec.get("max_cost"), problem.view(NodeGains)
+    _refuses_no_prunings(view)
     every = list(all_prunings(ensemble))
     for pruning in every[:: 1 + len(every) // PRUNINGS]:
         found: Any = problem
@@ -48,10 +49,27 @@ def check_pruned_error(problem: Problem) -> None:
             f"{kept(pruning)} costs {cost} and breaks {found.violations(pruning)}"
         )
         number = value.exact if value.exact is not None else Fraction(value.number)
+        least = view.unavoidable
+        assert least <= view.objective(pruning) + view.tolerance, (
+            f"the view says that no pruning has less than {least}; {kept(pruning)} has {view.objective(pruning)}"
+        )
         off = abs(view.from_value(number) - view.objective(pruning))
         assert off <= view.tolerance, (
             f"the view gives {kept(pruning)} {view.objective(pruning)} units, the value is {value}"
         )
+
+
+def _refuses_no_prunings(view: NodeGains) -> None:
+    """A split is never kept without its parent, whichever it is."""
+    for h in view.splits[view.parent[view.splits] >= 0].tolist():
+        keep = np.zeros(view.n_nodes, dtype=bool)
+        keep[view.splits] = True
+        keep[view.parent[h]] = False
+        try:
+            view.checked(keep)
+        except ValueError:
+            continue
+        raise AssertionError(f"the view takes split {h} without its parent")
 
 
 def drawn(pruning: Any) -> list[Any]:

@@ -199,6 +199,10 @@ def _reads_back(problem: Problem, trees: Sequence[Tree], name: str) -> None:
         None,
         f"its description {spec} reads back as {again.spec()}",
     )
+    less, removed = problem.task.without_rows()
+    same_spec = json.loads(json.dumps(less.spec())) == spec
+    said = f"without rows it has lost {list(removed)} and is {less.spec()}"
+    demand(same_spec == (not removed), problem, name, None, said)
     for tree in trees:
         routes = tree.routes(problem.dataset)
         here, there = (t.value(routes, problem.dataset) for t in (problem.task, again))

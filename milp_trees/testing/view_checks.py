@@ -79,6 +79,10 @@ def _views(problem: Problem) -> list[Any]:
             found.append(view.reduced)
         elif isinstance(view, States):
             found.append(view.reduce())
+        elif isinstance(view, LeafOracle):
+            found.append(view.merged)
+            weights = view.row_weight.sum(), found[-1].row_weight.sum()
+            assert np.isclose(*weights), f"merged rows weigh {weights[1]}, all rows {weights[0]}"
     return found
 
 

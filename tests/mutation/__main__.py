@@ -75,6 +75,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--again", action="store_true", help="run those again that survived by the table"
     )
+    parser.add_argument(
+        "--definitions",
+        action="store_true",
+        help="try faults in tasks on definitions only, and not on tests, which takes a minute more",
+    )
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument("--summary", action="store_true", help="only count what the table holds")
     parser.add_argument(
@@ -129,7 +134,12 @@ def run(given: argparse.Namespace, console: Console) -> None:
     with Progress(console=console) as progress:
         task = progress.add_task("preparing", total=len(todo))
         needed = dict.fromkeys(label for m in todo for label in labels(m.file)[: given.most])
-        bench = Bench(needed, given.most, lambda said: progress.update(task, description=said[:60]))
+        bench = Bench(
+            needed,
+            given.most,
+            not given.definitions,
+            lambda said: progress.update(task, description=said[:60]),
+        )
         for mutant in todo:
             progress.update(task, description=mutant.id[:60])
             append(given.out, bench.verdict(mutant, given.limit))

@@ -74,15 +74,18 @@ class Bench:
         Labels of the formulations that will be needed.
     most : int, optional
         On how many formulations a fault in a shared file is tried; all by default.
+    tests : bool, default=True
+        Whether what definitions of tasks do not catch is run on tests.
     """
 
     def __init__(
         self,
         names: Iterable[str],
         most: int | None = None,
+        tests: bool = True,
         report: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.most, self.calls = most, Calls()
+        self.most, self.by_tests, self.calls = most, tests, Calls()
         self.tests: dict[tuple[str, ...], Calls] = {}
         self.remembered = Remembered()
         self.true: dict[tuple[str, str], bytes] = {}
@@ -101,7 +104,7 @@ class Bench:
             self.calls = in_child(noted, 1800)
         began = time.perf_counter()
         found = in_child(lambda: self._attempt(mutant), limit)
-        if mutant.file in TASK_FILES and found["verdict"] == "survived":
+        if self.by_tests and mutant.file in TASK_FILES and found["verdict"] == "survived":
             part = tests_of(mutant.file)
             if part not in self.tests:
                 self.tests[part] = in_child(lambda: noted_tests(mutant.file), 1800)

@@ -9,6 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from milp_trees.by_name import registry
@@ -18,6 +19,7 @@ from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.found_by_mutation import found_datasets
 from milp_trees.testing.pruned_error_checks import check_pruned_error
 from milp_trees.testing.pruning_checks import default_pruning_problems
+from milp_trees.testing.random_prunings import random_problem
 from milp_trees.testing.task_data import random_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of, square
 
@@ -65,18 +67,28 @@ Example = tuple[str, Callable[[], object]]
 
 
 @cache
-def examples() -> list[Example]:
-    """What definitions say: of every task with all options, of limits, of prunings."""
+def examples(few: bool = False) -> list[Example]:
+    """What definitions say: of every task with all options, of limits, of prunings; or the same on a
+    few datasets, which call the same functions.
+    """
+    on, trees = (some_datasets(), 1) if few else (datasets(), 2)
     made: list[Example] = [
-        (name, partial(check_task, registry.task(name)(**options), datasets()))
+        (name, partial(check_task, registry.task(name)(**options), on))
         for name in DEFINITIONS
         for options in [*options_of(name), *([FIVE[name]] if name in FIVE else [])]
     ]
     limits = [*dict.fromkeys(c["name"] for c in CONSTRAINTS), "task-value", "precision"]
     for name in (*limits, "partial-auc", "trees"):
-        made.append((f"limits of {name}", partial(check_at_limits, lambda one, n=name: one == n)))
+        made.append(
+            (
+                f"limits of {name}",
+                partial(check_at_limits, lambda one, n=name: one == n, trees=trees),
+            )
+        )
     for name, problem in default_pruning_problems().items():
         made.append((f"pruning {name}", partial(check_pruned_error, problem)))
+    ten = random_problem(np.random.default_rng(3), n_trees=10, depth=1)
+    made.append(("pruning of ten trees", partial(check_pruned_error, ten)))
     separable = ("accuracy", "weighted", "cost-sensitive")
     for name in separable:
         options = OPTIONS[name][3] if name == "cost-sensitive" else {}
@@ -85,16 +97,23 @@ def examples() -> list[Example]:
 
 
 @cache
+def some_datasets() -> dict[str, Any]:
+    """Two, three and five classes."""
+    every = datasets()
+    return {name: every[name] for name in [*list(every)[:2], "found_datasets()[5 classes]"]}
+
+
+@cache
 def datasets() -> dict[str, Any]:
     """What the definitions are compared on."""
     return random_datasets(4) | found_datasets()
 
 
-def first_breach(of: Iterable[int] | None = None) -> dict[str, Any]:
+def first_breach(of: Iterable[int] | None = None, few: bool = False) -> dict[str, Any]:
     """The first of `examples` (those of some numbers, if they are given) that does not mean what
     its definition says.
     """
-    made = examples()
+    made = examples(few)
     for name, check in made if of is None else [made[k] for k in of]:
         try:
             check()
@@ -166,9 +185,9 @@ def noted() -> Calls:
     """Which examples call what; to be run in a child, for the functions are changed."""
     calls = Calls()
     listen(TASK_FILES)
-    for k in range(len(examples())):
+    for k in range(len(examples(few=True))):
         with calls.noting(k):
-            found = first_breach([k])
+            found = first_breach([k], few=True)
         if found:
             raise RuntimeError(f"Without any fault, {found}")
     return calls

@@ -7,7 +7,10 @@ import pytest
 import milp_trees as mt
 from milp_trees.errors import DataError
 from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates
+from milp_trees.tasks.conventions import CONVENTIONS, from_convention
+from milp_trees.tasks.grouping import by_column
 from milp_trees.tasks.ratio import LARGEST_BETA, FBeta, Precision
+from milp_trees.tasks.views import CostMatrix
 
 BIT = Fraction(1, 10**6)
 SHARES = [kind for kind in CONSTRAINTS.values() if issubclass(kind, GroupRates)]
@@ -52,3 +55,27 @@ def test_a_parameter_ends_where_it_says(name):
     for value in refused:
         with pytest.raises(DataError):
             made(value)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_parameter_of_another_convention_is_not_negative(name):
+    given = {"n": 10, "baseline": 3}
+    assert from_convention(name, 0, **given) == 0
+    with pytest.raises(DataError):
+        from_convention(name, -BIT, **given)
+
+
+def test_thresholds_of_a_column_are_in_order_around_zero():
+    """The threshold 0 is a number like others."""
+    tests = [mt.BinaryFeature("x", "<=", t) for t in (0.5, -0.5, 0.0, -2.0)]
+    assert by_column([*tests, mt.BinaryFeature("z")]) == (("x", (3, 1, 2, 0)), ("z", (4,)))
+
+
+def test_a_rule_that_costs_one_unit_limits_the_length_of_lists():
+    """Beside costs of ten thousands."""
+    data = mt.Dataset([[0], [1]], values=[[20_000, 0], [0, 1]])
+    for penalty, bounded in (("1/2", True), (0, False)):
+        task = mt.tasks.ActionCostMatrix(split_penalty=penalty)
+        space = mt.RuleLists()
+        view = mt.Problem(data, task, space).view(CostMatrix)
+        assert (space.unbounded(view) is None) == bounded
