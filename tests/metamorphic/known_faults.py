@@ -43,7 +43,7 @@ KNOWN: dict[tuple[str, str, str], str] = {
         for what in (
             "asked",
             "fitted",
-            *(f"exported to {form}" for form in (*RUNNERS, "to_sklearn", "save")),
+            *(f"exported to {form}" for form in (*RUNNERS, "to_sklearn")),
         )
         for subject in ("decisions, greedy", "decisions, optimal", "decisions, forest")
         for kind in ("object", "decimal")

@@ -1,0 +1,211 @@
+"""Every task and every side constraint: the optimum of a problem in another form.
+
+The relations of `milp_trees.testing.transforms`, with which formulations are tried, and further
+ones; here the methods that take a problem by default solve it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from known_faults import judge
+from meta_rows import SEEDS, THOROUGH
+
+import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.errors import MilpTreesError
+from milp_trees.results.stored import result_from_json
+from milp_trees.tasks.constraints import CONSTRAINTS, constraint
+from milp_trees.testing.task_data import random_datasets
+from milp_trees.testing.transforms import EQUAL
+
+#: Tasks that no tree over binary features has, with the reason.
+NO_TREES = {"pruned-error": "its models are prunings; the estimators EnsemblePruner are subjects"}
+CHOICE = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
+#: Parameters of the tasks that need some.
+NEEDED: dict[str, dict[str, Any]] = {
+    "cost-matrix": {"matrix": [[0, 1], [5, 0]]},
+    "cost-sensitive": {"matrix": [[0, 1], [5, 0]], "attributes": {"t2": "1/3", "t3": 1}},
+    "count-ratio": {"numerator": {"TP": 3}, "denominator": {"TP": 3, "FN": 2, "FP": 1}},
+    "decision": {"decisions": CHOICE},
+    "precision": {"min_recall": "1/2"},
+}
+#: Parameters of constraints.
+LIMITED: dict[str, dict[str, Any]] = {
+    "captured-share": {"black_box": "class 0", "at_least": "1/2"},
+    "capacity": {"action": "class 0", "at_most": 6},
+    "error-rates": {"max_false_positive_rate": "1/2"},
+    "feature-budget": {"at_most": 1},
+    "not-together": {"first": "t0", "second": "t3"},
+    "requires": {"feature": "t0", "needs": "t1"},
+    "monotone": {"column": "t0", "favourable": "class 1"},
+    "task-value": {"task": mt.Accuracy(), "at_most": 9},
+}
+#: Parameters that other constraints get if they have them.
+USUAL = {"max_disparity": "1/2", "favourable": "class 1"}
+
+
+def subjects() -> dict[str, Any]:
+    """Every task by its name, and accuracy under every constraint."""
+    tasks = [name for name in registry.classes("tasks") if name not in NO_TREES]
+    found = {name: registry.task(name)(**NEEDED.get(name, {})) for name in tasks}
+    for name, kind in CONSTRAINTS.items():
+        known = {f.name for f in fields(kind)}
+        given = LIMITED.get(name, {k: v for k, v in USUAL.items() if k in known})
+        found[f"accuracy, {name}"] = mt.Accuracy(constraints=(constraint(name, **given),))
+    return found
+
+
+TASKS = subjects()
+LISTS = mt.RuleLists(mt.Antecedents(), max_length=2)
+#: Problems of rule lists, by the name of a subject; the others are of trees.
+SPACES: dict[str, Any] = {"accuracy, captured-share": LISTS}
+for _name in ("accuracy", "weighted", "balanced-accuracy", "f1"):
+    TASKS[f"{_name}, rule lists"], SPACES[f"{_name}, rule lists"] = TASKS[_name], LISTS
+
+
+@cache
+def data(seed: int) -> mt.Dataset:
+    """A dataset with two classes and everything that a task may need."""
+    found = list(random_datasets(2 * seed + 1).values())[2 * seed]
+    return replace(found, weights=np.round(found.weights * 4))
+
+
+# -- relations -------------------------------------------------------------------------------------
+
+
+def other_names(problem: mt.Problem) -> mt.Problem | None:
+    """Features under other names, in the other order of the alphabet."""
+    spec = str(problem.task.spec())
+    if "'t0'" in spec or "'t2'" in spec:
+        return None
+    rows = problem.dataset
+    names = [mt.BinaryFeature(f"z{9 - j} <= '\"") for j in range(rows.n_features)]
+    return replace(problem, dataset=rows.with_(features=names, classes=rows.classes))
+
+
+def other_groups(problem: mt.Problem) -> mt.Problem:
+    """Groups and factors under names whose order is the other."""
+    rows = problem.dataset
+    groups = np.array([f"{'zyxwv'[g]}, 1" for g in rows.groups.tolist()])
+    changed = rows.with_(
+        groups=groups, factor=np.array(["b", "a"])[rows.factor], classes=rows.classes
+    )
+    return replace(problem, dataset=changed)
+
+
+def other_answers(problem: mt.Problem) -> mt.Problem | None:
+    """Every feature answers no where it answered yes."""
+    if "monotone" in str(problem.task.spec()):
+        return None
+    rows = problem.dataset
+    return replace(problem, dataset=rows.with_(X=1 - np.asarray(rows.X), classes=rows.classes))
+
+
+def every_row_twice(problem: mt.Problem) -> mt.Problem | None:
+    """A value that is a sum doubles."""
+    if any(name in str(problem.task.spec()) for name in ("capacity", "task-value")):
+        return None  # they limit numbers of rows
+    twice = np.repeat(np.arange(problem.dataset.n_rows), 2)
+    return replace(problem, dataset=problem.dataset.subset(twice))
+
+
+def scaled_weights(problem: mt.Problem) -> mt.Problem | None:
+    """A value that is a sum over weights is multiplied by four."""
+    if not problem.task.weighs_rows:
+        return None
+    rows = problem.dataset
+    return replace(problem, dataset=rows.with_(weights=rows.weights * 4, classes=rows.classes))
+
+
+def scaled_gains(problem: mt.Problem) -> mt.Problem | None:
+    """Costs, values and outcomes times four: so is the value."""
+    rows = problem.dataset
+    more = rows.with_(values=rows.values * 4, outcomes=rows.outcomes * 4, classes=rows.classes)
+    return replace(problem, dataset=more)
+
+
+RELATIONS = EQUAL | {
+    transform.__name__: transform
+    for transform in (
+        *(other_names, other_groups, other_answers),
+        *(every_row_twice, scaled_weights, scaled_gains),
+    )
+}
+#: Units of values that are sums over rows; the others are means, ratios and areas.
+SUMS = ("errors", "cost")
+#: Tasks whose value grows with costs, values and outcomes.
+GAINS = ("action-costs", "action-values", "decision", "policy-dm", "policy-dr", "policy-ipw")
+
+
+def factor(relation: str, name: str, unit: str) -> int:
+    """What the value of a task is multiplied by."""
+    if relation == "scaled_gains":
+        return 4 if name in GAINS else 1
+    sums = {"every_row_twice": 2, "scaled_weights": 4}
+    return sums.get(relation, 1) if unit in SUMS else 1
+
+
+def optimum(problem: mt.Problem) -> tuple[str, Any, str]:
+    """Status, value and unit."""
+    result = mt.solve(problem, start=None, reference=None)
+    value = result.value
+    if value is None:
+        return result.status.value, None, ""
+    return result.status.value, value.number if value.exact is None else value.exact, value.unit
+
+
+@cache
+def before(name: str, seed: int) -> tuple[mt.Problem, tuple[str, Any, str]]:
+    problem = mt.Problem(data(seed), TASKS[name], SPACES.get(name, mt.Trees(2)))
+    return problem, optimum(problem)
+
+
+def differs(name: str, relation: str) -> str | None:
+    for seed in SEEDS:
+        try:
+            problem, (status, value, unit) = before(name, seed)
+            changed = RELATIONS[relation](problem)
+            there = None if changed is None else optimum(changed)
+        except MilpTreesError as refusal:
+            return f"seed {seed}: refused: {refusal}"
+        if there is None:
+            continue
+        same = value is there[1] is None
+        if value is not None and there[1] is not None:
+            expected = float(factor(relation, name, unit) * value)
+            same = bool(np.isclose(float(there[1]), expected, 1e-12, 1e-12))
+        if status != there[0] or not same:
+            return f"seed {seed}: {status} {value} became {there[0]} {there[1]}"
+    return None
+
+
+def tried(name: str) -> list[str]:
+    """Without the switch a fifth of the relations of a task."""
+    number = list(TASKS).index(name)
+    return [r for k, r in enumerate(RELATIONS) if THOROUGH or (number + k) % 5 == 0]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_problem_in_another_form_has_the_same_optimum(name):
+    relations = tried(name)
+    found = {relation: why for relation in relations if (why := differs(name, relation))}
+    judge("task", name, relations, found)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_stored_result_is_read_back(name):
+    """Value, bound and model are those of the result, and the model answers alike."""
+    for seed in SEEDS:
+        problem = before(name, seed)[0]
+        result = mt.solve(problem, start=None, reference=None)
+        again = result_from_json(result.to_json(), problem)
+        assert again.to_json() == result.to_json()
+        if result.predictor is not None:
+            routes = [r.predictor.routes(problem.dataset) for r in (result, again)]
+            assert (routes[0].action == routes[1].action).all()
+            assert problem.value(again.predictor).number == result.value.number
