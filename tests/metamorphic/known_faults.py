@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from export_runners import RUNNERS
 from meta_files import COMMANDS
 
 PLACE = "columns of values, costs and prices are taken by place, whatever their names"
@@ -39,12 +38,7 @@ KNOWN: dict[tuple[str, str, str], str] = {
     ("loaded", "of R.txt", "load"): OF_R,
     ("asked", "pruner, prices of rows", "actions under other names"): PLACE,
     **{
-        (what, subject, f"columns of {kind}"): OBJECTS
-        for what in (
-            "asked",
-            "fitted",
-            *(f"exported to {form}" for form in (*RUNNERS, "to_sklearn")),
-        )
+        ("fitted", subject, f"columns of {kind}"): OBJECTS
         for subject in ("decisions, greedy", "decisions, optimal", "decisions, forest")
         for kind in ("object", "decimal")
     },

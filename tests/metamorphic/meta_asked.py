@@ -221,7 +221,7 @@ def _dumped(model: Any) -> Any:
 
 ASKED = [
     Relation("rows in another order", _other_order, always=True),
-    Relation("the table in two parts", _two_parts, keeps="rows", always=True),
+    Relation("the table in two parts", _two_parts, keeps="rows"),
     Relation("a row alone", _row_by_row, keeps="rows"),
     Relation("every row twice", _every_row_twice, keeps="rows"),
     Relation("another index", other_index),
@@ -239,7 +239,7 @@ ASKED = [
     Relation("dumped by joblib", _another_model(_dumped)),
     Relation("saved and loaded", _another_model(_saved)),
     *(Relation(f"roles as {name}", roles_as(form), MAY[name]) for name, form in FORMS.items()),
-    Relation("roles without names", roles_as(unnamed), always=True),
+    Relation("roles without names", roles_as(unnamed)),
     *(Relation(f"columns of {name}", _typed(name)) for name in TYPES),
     *(Relation(name, contained(name)) for name in CONTAINERS),
     Relation("sparse rows", as_sparse(sparse.csr_matrix)),

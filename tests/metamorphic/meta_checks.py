@@ -34,7 +34,7 @@ TABLES = {
 #: Methods that give one number for all rows, which weights and repeated rows determine alike.
 SCORES = ("score", "cost_report")
 #: Without the switch a subject is tried with one in so many of the types and containers.
-THINNED = 16
+THINNED = 24
 
 
 def tables_of(subject: Subject, relation: Relation) -> list[str]:
@@ -83,7 +83,7 @@ def tried(subject: Subject, relations: list[Relation]) -> list[Relation]:
 def _thinned(relation: Relation) -> int:
     if relation.name.startswith("columns of ") or relation.name in CONTAINERS:
         return THINNED
-    return 1 if relation.always else 6
+    return 1 if relation.always else 10
 
 
 def asked_differs(subject: Subject, relation: Relation) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export_runners import RUNNERS
-from known_faults import judge
+from known_faults import KNOWN, judge
 from meta_asked import another_order
 from meta_checks import SEEDS, THOROUGH, rows_of
 from meta_dtypes import TYPES, in_type
@@ -100,20 +100,22 @@ def _run(form, model, frame, folder):
 
 
 def types_of(subject, form):
-    """The types that are tried: without the switch one for a third of the subjects."""
+    """The types that are tried: without the switch one for some subjects."""
     if THOROUGH:
         return TYPES
     forms = [*OF_RESULT, *OF_ESTIMATOR]
     number = EXPORTED.index(subject) + forms.index(form)
-    rare = 9 if form == "c" else 3  # C is compiled
+    rare = 19 if form == "c" else 5  # C is compiled
     return [TYPES[7 * number % len(TYPES)]] if number % rare == 0 else []
 
 
 @pytest.mark.parametrize("form", [*OF_RESULT, *OF_ESTIMATOR])
 def test_an_exported_model_answers_as_the_estimator(form, tmp_path):
     for subject in EXPORTED:
-        found = {}
-        for kind in (types := types_of(subject, form)):
+        # A fit that is known to be wrong is not exported.
+        wrong = [k for k in TYPES if ("fitted", subject.name, f"columns of {k}") in KNOWN]
+        types, found = [k for k in types_of(subject, form) if k not in wrong], {}
+        for kind in types:
             why = differs(subject, form, kind, tmp_path)
             if why:
                 found[f"columns of {kind}"] = why
