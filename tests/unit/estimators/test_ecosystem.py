@@ -39,6 +39,17 @@ def test_a_sparse_table_gives_the_same_model_as_a_dense_one(form, model, target)
     assert get_tags(model).input_tags.sparse
 
 
+def test_a_sparse_table_is_asked_about_values_and_costs_as_a_dense_one():
+    """The methods that make a dataset of new rows."""
+    X = np.array([[0.0, 2], [1, 0], [0, 0], [3, 1]] * 3)
+    rows, gains, labels = sparse.csr_array(X), np.c_[X[:, 0], 1 - X[:, 0]], [0, 1, 0, 1] * 3
+    policy = mt.OptimalPolicyTree(max_depth=1).fit(rows, gains)
+    assert policy.policy_value(rows, gains).value == policy.policy_value(X, gains).value
+    assert policy.policy_leaves(rows, gains).equals(policy.policy_leaves(X, gains))
+    costs = mt.CostSensitiveTreeClassifier(matrix=[[0, 2], [3, 0]]).fit(rows, labels)
+    assert costs.cost_report(rows, labels) == costs.cost_report(X, labels)
+
+
 def test_a_sparse_table_that_is_too_large_is_refused_with_its_size(monkeypatch):
     """Nothing huge is made dense silently; a prediction makes only the asked columns dense."""
     model = mt.OptimalTreeClassifier(max_depth=1).fit(sparse.csr_matrix(X), Y)

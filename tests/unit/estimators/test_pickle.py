@@ -180,3 +180,12 @@ def test_a_pickled_pruner_gives_every_pruning_of_its_path_and_no_certificate():
     kept = again(model.set_params(keep_data=True))
     assert kept.curve_.certificate("0.01")
     assert kept.prune(budget=4, exact=True).pruning_["status"]
+
+
+def test_a_pickled_cost_sensitive_tree_reports_the_costs_of_new_rows():
+    """Attributes have columns that the tree does not test, and their thresholds are left out."""
+    X, y = [[0, 0], [1, 1], [2, 0], [3, 1]] * 3, [0, 0, 1, 1] * 3
+    model = mt.CostSensitiveTreeClassifier(matrix=[[0, 9], [9, 0]], attributes={"0": 1, "1": 2})
+    expected = model.fit(X, y).cost_report(X, y)
+    assert expected["mean_cost"] == 1
+    assert again(model).cost_report(X, y) == expected
