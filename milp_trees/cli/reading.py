@@ -46,7 +46,10 @@ def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
 def described(source: Mapping[str, Any]) -> list[str]:
     """How a table was read and what was left out, in lines; none if that goes without saying."""
     how = dict(source.get("reading", {}))
-    guessed = how.pop("guessed", [])
+    guessed = list(how.pop("guessed", []))
+    if "decimal" in guessed and how.get("decimal") == ".":  # it is stored, and usual
+        guessed.remove("decimal")
+        del how["decimal"]
     formats = how.pop("formats", {})
     reading = Reading.from_json({"formats": formats})
     lines = []

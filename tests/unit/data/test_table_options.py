@@ -8,6 +8,7 @@ import pytest
 from messy_tables import table, write
 
 import milp_trees as mt
+from milp_trees.cli.reading import described
 from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
 from milp_trees.models.nodes import Branch, Leaf
@@ -266,3 +267,11 @@ def test_a_column_of_which_only_gaps_are_asked_is_read_as_what_it_is(tmp_path):
     data = mt.load(write(tmp_path, "a,y\nred,no\n,yes\nblue,no\n"))
     feature = next(f for f in data.features if f.kind == "missing")
     assert predicted(tmp_path, feature, data.source, "a,b\nred,1\n,1\n") == ["no", "yes"]
+
+
+def test_what_goes_without_saying_is_stored_and_not_said(tmp_path):
+    data = mt.load(write(tmp_path, "a,y\n1.5,no\n2.5,yes\n"))
+    assert data.source["reading"] == {"decimal": ".", "guessed": ["decimal"]}
+    assert described(data.source) == []
+    other = mt.load(write(tmp_path, "a;y\n1,5;no\n2,5;yes\n"))
+    assert described(other.source) == ["read as   sep ;, decimal , (sep, decimal guessed)"]
