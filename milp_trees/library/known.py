@@ -12,7 +12,7 @@ from milp_trees.methods.claims import Claims
 from milp_trees.results.result import Certificate, Result, Solution, Status, bound_of
 from milp_trees.studies.agreement import built_on, choose_reference
 from milp_trees.studies.estimate import named_formulation
-from milp_trees.tasks.comparing import units
+from milp_trees.tasks.comparing import crosses, meets, units
 from milp_trees.verification.derive import (
     derive,
     methods_for,
@@ -203,7 +203,8 @@ def from_file(
     Raises
     ------
     VerificationError
-        The predictor violates a limit or constraint of the problem.
+        The predictor violates a limit or constraint of the problem, or is better than the bound of
+        an optimum.
     """
     label = f"{named_formulation(formulation).label}@{solver}"
     solutions: tuple[Solution, ...] = ()
@@ -214,6 +215,14 @@ def from_file(
                 f"The point of {label} decodes to a model that breaks a rule: {broken[0]}"
             )
         solutions = (Solution(predictor, problem.value(predictor)),)
+    if solutions and status is Status.OPTIMAL and bound is not None:
+        # The solver's float, up to its tolerances; an optimum whose bound is below it is none.
+        own, scale = solutions[0].value, problem.scale
+        if crosses(float(bound), own, scale):
+            raise VerificationError(
+                f"{label} claims the bound {float(bound):.12g}, but its own point decodes to a model of {own}."
+            )
+        status = status if meets(float(bound), own, scale) else Status.FEASIBLE
     value = solutions[0].value.exact if solutions else None
     exact = value if status is Status.OPTIMAL and value is not None else None
     stated = exact if exact is not None else bound

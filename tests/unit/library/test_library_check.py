@@ -4,10 +4,12 @@ import dataclasses
 import gzip
 import json
 import shutil
+from fractions import Fraction
 
 import pytest
 
 import milp_trees as mt
+from milp_trees.library.known import from_file
 from milp_trees.library.page import page
 from milp_trees.library.proofs import statement_hash
 from milp_trees.library.registry import (
@@ -18,6 +20,7 @@ from milp_trees.library.registry import (
     replace_text,
     sha256,
 )
+from milp_trees.results.result import Status
 from milp_trees.verification.proof_files import read_statement
 
 
@@ -337,3 +340,17 @@ def test_a_page_that_says_something_else_is_found(library):
 def test_a_licence_that_only_the_specification_states_is_named_so(library):
     rewritten(library, xor__flow_oct={"licence": "CC0"})
     assert "CC0 (as the SPEC gives it)" in (library / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("off", "status"), [(0, Status.OPTIMAL), (1e-7, Status.OPTIMAL), (-1, Status.FEASIBLE)]
+)
+def test_the_optimum_of_a_file_meets_the_bound_of_its_solver(off, status):
+    """A model that decodes to more than the solver proves is no optimum, whatever it says."""
+    data = mt.Dataset([[0], [0], [1]], y=[0, 1, 1])
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(1))
+    best = mt.registry.method("enumerate").run(problem)
+    given = (problem, "flow-oct", "highs", best.tree, Status.OPTIMAL)
+    assert from_file(*given, Fraction(best.objective) + Fraction(off), 1.0).status is status
+    with pytest.raises(mt.errors.VerificationError, match="claims the bound 2"):
+        from_file(*given, Fraction(2), 1.0)
