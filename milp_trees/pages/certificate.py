@@ -83,6 +83,11 @@ def headline(row: Mapping[str, Any], model: Any, checks: Checks) -> list[str]:
         What `Result.to_json` gives.
     model : Tree or RuleList
     checks : Checks
+
+    Returns
+    -------
+    list of str
+        A sentence or two.
     """
     noun, facts = model.noun, dict(summary(row, verbose=True))
     size = (

@@ -230,7 +230,7 @@ def _read(text: str, name: str, default: Any) -> Any:
     try:
         if kind is bool:
             return {spelled: state for state, spelled in _STATES.items()}[text]
-        if kind in (int, float) and "_" not in text:  # as Python writes numbers, and nobody else
+        if kind in (int, float) and "_" not in text:  # only Python's own syntax allows it
             return kind(text)
         if kind in (int, float):
             raise ValueError("an underscore")

@@ -341,7 +341,7 @@ class Store:
         yield from newest.values()
 
     def _read(self, number: int, result: Any, state: str | None) -> dict[str, Any]:
-        """The row in a JSON text; only of a row with a hash it is known that its proof was checked."""
+        """The row in a JSON text; without a hash its proof counts as unchecked."""
         if state == "changed":
             raise DamagedRow("it was changed after it was written")
         try:

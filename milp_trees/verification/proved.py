@@ -128,7 +128,28 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
 def checked_proof(
     result: Result, proof: str | Path, seconds: float | None
 ) -> tuple[Result, Derivation | str]:
-    """As `with_checked_proof`, and what the checker found."""
+    """As `with_checked_proof`, and what the checker found.
+
+    Parameters
+    ----------
+    result : Result
+    proof : path
+    seconds : float or None
+        Time limit of the check.
+
+    Returns
+    -------
+    result : Result
+    found : Derivation or str
+        A sentence if the file proves less than the result states, or was not checked in time.
+
+    Raises
+    ------
+    VerificationError
+        The proof does not hold.
+    DataError
+        There is no such file, or it is not the one that the result names.
+    """
     facts = result.proof
     if not Path(proof).is_file():
         raise DataError(f"There is no proof file {proof}.")

@@ -66,7 +66,7 @@ BAD = [
     ),
     ('"quantiles:4"', '{kind = "tree-guess", random_state = -1}', 8, "'random_state' must be"),
     ('"iris"', '{generator = "planted", rows = []}', 7, "'rows' must not be empty"),
-    ('"iris"', '{generator = "planted", rows = 10000000000000000}', 7, "not fit into memory"),
+    ('"iris"', '{generator = "planted", rows = 10000000000000000}', 7, "1000000000 answers"),
     ('name = "a"', 'name = "a\\nb"', 6, "'name' must hold no control characters"),
     ('title = "t"', 'title = """t\\\n  u"""\nnope = 1', 3, "There is no key 'nope' here"),
     ('"dp"', '"dpp"', 13, "Did you mean 'dp'?"),
