@@ -90,6 +90,15 @@ def make_order_matters() -> Problem:
 
 
 @named
+def make_five_actions() -> Problem:
+    """Each of four sets of equal rows has an action of its own, and two fill no rule alone."""
+    X = np.repeat(SQUARE, [4, 2, 3, 2], axis=0)
+    values = 5 + 3 * (np.repeat([4, 0, 3, 1], [4, 2, 3, 2])[:, None] != np.arange(5))
+    values[4] = [0, 9, 9, 1, 9]
+    return Problem(dataset(X, values=values), ActionCostMatrix(), _space(2, min_samples_rule=3))
+
+
+@named
 def make_complement_first() -> Problem:
     """The first rule must ask for a complement; the feature itself serves in the last rule only."""
     return _accuracy(SQUARE, [1, 1, 1, 0], _space(negations=True), Accuracy(**PAID))
