@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,13 @@ def make_five_actions() -> Problem:
     values = 5 + 3 * (np.repeat([4, 0, 3, 1], [4, 2, 3, 2])[:, None] != np.arange(5))
     values[4] = [0, 9, 9, 1, 9]
     return Problem(dataset(X, values=values), ActionCostMatrix(), _space(2, min_samples_rule=3))
+
+
+@named
+def make_sixty_four_rows() -> Problem:
+    """All rows of six features, which one rule tells apart but for a few."""
+    X = np.array(list(product((0, 1), repeat=6)))
+    return _accuracy(X, X[:, 2] ^ (X.sum(axis=1) == 6), _space(1))
 
 
 @named

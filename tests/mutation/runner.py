@@ -100,10 +100,13 @@ class Bench:
         """Plants one mutant and says who caught it."""
         if mutant.file in CHECKER_FILES:
             corpus(Path(mutant.file).stem)  # made by the true code, here and once
-        if mutant.file in TASK_FILES and not self.calls.of:
+        defined = mutant.file in TASK_FILES and not mutant.file.startswith("milp_trees/data/")
+        if defined and not self.calls.of:
             self.calls = in_child(noted, 1800)
         began = time.perf_counter()
-        found = in_child(lambda: self._attempt(mutant), limit)
+        found: dict[str, Any] = {"verdict": "survived"}
+        if defined or mutant.file not in TASK_FILES:
+            found = in_child(lambda: self._attempt(mutant), limit)
         if self.by_tests and mutant.file in TASK_FILES and found["verdict"] == "survived":
             part = tests_of(mutant.file)
             if part not in self.tests:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from milp_trees.by_name import registry
+from milp_trees.tasks.products import bounded, combine
 from milp_trees.testing import check_separable, check_task
 from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
 from milp_trees.testing.definitions import DEFINITIONS
@@ -89,10 +90,13 @@ def examples(few: bool = False) -> list[Example]:
         made.append((f"pruning {name}", partial(check_pruned_error, problem)))
     ten = random_problem(np.random.default_rng(3), n_trees=10, depth=1)
     made.append(("pruning of ten trees", partial(check_pruned_error, ten)))
-    separable = ("accuracy", "weighted", "cost-sensitive")
-    for name in separable:
+    for name in ("accuracy", "weighted", "cost-sensitive"):
         options = OPTIONS[name][3] if name == "cost-sensitive" else {}
         made.append((f"separable {name}", partial(check_separable, registry.task(name)(**options))))
+    both = combine(registry.task("accuracy")(), registry.task("action-costs")())
+    large = datasets()["found_datasets()[5 classes]"]
+    for task in (both, bounded(both, 20, None)):
+        made.append((f"separable {task.name}", partial(check_separable, task, large)))
     return made
 
 

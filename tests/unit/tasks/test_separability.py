@@ -12,6 +12,7 @@ from milp_trees.plugins import CostMatrix, Front, SeparableTask, States
 from milp_trees.tasks import ActionCostMatrix, StatisticalParity
 from milp_trees.tasks.products import bounded, combine
 from milp_trees.testing import check_separable
+from milp_trees.testing.task_data import random_datasets, some_trees
 
 
 def errors_and_disparity(sums, action, context, tables):
@@ -194,3 +195,17 @@ def test_negative_costs_are_no_lower_bounds():
     found = registry.method("states").run(problem)
     best = registry.method("dp").run(mt.Problem(data, task, mt.Trees(1)))
     assert found.value.exact == best.value.exact < 0
+
+
+def test_coordinates_of_a_product_are_the_values_of_its_parts():
+    """Also where one is maximised."""
+    data = random_datasets(2)["random_datasets(2)[0]"]
+    first, second = mt.Accuracy(), mt.tasks.DirectMethod()
+    for task in (combine(first, second), combine(second, first)):
+        problem = mt.Problem(data, task, mt.Trees(2))
+        for tree in some_trees(problem, 4):
+            routes = tree.routes(data)
+            found = task.coordinates(routes, data)
+            parts = [part.value(routes, data) for part in (task.first, task.second)]
+            assert [round(x.number, 9) for x in found] == [round(x.number, 9) for x in parts]
+            assert [x.sense for x in found] == [x.sense for x in parts]
