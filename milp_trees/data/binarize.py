@@ -160,9 +160,9 @@ class Binarizer(StoredRules):
 
     def fit(self, X: Any, y: Any = None) -> Binarizer:
         """Choose the features from training rows; "tree-guess" and "buckets" need `y`."""
-        return self.fit_among(X, y, None)
+        return self._fit_among(X, y)
 
-    def fit_among(self, X: Any, y: Any, table: Any) -> Binarizer:
+    def _fit_among(self, X: Any, y: Any = None, table: Any = None) -> Binarizer:
         """Choose the features from some rows of a table, so that all of its rows can answer them.
 
         Thresholds and categories are those of the rows. A column that has missing values elsewhere
@@ -361,7 +361,7 @@ class Binarizer(StoredRules):
     def _with_all(self, fitted_on: Any, table: Any, y: Any, fields: Mapping[str, Any]) -> Dataset:
         """The dataset with all thresholds of the rows that this binarizer was fitted on."""
         every = type(self)(kind="midpoints", max_categories=self.max_categories)
-        every.fit_among(fitted_on, None, table)
+        every._fit_among(fitted_on, None, table)
         source = dict(fields["source"])
         if "binarizer" in source:
             source["binarizer"] = {**every.described(), "given": False}

@@ -205,7 +205,7 @@ def load_columns(
     if not fitted:
         fitted_on = frame[features] if test is None else frame[features].iloc[train]
         y = None if "y" not in fields else fields["y"][train]
-        chosen.fit_among(fitted_on, y, frame[features])
+        chosen._fit_among(fitted_on, y, frame[features])
     others = [str(c) for c in table.frame.columns if c != meaning.get("y")]
     source = {
         **table.source,

@@ -83,7 +83,8 @@ def places(names: Sequence[Any], order: Sequence[Any], what: str, of: str) -> li
     if set(held) == set(wanted) and len(held) == len(wanted):
         place = {name: k for k, name in enumerate(held)}
         return [place[name] for name in wanted]
-    if _counted(names) and len(held) == len(wanted):
+    unnamed = _counted(names) or (_made_up(wanted) and not set(held) & set(wanted))
+    if unnamed and len(held) == len(wanted):
         return None
     raise _misfit(held, wanted, what, of)
 
@@ -282,6 +283,11 @@ def _misfit(
     return DataError(
         f"The names in {what} do not fit the {of} {some(wanted)}: {' and '.join(parts)}. Name its entries as the {of}, or {remedy}."
     )
+
+
+def _made_up(order: Sequence[str]) -> bool:
+    """Whether names are those that the package gives where there are none: `x0`, `x1`, … or `w0`, …"""
+    return any(all(name == f"{sign}{k}" for k, name in enumerate(order)) for sign in "xw")
 
 
 def _counted(names: Sequence[Any]) -> bool:

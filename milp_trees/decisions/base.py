@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from milp_trees.data.names import columns_over, spelled
+from milp_trees.data.names import columns_over
 from milp_trees.errors import DataError, SolverFailure
 
 if TYPE_CHECKING:
@@ -261,10 +261,6 @@ class DecisionSet(ABC):
         DataError
             A component has no column, or a column is no component.
         """
-        names = {spelled(c) for c in getattr(costs, "columns", ())}
-        numbered = self.components == tuple(f"w{k}" for k in range(self.dimension))
-        if numbered and not names & set(self.components):
-            return costs
         return columns_over(costs, self.components, what, "components of a decision")
 
     def checked(self, costs: Any) -> np.ndarray:

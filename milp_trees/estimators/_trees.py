@@ -154,7 +154,7 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
             self.binarizer_ = Binarizer.from_name(given)
         else:
             self.binarizer_ = Binarizer(kind=given, n_bins=self.n_bins)
-        self.binarizer_.fit_among(X, target, table)
+        self.binarizer_._fit_among(X, target, table)
 
     # -- solving -------------------------------------------------------------------------------------
 

@@ -272,9 +272,7 @@ class Ensemble:
         DataError
             The columns are others, or a value is text, NaN or infinite.
         """
-        numbered = self.columns == tuple(f"x{j}" for j in range(len(self.columns)))
-        if not numbered or set(self.columns) & set(map(str, getattr(X, "columns", ()))):
-            X = columns_over(X, self.columns, "the table", "columns of the ensemble")
+        X = columns_over(X, self.columns, "the table", "columns of the ensemble")
         try:
             with np.errstate(
                 over="ignore"

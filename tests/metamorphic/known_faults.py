@@ -6,21 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from meta_files import COMMANDS
 
-PLACE = "columns of values, costs and prices are taken by place, whatever their names"
 NUMBERED = "a first column of row numbers without a name is a column of the table"
 OF_R = "a header that is one name short is no table"
 OBJECTS = "numbers in a column of objects are taken for categories"
 
 #: (what is tried, subject, relation) → reason.
 KNOWN: dict[tuple[str, str, str], str] = {
-    **{
-        ("asked", subject, relation): PLACE
-        for subject in (
-            *("policy", "policy, doubly robust", "policy, size by folds"),
-            *("decisions, greedy", "decisions, optimal", "decisions, forest"),
-        )
-        for relation in ("actions in another order", "actions under other names")
-    },
     **{
         ("file", "row numbers.csv", command): NUMBERED
         for command in COMMANDS
@@ -36,7 +27,6 @@ KNOWN: dict[tuple[str, str, str], str] = {
         )
     },
     ("loaded", "of R.txt", "load"): OF_R,
-    ("asked", "pruner, prices of rows", "actions under other names"): PLACE,
     **{
         ("fitted", subject, f"columns of {kind}"): OBJECTS
         for subject in ("decisions, greedy", "decisions, optimal", "decisions, forest")

@@ -144,8 +144,9 @@ FORMS = {
     "nullable": as_nullable,
     "categories": as_categories,
 }
-#: scikit-learn takes whole numbers in an array of objects neither for classes nor in a score.
-MAY = dict.fromkeys(FORMS, "never") | {"objects": "may"}
+#: scikit-learn takes whole numbers in an array of objects neither for classes nor in a score; rows
+#: of one index in two orders are refused.
+MAY = dict.fromkeys(FORMS, "never") | {"objects": "may", "Series": "may"}
 
 
 def _typed(name: str) -> Callable[..., Any]:
@@ -224,7 +225,7 @@ ASKED = [
     Relation("the table in two parts", _two_parts, keeps="rows"),
     Relation("a row alone", _row_by_row, keeps="rows"),
     Relation("every row twice", _every_row_twice, keeps="rows"),
-    Relation("another index", other_index),
+    Relation("another index", other_index, "may"),
     Relation("columns in another order", _other_columns, "may"),
     Relation("columns under each other's names", _renamed_columns, "must"),
     Relation("a column less", _column_gone, "must"),

@@ -212,7 +212,7 @@ FITTED = [
     Relation("weights of another scale", _fit_scaled_weights, keeps="model", factor=4),
     Relation("rows of weight 0", _fit_weight_zero, keeps="model"),
     Relation("gains times four", _fit_scaled_gains, keeps="scaled"),
-    Relation("another index", _as_fit(other_index)),
+    Relation("another index", _as_fit(other_index), "may"),
     *(Relation(f"roles as {n}", _as_fit(roles_as(f)), MAY[n]) for n, f in FORMS.items()),
     Relation("roles without names", _as_fit(roles_as(unnamed)), keeps="value"),
     *(Relation(f"columns of {name}", _fit_typed(name)) for name in TYPES),
