@@ -2,11 +2,23 @@
 
 import inspect
 
-from known_faults import KNOWN
+import numpy as np
+import pytest
+from known_faults import KNOWN, judge
 from meta_asked import ASKED
-from meta_checks import tried
-from meta_estimators import NO_SUBJECT, SUBJECTS, asked_methods, estimator_classes
+from meta_checks import rows_of, tried
+from meta_estimators import (
+    NO_SUBJECT,
+    SUBJECTS,
+    Subject,
+    answers,
+    asked_methods,
+    difference,
+    estimator_classes,
+)
 from meta_fitted import FITTED
+
+import milp_trees as mt
 
 #: Parameters of methods that say how an answer is given, and are no roles of rows.
 SETTINGS = {"unpruned", "level", "options", "given"}
@@ -57,3 +69,33 @@ def test_names_of_known_faults_are_those_of_relations():
         if what in relations:
             assert subject in subjects
             assert relation in {r.name for r in relations[what]}
+
+
+def test_an_estimator_that_depends_on_the_order_of_rows_is_noticed():
+    """The relations, and the comparison of answers, on an estimator that is wrong."""
+
+    class InOrder(mt.OptimalTreeClassifier):
+        def predict(self, X):
+            return np.arange(len(X)) % 5
+
+    subject, rows = Subject("wrong", InOrder, {"y": "labels"}), rows_of("words", 0)
+    model = subject.fitted(rows)
+    before = answers(subject, model, rows)
+    for relation in ("rows in another order", "the table in two parts", "every row twice"):
+        change = next(r.change for r in ASKED if r.name == relation)
+        found = [
+            difference(before["predict"], answers(subject, other, more)["predict"], index, rows.n)
+            for other, more, index in change(subject, model, rows)
+        ]
+        assert any(found), relation
+
+
+def test_a_new_fault_and_one_that_is_gone_are_errors(monkeypatch):
+    what, subject, relation = "asked", "planted", "rows in another order"
+    monkeypatch.setitem(KNOWN, (what, subject, relation), "planted")
+    judge(what, subject, [relation], {relation: "differs"})
+    judge(what, subject, [], {})
+    with pytest.raises(AssertionError, match="take them from the list"):
+        judge(what, subject, [relation], {})
+    with pytest.raises(AssertionError, match="another: differs"):
+        judge(what, subject, [relation, "another"], {relation: "", "another": "differs"})
