@@ -67,8 +67,8 @@ def test_a_parameter_of_another_convention_is_not_negative(name):
 
 def test_thresholds_of_a_column_are_in_order_around_zero():
     """The threshold 0 is a number like others."""
-    tests = [mt.BinaryFeature("x", "<=", t) for t in (0.5, -0.5, 0.0, -2.0)]
-    assert by_column([*tests, mt.BinaryFeature("z")]) == (("x", (3, 1, 2, 0)), ("z", (4,)))
+    tests = [mt.BinaryFeature("x", "<=", t) for t in (0.5, -0.5, -2.0, 0.0)]
+    assert by_column([*tests, mt.BinaryFeature("z")]) == (("x", (2, 1, 3, 0)), ("z", (4,)))
 
 
 def test_a_rule_that_costs_one_unit_limits_the_length_of_lists():

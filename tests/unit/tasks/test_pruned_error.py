@@ -11,6 +11,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
 
 import milp_trees as mt
+from milp_trees.errors import DataError
 from milp_trees.models.read_ensemble import out_of_bag
 from milp_trees.tasks.feature_costs import FeatureCosts, Group
 from milp_trees.testing.pruning_examples import EXAMPLES
@@ -305,3 +306,14 @@ def test_data_that_do_not_fit_the_ensemble_are_refused():
             )
     with pytest.raises(mt.errors.NoView, match="PrunedEnsembles"):
         mt.Problem(WINE, mt.tasks.PrunedError(0), mt.Trees(2)).view(mt.plugins.NodeGains)
+
+
+def test_a_stored_pruning_is_read_by_its_own_ensemble_only():
+    """With another number of trees, or nodes that are not there, it is refused."""
+    space = EXAMPLES["figure-1"]().space
+    for pruning in all_prunings(space.ensemble):
+        stored = pruning.to_json()
+        assert np.array_equal(space.read(stored).kept, pruning.kept)
+        for wrong in ({"trees": space.ensemble.n_trees + 1}, {"kept": [space.ensemble.n_nodes]}):
+            with pytest.raises(DataError):
+                space.read({**stored, **wrong})
