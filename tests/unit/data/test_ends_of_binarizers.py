@@ -31,11 +31,20 @@ def test_the_most_thresholds_of_a_column_fill_the_limit():
 
 
 def test_a_gap_is_taken_where_there_was_one_and_refused_elsewhere():
-    table = pd.DataFrame({"gaps": [1.0, 2.0, np.nan, 4.0], "full": [1.0, 2.0, 3.0, 4.0]})
+    table = pd.DataFrame(
+        {
+            "gaps": [1.0, 2.0, np.nan, 4.0],
+            "full": [1.0, 2.0, 3.0, 4.0],
+            "text": ["a", "b", "c", "a"],
+            "bits": [0, 1, 1, 0],
+        }
+    )
     made = Binarizer().fit(table)
     assert made.transform(table).shape == (4, len(made.features))
-    with pytest.raises(DataError, match="full"):
-        made.transform(table.assign(full=[1.0, np.nan, 3.0, 4.0]))
+    for column in ("full", "text", "bits"):
+        gap = table[column].astype(object).where([True, False, True, True])
+        with pytest.raises(DataError, match=column):
+            made.transform(table.assign(**{column: gap}))
 
 
 def test_a_column_of_numbers_with_a_few_other_texts_is_refused():
