@@ -125,8 +125,9 @@ def check_at_limits(
 
 
 def _smaller_limits(tree: Tree, dataset: Dataset, only: Callable[[str], bool]) -> None:
-    """A constraint that is traded against a value says what a tree has, and the next smaller limit:
-    the tree breaks it, and no actions have an amount between.
+    """Constraints that are traded against a value say what a tree has, and the next smaller limit.
+
+    The tree breaks that limit, and it is so close that no actions have an amount between.
     """
     rows, seen, names = rows_of(dataset), see(tree, dataset), tuple(dataset.classes or ())
     for options in filter(lambda o: only(o["name"]), CONSTRAINTS):
@@ -136,7 +137,8 @@ def _smaller_limits(tree: Tree, dataset: Dataset, only: Callable[[str], bool]) -
             "capacity",
         ):
             continue
-        rule = constraint(**options, **{limit: 1})
+        given: dict[str, Any] = {**options, limit: 1}
+        rule = constraint(**given)
         assert limit != "at_most" or rule.below(Fraction(1), dataset) == 0, (
             "no row is less than one"
         )
