@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,8 @@ CHECKER_FILES = [
     )
 ]
 
+#: Where tables of data lie that files name.
+FOLDER = tempfile.TemporaryDirectory()
 #: A file by name, what reads it, and what the true code says of it.
 Entry = tuple[str, Callable[[], Any], Any]
 
@@ -187,6 +190,7 @@ def _claims() -> Asked:
 def _slow() -> Asked:
     from milp_trees.verification import check_slowly
 
+    yield from _tables(check_slowly.check_slowly)
     for name, text in _texts():
         yield name, partial(_said, check_slowly.check_slowly, text)
     for name, text in _gap_texts(60):
@@ -251,7 +255,6 @@ def _gaps() -> Asked:
 def _flow_texts(many: int) -> Iterator[tuple[str, list[str]]]:
     """Proofs of prunings and of curves, honest and damaged."""
     import random
-    import tempfile
 
     from test_flow_proofs import PROVABLE, curve_lines, damaged, damaged_curve, written
 
@@ -350,6 +353,43 @@ def _two_sums() -> Asked:
         yield f"two-sum-{i}-{j}", partial(_said, check_unimodular.check, proof, named(b))
 
 
+def _tables(check: Callable[..., Any]) -> Asked:
+    """A proof about a table with gaps and a decimal comma, and tables and statements beside it."""
+    import random
+
+    from proof_problems import drawn
+
+    table = 'made by hand\nage;job;ill\n1,5;"a;b";yes\n2,5;c;no\n\n;c;no\n'
+    form = {"kind": "table", "skip": 2, "names": ["age", "job", "ill"], "delimiter": ";"}
+    form |= {"quote": '"', "encoding": "utf-8", "decimal": ",", "missing": [""], "gzip": False}
+    costs = {"kind": "matrix", "column": "ill", "classes": ["no", "yes"]}
+    s = drawn(random.Random(0), "lists") | {
+        **{"depth": 2, "leaves": None, "leaf_cost": 0, "split_costs": 1, "minima": [], "side": []},
+        **{"data": form, "costs": {**costs, "matrix": [[0, 4], [4, 0]]}, "multipliers": []},
+        **{"features": [[["age", "<=", 2, "no", True], ["job", "==", "c", None, False]]]},
+        **{"actions": ["no", "yes"], "denominator": 1, "scale": "1/4", "unit": "errors"},
+        **{"model": {"rules": [[0, 1]], "default": 0}, "value": 1, "bound": 1},
+    }
+    literals = [["age", "<=", 2, None, True], ["age", "missing", None, None, True]]
+    literals += [["job", "==", "c", "yes", True], ["age", "<=", 2, "yes", False]]
+    changes: list[dict[str, Any]] = [
+        {},
+        {"data": {**form, "skip": 1}},
+        {"data": {**form, "skip": 0}},
+    ]
+    changes += [
+        {"data": {**form, k: v}} for k, v in (("decimal", "."), ("missing", []), ("quote", None))
+    ]
+    changes += [{"features": [[one]]} for one in literals] + [{"split_costs": [1, 1]}]
+    folder = Path(FOLDER.name)
+    for k, old in enumerate(["", "1,5", "2,5", "yes", "c;no", "age", "made by hand\n"]):
+        path = folder / f"{k}.csv"
+        path.write_text(table.replace(old, "3", 1) if old else table, encoding="utf-8")
+        for j, change in enumerate(changes):
+            text = [json.dumps(s | change), "[1, 2, []]"]
+            yield f"table {k} statement {j}", partial(_said, check, text, path)
+
+
 def _read() -> Asked:
     """Files of all kinds, and lines that are no such files."""
     import random
@@ -357,14 +397,15 @@ def _read() -> Asked:
     from checker_files import made
     from test_lock import edited, garbled
 
+    from milp_trees.verification import check_proof
+
+    yield from _tables(check_proof.check)
     yield from _claims()
     for seed in range(500):
         rng = random.Random(seed)
         for text in made("honest", seed % 60):
             k = rng.choice([0, 0, rng.randrange(len(text))])
             lines = [*text[:k], rng.choice([edited, garbled])(text[k], rng), *text[k + 1 :]]
-            from milp_trees.verification import check_proof
-
             yield f"malformed-{seed}", partial(_said, check_proof.check, lines)
     yield from _counts()
     yield from _flows()
