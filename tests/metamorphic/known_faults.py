@@ -4,35 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from meta_files import COMMANDS
-
-NUMBERED = "a first column of row numbers without a name is a column of the table"
-OF_R = "a header that is one name short is no table"
-OBJECTS = "numbers in a column of objects are taken for categories"
-
 #: (what is tried, subject, relation) → reason.
-KNOWN: dict[tuple[str, str, str], str] = {
-    **{
-        ("file", "row numbers.csv", command): NUMBERED
-        for command in COMMANDS
-        if command not in ("prune", "predict")
-    },
-    ("loaded", "row numbers.csv", "load"): NUMBERED,
-    **{("file", "of R.txt", command): OF_R for command in COMMANDS},
-    **{
-        ("predicted", "of R.txt", change): OF_R
-        for change in (
-            *("a row alone", "the last rows", "columns in another order"),
-            *("no target", "one more column"),
-        )
-    },
-    ("loaded", "of R.txt", "load"): OF_R,
-    **{
-        ("fitted", subject, f"columns of {kind}"): OBJECTS
-        for subject in ("decisions, greedy", "decisions, optimal", "decisions, forest")
-        for kind in ("object", "decimal")
-    },
-}
+KNOWN: dict[tuple[str, str, str], str] = {}
 
 
 def judge(what: str, subject: str, tried: Iterable[str], found: Mapping[str, str]) -> None:

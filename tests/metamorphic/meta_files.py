@@ -106,13 +106,15 @@ FILES: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     "latin.csv": _written("cp1252"),
     "zipped.csv.gz": _zipped,
     "unended.csv": _unended,
-    "row numbers.csv": _numbered,
     "of R.txt": _of_r,
     "plain.parquet": _parquet(lambda frame: frame),
     "narrow.parquet": _parquet(_narrow),
     "nullable.parquet": _parquet(_nullable),
     "arrow.parquet": _parquet(_arrow),
 }
+
+#: How a table is written that is refused unless its features are named, with words of the refusal.
+REFUSED = {"row numbers.csv": (_numbered, "looks like an identifier")}
 
 #: The words after the name of the table; `{result}` is a result of `solve`, `{out}` a folder.
 COMMANDS: dict[str, list[str]] = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import typer
 from known_faults import judge
-from meta_files import COMMANDS, FILES, NO_ROW, first_difference, people, run, worth
+from meta_files import COMMANDS, FILES, NO_ROW, REFUSED, first_difference, people, run, worth
 from meta_rows import SEEDS, THOROUGH
 
 import milp_trees as mt
@@ -88,6 +88,25 @@ def test_a_table_is_the_same_in_every_kind_of_file(name, folder, answer):
                 if why:
                     found[command] = why
     judge("file", name, tried, found)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_looks_like_a_fault_of_the_table_is_refused_by_every_command(name, folder, answer):
+    """It is taken where columns are named: by `predict`, by those that the model asks for."""
+    write, words = REFUSED[name]
+    write(people(0), folder / name)
+    for command in filter(lambda c: chosen(c, name), COMMANDS):
+        expected, result = answer(command, 0, False)
+        said = run(command, folder / name, folder, result)
+        if command == "predict" or "--features" in COMMANDS[command]:
+            assert first_difference(expected, said) is None
+        elif command == "look":  # it lists all problems of a table
+            assert any(words in str(problem) for problem in said["problems"])
+        else:
+            assert isinstance(said, str)
+            assert words in said, f"{command}: {said}"
+    with pytest.raises(MilpTreesError, match=words):
+        mt.load(folder / name, target="y")
 
 
 def _renamed(frame):
