@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from milp_trees.errors import DataError
+
 #: Folders of devices and of open files, which are written to and never replaced.
 _SPECIAL = ("/dev/", "/proc/")
 
@@ -40,6 +42,27 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
             file.flush()
             os.fsync(file.fileno())  # some disks say only now that they are full
     return Path(path)
+
+
+def refuse_to_replace(path: str | Path) -> None:
+    """Refuse to write a page or a table over the file of a study.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file that is going to be written.
+
+    Raises
+    ------
+    DataError
+        It is an SQLite database, whose rows would be lost.
+    """
+    if Path(path).is_file():
+        with Path(path).open("rb") as file:
+            if file.read(16) == b"SQLite format 3\0":
+                raise DataError(
+                    f"{path} is the file of a study or another database, which is not replaced; name another file."
+                )
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """`Lines`: a table of text.
 
-It finds where the header ends, what separates the fields, which lines have too few fields and
-which cells are labels.
+It finds where the header ends, what separates fields, which lines are short, and which are labels.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _ROW_NAMES = ("row names", *(f"row names {k}" for k in range(2, 9)))
 _COUNTED = 20
 _STATED = re.compile(rb'"?sep=([,;|\t])"?\n')
 _SOMETHING = re.compile(rb"\S")
-#: Largest number of columns of a table, and of bytes of its first line.
+#: Most columns of a table, and bytes of its first line.
 MOST_COLUMNS, MOST_HEADER = 100_000, 8 * 2**20
 #: Rows from which the decimal mark is found, and bytes in which the first line is looked for.
 _SAMPLE, _HEAD = 1000, 1 << 16
@@ -362,12 +361,11 @@ def _records(text: str, sep: str) -> Any:
 def _rows_are_longer(data: bytes, begin: int, sep: str, size: int) -> bool:
     """Whether rows have one field more than a header of a given size, as R writes tables."""
     text = data[begin : begin + _HEAD].decode("utf-8", "ignore")
-    whole = begin + _HEAD >= len(data)
     try:
         found = [f for _, f in zip(range(_COUNTED), _records(text, sep), strict=False) if any(f)]
     except csv.Error:
         return False
-    found = found if whole or len(found) == _COUNTED else found[:-1]
+    found = found if begin + _HEAD >= len(data) or len(found) == _COUNTED else found[:-1]
     longer = all(len(f) == size + 1 and f[0].strip() for f in found)
     return len(found) > 1 and longer and any(f[-1].strip() for f in found)
 

@@ -286,7 +286,7 @@ def _misfit(
 
 
 def _made_up(order: Sequence[str]) -> bool:
-    """Whether names are those that the package gives where there are none: `x0`, `x1`, … or `w0`, …"""
+    """Whether names are those given where there are none: `x0`, `x1` and on, or `w0` and on."""
     return any(all(name == f"{sign}{k}" for k, name in enumerate(order)) for sign in "xw")
 
 

@@ -11,8 +11,7 @@ from milp_trees.pages.headline import headline
 from milp_trees.pages.single_file import single_file
 from milp_trees.pages.vendor import libraries
 from milp_trees.studies import Study
-from milp_trees.studies.store import refuse_to_replace
-from milp_trees.writing import write_whole
+from milp_trees.writing import refuse_to_replace, write_whole
 
 #: Own scripts, in the order in which the page runs them.
 SCRIPTS = (

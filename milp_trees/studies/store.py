@@ -58,27 +58,6 @@ class StoreError(MilpTreesError):
     """A study's file cannot be read or written; the message tells whether its rows are safe."""
 
 
-def refuse_to_replace(path: str | Path) -> None:
-    """Refuse to write a page or a table over the file of a study.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file that is going to be written.
-
-    Raises
-    ------
-    StoreError
-        It is an SQLite database, whose rows would be lost.
-    """
-    if Path(path).is_file():
-        with Path(path).open("rb") as file:
-            if file.read(16) == b"SQLite format 3\0":
-                raise StoreError(
-                    f"{path} is the file of a study or another database, which is not replaced; name another file."
-                )
-
-
 class Entry(NamedTuple):
     """A row with what it is found by, and the solver's log."""
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .mps_texts import MPS
 from .mutants import ROOT, Mutant
 
 #: Helpers of the tests of proofs and of total unimodularity are beside these.
@@ -321,19 +322,6 @@ def _model_files() -> Asked:
         yield f"npz {form}", partial(_matrix_of, check_unimodular.read_npz, packed.getvalue())
     for k, text in enumerate(MPS):
         yield f"mps {k}", partial(_matrix_of, check_unimodular.read_mps, text.encode())
-
-
-#: Models in MPS, right ones and wrong ones.
-HEAD = "NAME X\nROWS\n N obj\n L a\n G b\n"
-MPS = [
-    HEAD + "COLUMNS\n x obj 1 a 2\n x b -1\n M 'MARKER' 'INTORG'\n y a 1\nRHS\n r a 3\nENDATA\n",
-    "* a comment\n" + HEAD + "COLUMNS\n x a 0\n y b 1.5\nENDATA\n",
-    HEAD + "COLUMNS\n x c 1\nENDATA\n",
-    HEAD + " L a\nCOLUMNS\n x a 1\nENDATA\n",
-    HEAD + "COLUMNS\n x a 1\n",
-    HEAD + "COLUMNS\n x a 1\n x a 2\nENDATA\n",
-    HEAD + "COLUMNS\n x a\nENDATA\n",
-]
 
 
 def _two_sums() -> Asked:

@@ -33,6 +33,8 @@ ALLOWED = {
     ("data/binarize.py", "precision"): "digits of a number",
     ("linear/matrix.py", "cut"): "the name of added rows",
     ("methods/method.py", "enumerate"): "the stage of a run",
+    ("testing/at_limits.py", "*"): "limits of tasks whose definitions stand apart from them",
+    ("testing/task_options.py", "*"): "options of tasks that are tried beside the defaults",
     ("testing/definitions.py", "*"): "definitions apart from the tasks are the point of the file",
     ("testing/definitions_of_constraints.py", "*"): "definitions apart from the constraints",
 }
