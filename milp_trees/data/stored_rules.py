@@ -7,6 +7,7 @@ from inspect import signature
 from typing import Any, Self
 
 from milp_trees.data.rules import Rule
+from milp_trees.errors import DataError
 
 #: Thresholds of a column that a description lists; of more it gives the number.
 FEW = 50
@@ -46,13 +47,24 @@ class StoredRules:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The binarizer that `to_json` described, or a binarizer to be fitted from `described`."""
+        """The binarizer that `to_json` described, or a binarizer to be fitted from `described`.
+
+        Raises
+        ------
+        DataError
+            The description is damaged.
+        """
+        note = data.get("threshold_note", "")
+        if not isinstance(note, str):
+            raise DataError(
+                f"The stored binarizer is damaged: threshold_note is {note!r}, no text."
+            )
         made: Any = cls
         out: Self = made(kind=data["kind"], **data.get("parameters", {}))
         if any(_is_count(rule) for rule in data["columns"].values()):
             return out
         out.rules_ = dict(data["columns"])
-        out.threshold_note_ = data.get("threshold_note", "")
+        out.threshold_note_ = note
         out.n_features_in_ = len(out.rules_)
         return out
 

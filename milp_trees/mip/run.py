@@ -159,15 +159,15 @@ def solver_gap(view: Any) -> float:
     return view.absolute_gap if spread < 10**4 else 0.9 if spread < 10**6 else 0.5
 
 
-def believed(view: Any, Z: float) -> float:
+def believed(view: Any, Z: float, units: float = 0.5) -> float:
     """The largest error of a solver's objective or bound before the model is called wrong.
 
-    Where costs are exact it is half a unit, besides a solver's tolerances.
+    Where costs are exact it is so many units, besides a solver's tolerances.
     """
     if not view.exact:
         return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
     above = max(abs(Z - view.unavoidable), view.spread)
-    return float(0.5 + 1e-6 * above + 1e-12 * abs(Z))
+    return float(units + 1e-6 * above + 1e-12 * abs(Z))
 
 
 def round_up(bound: float, view: Any, finished: bool) -> float:
@@ -247,7 +247,8 @@ def result(method: Runner, run: Run) -> Result:
         bound = _measured(run, bound)
     bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
-    if claimed > run.incumbent_cost + believed(run.view, run.incumbent_cost):
+    # Solvers stop less than a unit below the optimum, so half a unit may be a whole one.
+    if claimed > run.incumbent_cost + believed(run.view, run.incumbent_cost, 1e-3):
         bound = run.view.to_value(
             claimed
         )  # a feasible tree beats the bound: the model is wrong, and `finish` reports it

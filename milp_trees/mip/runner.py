@@ -219,6 +219,9 @@ def run(
     empty = (job.model.relaxed() if job.relax else job.model).contradiction()
     if empty is not None and job.file is None:
         return Answer(Status.INFEASIBLE, message=empty)
+    if job.limits.log_file:  # a solver's process may have another current folder
+        log = os.path.abspath(job.limits.log_file)
+        job = replace(job, limits=replace(job.limits, log_file=log))
     watch = Watch(job, [], time.perf_counter())
     worker = _pool.take(solver_name)
     healthy = False

@@ -45,7 +45,7 @@ class Source:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text.replace("\r\n", "\n"), name
-        if len(self.text) > MOST_CHARACTERS or _DEEP.search(self.text):
+        if len(self.text) > MOST_CHARACTERS or re.search(_DEEP, self.text):
             raise SpecError(
                 f"{name} has more than {MOST_CHARACTERS} characters or a name of more than {MOST_PARTS} parts, so it is no SPEC; write problems as tables."
             )

@@ -42,8 +42,8 @@ def test_a_place_without_room_for_a_proof_is_refused_before_the_run(stored, plac
     ("event", "said"),
     [
         (KeyboardInterrupt(), "it was interrupted"),
-        (Stopped(Limit.TIME), "raise --time-limit"),
-        (MemoryError(), "raise --memory-limit"),
+        (Stopped(Limit.TIME), "raise time_limit="),
+        (MemoryError(), "raise memory_mb="),
         (OSError(28, "No space left on device"), "No space left"),
     ],
 )

@@ -294,7 +294,7 @@ def test_columns_with_different_marks_leave_no_open_one(tmp_path):
     """Between commas, too: `"1.234"` beside `"1,5"` is asked about, and a stated mark is for both."""
     text = 'a,b,y\n"1.234","1,5",no\n"5.678","2,5",yes\n'
     path = write(tmp_path, text)
-    with pytest.raises(TableProblems, match=r"1\.234.*before thousands .*--decimal \. or"):
+    with pytest.raises(TableProblems, match=r"1\.234.*before thousands .*decimal='\.' or"):
         mt.load(path)
     found = read_table(path, reading=Reading(decimal=",")).frame
     assert found["a"].tolist() == [1234, 5678]

@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from running import NONE, RUNNERS
+from export_runners import NONE, RUNNERS
 
 import milp_trees as mt
 from milp_trees.exports._program import Program

@@ -13,4 +13,7 @@ def tamper(path, statement, *values):
 def change(path, statement, *values):
     """Change rows of a file of an earlier version, which kept no hashes."""
     tamper(path, statement, *values)
-    tamper(path, "UPDATE hashes SET sha256 = ''")
+    with sqlite3.connect(path) as db:
+        known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'hashes'").fetchone()
+    if known:
+        tamper(path, "UPDATE hashes SET sha256 = ''")

@@ -201,7 +201,7 @@ def test_a_model_too_large_to_build_is_a_row_with_a_reason_and_runs_once_it_is_a
 ):
     small = mt.compare(problem, ["flow-oct@highs"], max_nonzeros=100, store=tmp_path / "s.sqlite")
     assert small.rows[0]["status"] == "unsupported"
-    assert "raise --max-nonzeros" in small.rows[0]["message"]
+    assert "raise max_nonzeros=" in small.rows[0]["message"]
     assert (
         mt.compare(problem, ["flow-oct@highs"], store=tmp_path / "s.sqlite").rows[0]["status"]
         == "optimal"
