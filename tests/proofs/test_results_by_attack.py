@@ -81,7 +81,9 @@ def test_a_result_without_a_bound_is_not_proved_by_a_bound(solved):
 def test_a_root_bound_above_the_value_is_refused_beside_a_proof(solved):
     row, folder = solved
     wrong = {**row, "root_bound": 50.0, "root_gap": relative_gap(row["objective"], 50.0)}
-    with pytest.raises(VerificationError, match="root bound 50.0 excludes the result's own value"):
+    with pytest.raises(
+        VerificationError, match=r"root bound 50\.0 excludes the result's own value"
+    ):
         mt.verify(wrong, proof=folder / "good.proof")
 
 

@@ -346,8 +346,7 @@ def test_whatever_is_left_out_is_noticed(made, name):
     for place in {leaf[:i] for leaf in leaves(data) for i in range(1, len(leaf) + 1)}:
         altered = copy.deepcopy(data)
         del at(altered, place[:-1])[place[-1]]
-        # A curve without a budget is one, and so is a result without a proof or a reference. A decimal
-        # mark that was found may as well have been stated.
+        # A curve needs no budget, a result no proof or reference; what was guessed can be stated.
         found = ("problem", "data", "reading", "guessed")
         if place[:4] != found and place not in (("budget",), ("proof",), ("derived_by",)):
             assert passes(place, None, altered, original), (
