@@ -162,7 +162,17 @@ def solver_gap(view: Any) -> float:
 def believed(view: Any, Z: float, units: float = 0.5) -> float:
     """The largest error of a solver's objective or bound before the model is called wrong.
 
-    Where costs are exact it is so many units, besides a solver's tolerances.
+    Parameters
+    ----------
+    view : view
+    Z : float
+        The incumbent's or the solver's value.
+    units : float, default=0.5
+        What is allowed where costs are exact, besides a solver's tolerances.
+
+    Returns
+    -------
+    float
     """
     if not view.exact:
         return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)

@@ -303,7 +303,7 @@ def test_columns_are_known_by_name(data):
         ({"feature_costs": [1] * 7 + [-1]}, "column 7 has -1"),
         ({"feature_costs": [1] * 7 + [float("nan")]}, "column 7 has nan"),
         ({"feature_costs": ["cheap"] * 8}, "must be numbers"),
-        ({"groups": [1] * 7}, "one label per column"),
+        ({"groups": [1] * 7}, "groups has 7 entries for 8 columns"),
         (
             {"groups": ["g"] * 8, "feature_costs": [1] * 7 + [2]},
             "columns 0 and 7 of group g cost 1 and 2",
