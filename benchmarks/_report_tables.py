@@ -148,7 +148,7 @@ def cost_sensitive_trees() -> Iterator[str]:
         "python benchmarks/cost_sensitive.py --sections tables",
         "Test rows, percent, trees of depth up to 4 whose number of leaves is chosen by cross-validation, as in tables 2 to 4 of the STreeD paper. That has means over 100 splits; here "
         "are means over three of them, ± their standard errors, and one split (no ±) of krk and mushroom. Six of the paper's 14 sets are transcribed "
-        "([the numbers of papers](../../benchmarks/papers/README.md)). The second table has the differences, ours minus the paper's, and these in standard errors of three splits, which are themselves uncertain: "
+        "([the numbers of papers](../../benchmarks/papers/values.csv)). The second table has the differences, ours minus the paper's, and these in standard errors of three splits, which are themselves uncertain: "
         "three splits cannot confirm or refute the paper's means. Ours is far above them on annealing, and below them on most of glass and wine. "
         "The paper's question length is larger than its depth, so it is another measure than the mean number of questions on a path.",
         "\n\n".join(
@@ -184,7 +184,7 @@ def pruned_forests() -> Iterator[str]:
         "Error and cost after pruning",
         "python benchmarks/pruning_table1.py",
         "Means over forests; `joint` and `individual` are the cost that is left, in percent of the unpruned forest's. Below, the two of the ten pairs of Table 1 of Nan, Wang and "
-        "Saligrama (2016) that are transcribed ([the numbers of papers](../../benchmarks/papers/README.md)); their forests, splits and error levels are not at hand, so only the "
+        "Saligrama (2016) that are transcribed ([the numbers of papers](../../benchmarks/papers/values.csv)); their forests, splits and error levels are not at hand, so only the "
         "direction can be compared.",
         "\n\n".join(
             map(markdown, (pruning_table1.shares(table), pruning_table1.beside_the_paper(table)))
