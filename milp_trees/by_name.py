@@ -28,6 +28,10 @@ class Registry:
         """All classes of a group (formulations, solvers, methods, tasks) by name."""
         return plugins.classes(group)
 
+    def find(self, group: str, name: str) -> type | None:
+        """The class of that name in a group, or None."""
+        return plugins.find(group, name)
+
     def origin(self, cls: type) -> dict[str, str]:
         """Name and version of the distribution that a third party's plug-in came with."""
         return plugins.origin(cls)
@@ -96,20 +100,22 @@ class Registry:
         ----------
         rank : {"default_rank", "judge_rank"}
         """
-        engines = _having(rank, plugins.classes("methods"))
-        yield from (entry[1:] for entry in engines if entry[0] < FORMULATIONS_FROM)
-        rest = [entry for entry in engines if entry[0] >= FORMULATIONS_FROM]
-        formulations = _having(rank, plugins.classes("formulations"))
-        solver = f"@{self.default_solver}" if formulations else ""
-        rest += [(number, name + solver, cls) for number, name, cls in formulations]
-        yield from (entry[1:] for entry in sorted(rest, key=lambda entry: entry[:2]))
+        engines = _having("methods", rank)
+        yield from _classes("methods", (entry for entry in engines if entry[0] < FORMULATIONS_FROM))
+        rest = [("methods", *entry) for entry in engines if entry[0] >= FORMULATIONS_FROM]
+        models = _having("formulations", rank)
+        rest += [("formulations", *entry) for entry in models]
+        solver = f"@{self.default_solver}" if models else ""
+        for group, number, name in sorted(rest, key=lambda entry: entry[1:]):
+            for found, cls in _classes(group, [(number, name)]):
+                yield found + (solver if group == "formulations" else ""), cls
 
     @property
     def default_solver(self) -> str:
         """The solver that formulations get when no solver is named."""
-        classes: dict[str, Any] = plugins.classes("solvers")
-        ranks = {n: c.default_rank for n, c in classes.items() if c.default_rank is not None}
-        return min(ranks or classes, key=lambda name: (ranks.get(name, 0), name))
+        declared = plugins.values("solvers", "default_rank")
+        ranks = {name: rank for name, rank in declared.items() if rank is not None}
+        return min(ranks or declared, key=lambda name: (ranks.get(name, 0), name))
 
     def solver(self, name: str) -> Solver:
         solver: Solver = plugins.get("solvers", name)()
@@ -129,7 +135,7 @@ class Registry:
             method: Method = self.spelled("methods", name)
             return method
         if "@" not in name:
-            if name.partition(":")[0] in plugins.classes("formulations"):
+            if plugins.knows("formulations", name.partition(":")[0]):
                 raise UnknownName(
                     f"{name!r} is a formulation; name the solver too, for example {name}@{self.default_solver}."
                 )
@@ -144,7 +150,7 @@ class Registry:
 
         A formulation is named together with its solver, as in `flow-oct@highs`.
         """
-        return label.partition(":")[0] in plugins.classes("methods")
+        return plugins.knows("methods", label.partition(":")[0])
 
     def methods(self, formulations: Iterable[str], solvers: Iterable[str]) -> list[str]:
         """Names of all combinations of formulations and solvers."""
@@ -155,14 +161,18 @@ class Registry:
         return f"<registry: {counts}>"
 
 
-def _having(rank: str, classes: dict[str, Any]) -> list[tuple[int, str, Any]]:
-    """Classes that declare a rank: the rank, the name and the class, the smallest rank first."""
-    found = [
-        (getattr(cls, rank), name, cls)
-        for name, cls in classes.items()
-        if getattr(cls, rank) is not None
-    ]
-    return sorted(found, key=lambda entry: entry[:2])
+def _having(group: str, rank: str) -> list[tuple[int, str]]:
+    """Plug-ins that declare a rank: the rank and the name, the smallest rank first."""
+    ranks = plugins.values(group, rank)
+    return sorted((number, name) for name, number in ranks.items() if number is not None)
+
+
+def _classes(group: str, entries: Iterable[tuple[int, str]]) -> Iterator[tuple[str, Any]]:
+    """Names and classes, which are imported one after the other as they are needed."""
+    for _, name in entries:
+        cls = plugins.find(group, name)
+        if cls is not None:  # its module could be imported
+            yield name, cls
 
 
 registry = Registry()

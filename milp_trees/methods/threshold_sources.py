@@ -90,9 +90,9 @@ def optimal_tree(problem: Problem, deadline: Deadline) -> Found | None:
     None if the methods that sort columns do not take the problem, even without its side constraints.
     """
     plain = _without_constraints(problem)
-    for cls in plugins.classes("methods").values():
-        kind: Any = cls
-        if not kind.sorts_columns or not isinstance(problem.space, kind.space):
+    for name, sorts in plugins.values("methods", "sorts_columns").items():
+        kind: Any = plugins.find("methods", name) if sorts else None
+        if kind is None or not isinstance(problem.space, kind.space):
             continue
         method = kind()
         levels = sizes_of(plain).depth

@@ -28,7 +28,7 @@ class Worker:
     """One solver process, seen from the parent."""
 
     def __init__(self, solver_name: str) -> None:
-        cls = plugins.classes("solvers")[solver_name]
+        cls = plugins.get("solvers", solver_name)
         self.solver_name = solver_name
         self.ready = False
         self.number = 0

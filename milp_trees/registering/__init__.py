@@ -6,6 +6,8 @@ The package's own plug-ins are the files of `milp_trees.formulations`, `milp_tre
 `milp_trees.engines`, `milp_trees.tasks` and `milp_trees.exports`; third parties add entry points in
 the groups `milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods`, `milp_trees.tasks`
 and `milp_trees.exports`, each naming a module to import. `milp_trees.by_name` makes plug-ins from names.
+
+Own files are not imported to learn which plug-ins there are: `declared` reads that from their text.
 """
 
 from __future__ import annotations
@@ -14,16 +16,15 @@ import difflib
 import functools
 import importlib
 import importlib.metadata
-import pkgutil
 import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from milp_trees.errors import PluginWarning, UnknownName
-from milp_trees.registering import labels
+from milp_trees.registering import declared, labels
 
 C = TypeVar("C", bound=type)
 
@@ -41,7 +42,11 @@ GROUPS = tuple(group for group in HOMES if group != "exports")
 
 
 class Plugins:
-    """Plug-ins by kind and name. Modules are imported when their kind is first asked for."""
+    """Plug-ins by kind and name.
+
+    Of the package's own modules one is imported when its plug-in is first asked for, and all when
+    all are. Modules of third parties are imported when their kind is first asked for.
+    """
 
     def __init__(self) -> None:
         self._classes: dict[str, dict[str, type]] = {g: {} for g in HOMES}
@@ -50,6 +55,7 @@ class Plugins:
         self._loaded: set[str] = set()
         self._whole: set[str] = set()
         self._loading = {group: threading.RLock() for group in HOMES}
+        self._folders: dict[str, declared.Folder] = {}
         self._origins: dict[type, dict[str, str]] = {}
         #: Plug-ins that could not be imported: the entry point or module, and a sentence with the
         #: reason.
@@ -67,8 +73,8 @@ class Plugins:
             raise ImportError(
                 f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice."
             )
-        if folder != "milp_trees":
-            self._load_own(group)  # so that a third party imported first cannot take a name of ours
+        if folder != "milp_trees":  # a third party that is imported first takes no name of ours
+            self._import(group, self._folder(group).modules_of(name))
         known = self._classes[group].get(name)
         if known is not None and (known.__module__, known.__qualname__) != (
             cls.__module__,
@@ -84,6 +90,36 @@ class Plugins:
         self._load_own(group)
         self._once(group, group, self._load_others)
         return dict(sorted(self._classes[group].items()))
+
+    def knows(self, group: str, name: str) -> bool:
+        """Whether a plug-in has that name; none of the package is imported for it."""
+        self._load_part(group)
+        return name in self._classes[group] or name in self._folder(group).names
+
+    def find(self, group: str, name: str) -> type | None:
+        """The class of that name, or None; of the package's own modules only its own is imported."""
+        self._load_part(group)
+        if name not in self._classes[group]:
+            self._import(group, self._folder(group).modules_of(name))
+        return self._classes[group].get(name)
+
+    def values(self, group: str, attribute: str) -> dict[str, Any]:
+        """What the classes of a group declare in one attribute, by name in alphabetical order.
+
+        Classes of the package are not imported for it where their text states the value.
+        """
+        self._load_part(group)
+        stated = self._folder(group).values(attribute)
+        for name, value in stated.items():
+            if value is declared.UNKNOWN:
+                self.find(group, name)
+        made = {name: getattr(cls, attribute) for name, cls in self._classes[group].items()}
+        found = {**stated, **made}.items()
+        return {
+            name: value
+            for name, value in sorted(found, key=lambda entry: entry[0])
+            if value is not declared.UNKNOWN
+        }
 
     def origin(self, cls: type) -> dict[str, str]:
         """Name and version of the distribution that a third party's plug-in came with.
@@ -107,8 +143,19 @@ class Plugins:
     # -- loading -------------------------------------------------------------------------------------------------
 
     def _load_own(self, group: str) -> None:
-        """Import the package's own plug-ins of a group."""
+        """Import all of the package's own plug-ins of a group."""
         self._once(group, f"own {group}", self._import_own)
+
+    def _load_part(self, group: str) -> None:
+        """Import what third parties added to a group, and own modules whose text does not say all."""
+        self._once(group, f"unread {group}", self._import_unread)
+        self._once(group, group, self._load_others)
+
+    def _folder(self, group: str) -> declared.Folder:
+        """What the package's own modules of a group declare."""
+        if group not in self._folders:
+            self._folders[group] = declared.read_folder(HOMES[group])
+        return self._folders[group]
 
     def _once(self, group: str, what: str, load: Callable[[str], None]) -> None:
         """Load plug-ins of a group, unless they are there or this thread is just loading them."""
@@ -124,15 +171,19 @@ class Plugins:
                 self._whole.add(what)
 
     def _import_own(self, group: str) -> None:
-        package = importlib.import_module(HOMES[group])
-        for info in pkgutil.iter_modules(package.__path__):
-            if not info.name.startswith("_"):
-                module = f"{HOMES[group]}.{info.name}"
-                self._guarded(
-                    module,
-                    f"The module {module}",
-                    functools.partial(importlib.import_module, module),
-                )
+        self._import(group, declared.modules(HOMES[group]))
+
+    def _import_unread(self, group: str) -> None:
+        self._import(group, self._folder(group).unread)
+
+    def _import(self, group: str, modules: Iterable[str]) -> None:
+        """Import own modules of a group."""
+        with self._loading[group]:
+            for module in modules:
+                if module in self.broken:
+                    continue
+                load = functools.partial(importlib.import_module, module)
+                self._guarded(module, f"The module {module}", load)
 
     def _load_others(self, group: str) -> None:
         """Import what third parties name in entry points."""
@@ -198,15 +249,16 @@ class Plugins:
                 del known[name]
 
     def get(self, group: str, name: str) -> type:
-        classes = self.classes(group)
-        if name not in classes:
+        found = self.find(group, name)
+        if found is None:
+            classes = self.classes(group)
             close = difflib.get_close_matches(name, classes, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             broken = "".join(f" {why}" for why in self.broken.values())
             raise UnknownName(
                 f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.{broken}"
             )
-        return classes[name]
+        return found
 
 
 def _root(module: str) -> str:

@@ -82,10 +82,10 @@ def built_on(method: str) -> frozenset[str]:
     Two methods are independent if they have no part in common.
     """
     base, solver = base_name(method), method.partition("@")[2]
-    plugin: Any = registry.classes("formulations" if solver else "methods").get(base)
+    plugin: Any = registry.find("formulations" if solver else "methods", base)
     parts = {base, *getattr(plugin, "shares", ())}
     if solver:
-        named = registry.classes("solvers").get(solver)
+        named = registry.find("solvers", solver)
         parts |= {f"@{solver}", *(f"@{name}" for name in getattr(named, "shares", ()))}
     return frozenset(parts)
 
@@ -113,7 +113,7 @@ def judge_of(
     """
     if wanted is None:
         return None
-    engine: Any = registry.classes("methods").get(base_name(method))
+    engine: Any = registry.find("methods", base_name(method))
     of_engines = engine is not None and engine.judge_rank is not None
     return choose_reference(problem, wanted, (method,), not (of_engines or quick), quick)
 

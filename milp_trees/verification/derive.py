@@ -19,6 +19,7 @@ from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
+from milp_trees.registering import plugins
 from milp_trees.registering.labels import FORMULATIONS_EFFORT
 from milp_trees.results.result import Limit, Result, Status, bound_of
 from milp_trees.studies.agreement import built_on
@@ -209,9 +210,10 @@ def _engines(
     problem: Problem, failed: list[str], efforts: range = range(sys.maxsize)
 ) -> Iterator[tuple[int, int, str]]:
     """Rank and name of every exact method without a solver that takes the problem."""
-    classes: dict[str, Any] = registry.classes("methods")
-    asked = [n for n, c in classes.items() if isinstance(problem.space, c.space)]
-    for name in [name for name in asked if classes[name].effort in efforts]:
+    for name, effort in plugins.values("methods", "effort").items():
+        cls: Any = plugins.find("methods", name) if effort in efforts else None
+        if cls is None or not isinstance(problem.space, cls.space):
+            continue
         try:
             method = registry.method(name)
             if method.exact and method.unsupported(problem) is None:

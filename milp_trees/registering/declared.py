@@ -1,0 +1,214 @@
+"""What the files of the package's own plug-ins declare, read from their text without importing them.
+
+A run needs one engine and one task of some fifty files. Their names and ranks are read from the
+text, in milliseconds, and only what is run is imported. Nothing is guessed: whatever is not plainly
+written there is unknown, and the module is imported instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import pkgutil
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+#: Stands for a value that only an import can tell, and for one that a class leaves to its bases.
+UNKNOWN, ABSENT = object(), object()
+
+_TEXTS = re.compile(r'"""[\s\S]*?"""')
+_WORDS = re.compile(r""""[^"]*"|'[^']*'|#.*""")
+_IMPORTS = re.compile(r"^from ([\w.]+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+_REGISTERED = re.compile(r"^@register$", re.MULTILINE)
+#: `register` that is neither imported by its name nor a plain decorator.
+_OTHERWISE = re.compile(r"register\b *(?:\(|=|as\b)"), re.compile(r"\.register\b")
+_CLASS = re.compile(
+    r"^(?P<decorators>(?:@.*\n)*)class (?P<name>\w+)(?:\((?P<bases>[^()]*)\))?:.*\n"
+    r"(?P<body>(?:(?:[ \t].*)?\n)*)",
+    re.MULTILINE,
+)
+_FUNCTIONS = re.compile(r"^ {4}(?:async )?def [\s\S]*?(?=^ {4}[^\s)]|\Z)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Class:
+    """A class as its file states it; docstrings are left out of its text."""
+
+    module: str
+    bases: tuple[str, ...]
+    body: str
+    registered: bool
+
+    @cached_property
+    def level(self) -> str:
+        """Its text without functions."""
+        return _FUNCTIONS.sub("", self.body)
+
+    def own(self, attribute: str) -> Any:
+        """The value that the class itself gives to an attribute, `ABSENT` or `UNKNOWN`."""
+        if attribute not in self.level:
+            return ABSENT
+        word = re.compile(rf"\b{attribute}\b")
+        lines = [line for line in self.level.splitlines() if word.search(_WORDS.sub("", line))]
+        if not lines:
+            return ABSENT
+        stated = re.fullmatch(rf" {{4}}{attribute}(?: *:[^=]+)? = (.+)", lines[0])
+        if len(lines) > 1 or stated is None:
+            return UNKNOWN
+        try:
+            return ast.literal_eval(stated[1])
+        except (ValueError, SyntaxError):
+            return UNKNOWN
+
+
+@dataclass(frozen=True)
+class _File:
+    """Classes of a module by name; docstrings are left out of its text."""
+
+    module: str
+    text: str = ""
+    classes: dict[str, _Class] = field(default_factory=dict)
+    #: Whether all that the module registers are classes below a plain `@register`.
+    plain: bool = False
+
+    @cached_property
+    def imports(self) -> dict[str, tuple[str, str]]:
+        """Names that the module imports: the module, and the name that it has there."""
+        found, package = {}, self.module.rpartition(".")[0]
+        for match in _IMPORTS.finditer(self.text):
+            where = importlib.util.resolve_name(match[1], package)
+            for entry in (match[2] or match[3]).split(","):
+                name, _, here = entry.partition("#")[0].strip().partition(" as ")
+                found[here or name] = where, name
+        return found
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A plug-in: its name, the module that registers it, and how its class states its attributes."""
+
+    name: str
+    module: str
+    stated: _Class
+
+    def value(self, attribute: str) -> Any:
+        """The value of an attribute of the class, or `UNKNOWN`."""
+        for one in _ancestry(self.stated):
+            value = UNKNOWN if one is None else one.own(attribute)
+            if value is not ABSENT:
+                return value
+        return UNKNOWN
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The plug-ins of a folder, and its modules that only an import can tell about."""
+
+    plugins: tuple[Declared, ...]
+    unread: tuple[str, ...]
+    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """The modules that register a name; more than one if two files claim it."""
+        found: dict[str, list[str]] = {}
+        for one in self.plugins:
+            found.setdefault(one.name, []).append(one.module)
+        return found
+
+    def modules_of(self, name: str) -> list[str]:
+        """The modules that register this name."""
+        return self.names.get(name, [])
+
+    def values(self, attribute: str) -> dict[str, Any]:
+        """What every plug-in declares in an attribute, by name; `UNKNOWN` where it is not written."""
+        if attribute not in self._values:
+            self._values[attribute] = {one.name: one.value(attribute) for one in self.plugins}
+        return self._values[attribute]
+
+
+def modules(package: str) -> list[str]:
+    """Names of a package's modules that hold plug-ins: all but those with an underscore."""
+    spec = importlib.util.find_spec(package)
+    places = None if spec is None else spec.submodule_search_locations
+    found = pkgutil.iter_modules(places or ())
+    return [f"{package}.{info.name}" for info in found if not info.name.startswith("_")]
+
+
+def read_folder(package: str) -> Folder:
+    """The plug-ins of a package, from the texts of its modules."""
+    found: list[Declared] = []
+    unread = []
+    for module in modules(package):
+        text = _source(module)
+        if text is not None and "register" not in text:
+            continue
+        file = _file(module)
+        registered = [one for one in file.classes.values() if one.registered]
+        names = [one.own("name") for one in registered]
+        if file.plain and all(isinstance(name, str) for name in names):
+            pairs = zip(names, registered, strict=True)
+            found += [Declared(name, module, one) for name, one in pairs]
+        else:
+            unread.append(module)
+    return Folder(tuple(found), tuple(unread))
+
+
+@cache
+def _file(module: str) -> _File:
+    """What the text of a module states; nothing if it cannot be had."""
+    text = _source(module)
+    if text is None:
+        return _File(module)
+    text = _TEXTS.sub("", text) + "\n"
+    classes = {}
+    for match in _CLASS.finditer(text):
+        bases = tuple(filter(None, (base.strip() for base in (match["bases"] or "").split(","))))
+        registered = "@register\n" in match["decorators"]
+        classes[match["name"]] = _Class(module, bases, match["body"], registered)
+    plain = (
+        not any(way.search(text) for way in _OTHERWISE)
+        and "'''" not in text
+        and len(_REGISTERED.findall(text)) == sum(one.registered for one in classes.values())
+    )
+    return _File(module, text, classes, plain)
+
+
+@cache
+def _source(module: str) -> str | None:
+    """The text of a module that is not imported for it; None if there is none."""
+    try:
+        spec: ModuleSpec | None = importlib.util.find_spec(module)
+        loader: Any = None if spec is None else spec.loader
+        text: str | None = loader.get_source(module)
+    except (AttributeError, ImportError, SyntaxError, UnicodeDecodeError, ValueError):
+        return None
+    return text
+
+
+def _ancestry(one: _Class) -> list[_Class | None]:
+    """A class and its bases in the order in which attributes are looked up.
+
+    None stands for a base whose text is not found.
+    """
+    found: list[_Class | None] = [one]
+    for base in one.bases:
+        found += _ancestors_named(one.module, base)
+    # Of what is reached twice the last place counts: a common base comes after all of its heirs.
+    return list(reversed(dict.fromkeys(reversed(found))))
+
+
+def _ancestors_named(module: str, name: str) -> list[_Class | None]:
+    """The ancestry of the class that a name means in a module."""
+    file = _file(module)
+    if name in file.classes:
+        return _ancestry(file.classes[name])
+    where, there = file.imports.get(name, ("", ""))
+    root = where.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return []  # no class of Python's own declares anything about plug-ins
+    return _ancestors_named(where, there) if root == "milp_trees" else [None]
