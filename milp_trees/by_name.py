@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from milp_trees.methods.method import Method
     from milp_trees.mip.formulation import Formulation
     from milp_trees.mip.solver import Solver
+    from milp_trees.problem import Problem
     from milp_trees.tasks.base import Task
 
 
@@ -90,7 +91,7 @@ class Registry:
             and (offers_what(cls, asked.task) or asked.by_steps(cls))
         ]
 
-    def ranked(self, rank: str) -> Iterator[tuple[str, Any]]:
+    def ranked(self, rank: str, problem: Problem | None = None) -> Iterator[tuple[str, Any]]:
         """Methods that declare a rank, the smallest first, with their classes.
 
         Formulations have ranks of at least `FORMULATIONS_FROM` and come with the default solver.
@@ -99,15 +100,19 @@ class Registry:
         Parameters
         ----------
         rank : {"default_rank", "judge_rank"}
+        problem : Problem, optional
+            Methods that are not imported yet are left out if their text says that they cannot take
+            its space or its task.
         """
         engines = _having("methods", rank)
-        yield from _classes("methods", (entry for entry in engines if entry[0] < FORMULATIONS_FROM))
+        first = [entry for entry in engines if entry[0] < FORMULATIONS_FROM]
+        yield from _classes("methods", first, problem)
         rest = [("methods", *entry) for entry in engines if entry[0] >= FORMULATIONS_FROM]
         models = _having("formulations", rank)
         rest += [("formulations", *entry) for entry in models]
         solver = f"@{self.default_solver}" if models else ""
         for group, number, name in sorted(rest, key=lambda entry: entry[1:]):
-            for found, cls in _classes(group, [(number, name)]):
+            for found, cls in _classes(group, [(number, name)], problem):
                 yield found + (solver if group == "formulations" else ""), cls
 
     @property
@@ -167,12 +172,23 @@ def _having(group: str, rank: str) -> list[tuple[int, str]]:
     return sorted((number, name) for name, number in ranks.items() if number is not None)
 
 
-def _classes(group: str, entries: Iterable[tuple[int, str]]) -> Iterator[tuple[str, Any]]:
+def _classes(
+    group: str, entries: Iterable[tuple[int, str]], problem: Problem | None
+) -> Iterator[tuple[str, Any]]:
     """Names and classes, which are imported one after the other as they are needed."""
     for _, name in entries:
-        cls = plugins.find(group, name)
-        if cls is not None:  # its module could be imported
-            yield name, cls
+        if problem is None or not _cannot_take(group, name, problem):
+            cls = plugins.find(group, name)
+            if cls is not None:  # its module could be imported
+                yield name, cls
+
+
+def _cannot_take(group: str, name: str, problem: Problem) -> bool:
+    """Whether a plug-in that is not imported is known to take no such space or view."""
+    if plugins.excludes(group, name, "space", type(problem.space).__mro__):
+        return True
+    by_steps = problem.rule is not None or problem.is_ratio  # then other views do as well
+    return not by_steps and plugins.excludes(group, name, "needs", problem.task.view_makers)
 
 
 registry = Registry()

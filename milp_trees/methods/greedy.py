@@ -97,7 +97,9 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Any]:
 def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Any]:
     """Models of the heuristics that declare that they are quick enough (`Method.falls_back`)."""
     for name, quick in plugins.values("methods", "falls_back").items():
-        cls: Any = plugins.find("methods", name) if quick else None
+        if not quick or plugins.excludes("methods", name, "needs", problem.task.view_makers):
+            continue
+        cls: Any = plugins.find("methods", name)
         if cls is not None and cls().unsupported(problem) is None:
             found = cls().search(problem, Limits(time=deadline.left), None, None)
             if found.tree is not None:

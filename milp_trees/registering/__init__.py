@@ -121,6 +121,18 @@ class Plugins:
             if value is not declared.UNKNOWN
         }
 
+    def excludes(self, group: str, name: str, attribute: str, classes: Iterable[type]) -> bool:
+        """Whether a plug-in is known to hold none of these classes in an attribute.
+
+        The answer is no if the plug-in is already imported, because the class itself can be asked.
+        """
+        if name in self._classes[group]:
+            return False
+        held = self._folder(group).classes(attribute).get(name, declared.UNKNOWN)
+        if held is declared.UNKNOWN:
+            return False
+        return held.isdisjoint((kind.__module__, kind.__qualname__) for kind in classes)
+
     def origin(self, cls: type) -> dict[str, str]:
         """Name and version of the distribution that a third party's plug-in came with.
 

@@ -49,7 +49,17 @@ class _Class:
         return _FUNCTIONS.sub("", self.body)
 
     def own(self, attribute: str) -> Any:
-        """The value that the class itself gives to an attribute, `ABSENT` or `UNKNOWN`."""
+        """The literal that the class itself gives to an attribute, `ABSENT` or `UNKNOWN`."""
+        text = self.text(attribute)
+        if not isinstance(text, str):
+            return text
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            return UNKNOWN
+
+    def text(self, attribute: str) -> Any:
+        """The text of what the class itself gives to an attribute, `ABSENT` or `UNKNOWN`."""
         if attribute not in self.level:
             return ABSENT
         word = re.compile(rf"\b{attribute}\b")
@@ -57,12 +67,7 @@ class _Class:
         if not lines:
             return ABSENT
         stated = re.fullmatch(rf" {{4}}{attribute}(?: *:[^=]+)? = (.+)", lines[0])
-        if len(lines) > 1 or stated is None:
-            return UNKNOWN
-        try:
-            return ast.literal_eval(stated[1])
-        except (ValueError, SyntaxError):
-            return UNKNOWN
+        return UNKNOWN if len(lines) > 1 or stated is None else stated[1]
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,27 @@ class Declared:
     stated: _Class
 
     def value(self, attribute: str) -> Any:
-        """The value of an attribute of the class, or `UNKNOWN`."""
+        """The literal value of an attribute of the class, or `UNKNOWN`."""
+        one = self._stating(attribute)
+        return UNKNOWN if one is None else one.own(attribute)
+
+    def classes(self, attribute: str) -> Any:
+        """The classes that an attribute holds, as pairs of module and name, or `UNKNOWN`."""
+        one = self._stating(attribute)
+        text = UNKNOWN if one is None else one.text(attribute)
+        listed = isinstance(text, str) and re.fullmatch(r"\(?((?:\w+,? ?)+)\)?(?: *#.*)?", text)
+        if one is None or not listed:
+            return UNKNOWN
+        names = filter(None, (name.strip() for name in listed[1].split(",")))
+        found = {_defined(one.module, name) for name in names}
+        return UNKNOWN if None in found else found
+
+    def _stating(self, attribute: str) -> _Class | None:
+        """The class of the ancestry that states an attribute; None if it cannot be told."""
         for one in _ancestry(self.stated):
-            value = UNKNOWN if one is None else one.own(attribute)
-            if value is not ABSENT:
-                return value
-        return UNKNOWN
+            if one is None or one.text(attribute) is not ABSENT:
+                return one
+        return None
 
 
 @dataclass(frozen=True)
@@ -111,6 +131,7 @@ class Folder:
     plugins: tuple[Declared, ...]
     unread: tuple[str, ...]
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _classes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
@@ -129,6 +150,12 @@ class Folder:
         if attribute not in self._values:
             self._values[attribute] = {one.name: one.value(attribute) for one in self.plugins}
         return self._values[attribute]
+
+    def classes(self, attribute: str) -> dict[str, Any]:
+        """The classes in an attribute of every plug-in, by its name; `UNKNOWN` as for `values`."""
+        if attribute not in self._classes:
+            self._classes[attribute] = {one.name: one.classes(attribute) for one in self.plugins}
+        return self._classes[attribute]
 
 
 def modules(package: str) -> list[str]:
@@ -204,11 +231,24 @@ def _ancestry(one: _Class) -> list[_Class | None]:
 
 def _ancestors_named(module: str, name: str) -> list[_Class | None]:
     """The ancestry of the class that a name means in a module."""
+    found = _defined(module, name)
+    if found is None:
+        return [None]
+    where, there = found
+    # No class of Python's own declares anything about plug-ins.
+    return _ancestry(_file(where).classes[there]) if _ours(where) else []
+
+
+def _defined(module: str, name: str) -> tuple[str, str] | None:
+    """The module that defines the class of that name, and its name there; None if it is unknown."""
     file = _file(module)
     if name in file.classes:
-        return _ancestry(file.classes[name])
+        return module, name
     where, there = file.imports.get(name, ("", ""))
-    root = where.partition(".")[0]
-    if root in sys.stdlib_module_names:
-        return []  # no class of Python's own declares anything about plug-ins
-    return _ancestors_named(where, there) if root == "milp_trees" else [None]
+    if _ours(where):
+        return _defined(where, there)
+    return (where, there) if where.partition(".")[0] in sys.stdlib_module_names else None
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] == "milp_trees"

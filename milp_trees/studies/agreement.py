@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-def judges() -> Iterator[str]:
-    """Methods with which answers are compared, by the `judge_rank` that they declare."""
-    return (name for name, _ in registry.ranked("judge_rank"))
+def judges(problem: Problem) -> Iterator[str]:
+    """Methods with which answers are compared, by the `judge_rank` that they declare.
+
+    Some of those that cannot take the problem are left out.
+    """
+    return (name for name, _ in registry.ranked("judge_rank", problem))
 
 
 def choose_reference(
@@ -60,7 +63,7 @@ def choose_reference(
         return None
     named = () if wanted == AUTO else (wanted,)
     excluded = {base_name(name) for name in without}
-    for name in chain(named, (name for name in judges() if name not in named)):
+    for name in chain(named, (name for name in judges(problem) if name not in named)):
         method = registry.method(name)  # an unknown name is an error
         if base_name(name) in excluded or not (models or registry.is_engine(name)):
             continue
