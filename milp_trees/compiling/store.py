@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import platformdirs
 
-from milp_trees.compiling import inside
+from milp_trees.compiling import files, inside
 
 log = logging.getLogger("milp_trees")
 
@@ -66,58 +66,26 @@ class Store:
         """The compiled function for a signature, or None if there is no such file."""
         # Compiled code needs the functions that count references. What numba knows about types and
         # functions, half a second to load, is only needed to compile.
-        inside.rtsys.initialize(target_context)
+        _provide_references(target_context)
         path = self.path(sig, target_context.codegen())
-        try:
-            content = path.read_bytes()
-        except OSError:
-            return None
-        digest, payload = content[:_DIGEST], content[_DIGEST:]
-        if hashlib.sha256(payload).digest() != digest:
-            log.debug("%s is damaged and is written again", path)
+        payload = _read(path)
+        if payload is None:
             return None
         try:
-            found = inside.CompileResult._rebuild(target_context, *pickle.loads(payload))
+            return files.unpacked(target_context, payload)
         except (AttributeError, ImportError, pickle.UnpicklingError) as why:
             log.debug("%s names what does not exist any more: %s", path, why)
             return None
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _NOTED:
-                os.utime(path)
-        return found
 
     def save_overload(self, sig: Any, compiled: Any) -> None:
         """Keep a compiled function; it is not kept if the folder cannot be written to."""
-        payload = inside.dumps(compiled._reduce())
         path = self.path(sig, compiled.codegen)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Not by `tempfile`, whose files only their owner may read: a folder may be shared.
-            part = path.with_suffix(f".{uuid.uuid4().hex}.part")
-            try:
-                part.write_bytes(hashlib.sha256(payload).digest() + payload)
-                os.replace(part, path)
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
+        if _write(path, files.packed(compiled)):
             self._forget(path)
-        except OSError as why:
-            log.info("compiled code is not kept: %s", why)
 
     def path(self, sig: Any, codegen: Any) -> Path:
         """The file for a signature."""
-        made_from = (
-            self._digest(),
-            str(sig),
-            self._options,
-            sys.implementation.cache_tag,
-            inside.numba_version,
-            inside.llvmlite_version,
-            np.__version__,
-            codegen.magic_tuple(),
-        )
-        digest = hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]
-        return folder() / f"{self._stem()}-{digest}.code"
+        return _path(self._stem(), (self._digest(), str(sig), self._options), codegen)
 
     def _stem(self) -> str:
         name = f"{self._function.__module__}.{self._function.__qualname__}"
@@ -132,6 +100,64 @@ class Store:
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _FORGOTTEN:
                     path.unlink()
+
+
+def _provide_references(target_context: Any) -> None:
+    """Provide the functions that count references, from their file if there is one."""
+    if inside.rtsys._init:
+        return
+    path = _path("numba.references", (), target_context.codegen())
+    made = files.provide_references(target_context, _read(path))
+    if made is not None:
+        _write(path, made)
+
+
+def _path(stem: str, made_from: tuple[Any, ...], codegen: Any) -> Path:
+    """The file for code that is made from this, by this Python, for this processor."""
+    versions = (
+        files.FORM,
+        sys.implementation.cache_tag,
+        inside.numba_version,
+        inside.llvmlite_version,
+        np.__version__,
+        codegen.magic_tuple(),
+    )
+    digest = hashlib.sha256(repr((made_from, versions)).encode()).hexdigest()[:32]
+    return folder() / f"{stem}-{digest}.code"
+
+
+def _read(path: Path) -> bytes | None:
+    """The content of a file; None if there is none, or a damaged one."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    digest, payload = content[:_DIGEST], content[_DIGEST:]
+    if hashlib.sha256(payload).digest() != digest:
+        log.debug("%s is damaged and is written again", path)
+        return None
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > _NOTED:
+            os.utime(path)
+    return payload
+
+
+def _write(path: Path, payload: bytes) -> bool:
+    """Keep content in a file; False, with a line in the log, if it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not by `tempfile`, whose files only their owner may read: a folder may be shared.
+        part = path.with_suffix(f".{uuid.uuid4().hex}.part")
+        try:
+            part.write_bytes(hashlib.sha256(payload).digest() + payload)
+            os.replace(part, path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    except OSError as why:
+        log.info("compiled code is not kept: %s", why)
+        return False
+    return True
 
 
 @cache

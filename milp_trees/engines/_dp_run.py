@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.compiling.pausing import collector_paused
 from milp_trees.engines.dynamic.switches import Options
 from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.limits import Limits
@@ -62,7 +63,8 @@ class Run:
         """Load numba; returns the seconds it took, which are not charged to a run."""
         began = time.perf_counter()
         if not self.space.limits_leaves:
-            from milp_trees.engines.dynamic import runs  # noqa: F401
+            with collector_paused():
+                from milp_trees.engines.dynamic import runs  # noqa: F401
         return time.perf_counter() - began
 
     def prepare(self) -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import types
 import typing
 
 import platformdirs
@@ -18,7 +19,8 @@ from milp_trees.compiling.kernels import kernel
 def files(monkeypatch, tmp_path):
     """The files that were written to an empty folder, oldest first."""
     monkeypatch.setattr(inside.config, "CACHE_DIR", str(tmp_path))
-    return lambda: sorted((tmp_path / "kernels").glob("*"), key=lambda p: p.stat().st_mtime_ns)
+    kernels = (tmp_path / "kernels").glob
+    return lambda: sorted(kernels("test_store.*"), key=lambda p: p.stat().st_mtime_ns)
 
 
 def _triple(factor=3):
@@ -40,6 +42,52 @@ def test_the_same_code_is_read_and_other_code_is_compiled(files):
     assert (first(2), again(2), other(2)) == (6, 6, 8)
     assert [list(k.stats.cache_hits.values()) for k in (first, again, other)] == [[], [1], []]
     assert len(files()) == 2
+
+
+def test_code_that_was_read_can_be_part_of_code_that_is_compiled(files):
+    """Its form in LLVM's language is read then, and is not only what Python calls."""
+
+    def made():
+        @kernel
+        def below(x):
+            return 5 * x
+
+        return below
+
+    made()(2)
+    read = made()
+    assert read(2) == 10
+    assert list(read.stats.cache_hits.values()) == [1]
+
+    @kernel
+    def above(x):
+        return read(x) + 1
+
+    assert above(2) == 11
+
+
+def test_the_functions_that_count_references_are_read_from_their_file(files, monkeypatch, tmp_path):
+    """numba compiles them in every process. A damaged file is written again."""
+    context = inside.cpu_target.target_context
+    compiled, create = [], inside.create_nrt_module
+
+    def provide():
+        monkeypatch.setattr(inside, "rtsys", types.SimpleNamespace(_init=False))
+        store._provide_references(context)
+        assert inside.rtsys._init
+        assert inside.rtsys._library.get_pointer_to_function("NRT_incref")
+
+    monkeypatch.setattr(
+        inside, "create_nrt_module", lambda given: compiled.append(given) or create(given)
+    )
+    provide()
+    provide()
+    assert compiled == [context]
+    (file,) = (tmp_path / "kernels").glob("numba.references-*")
+    file.write_bytes(b"xyz")
+    provide()
+    provide()
+    assert compiled == [context] * 2
 
 
 def test_a_constant_of_a_module_is_part_of_the_code(files):
