@@ -152,6 +152,10 @@ class Plugins:
         """Leave out everything that a module registered, because it could not be imported."""
         self._forget(lambda cls: cls.__module__ == module)
 
+    @functools.cached_property
+    def _entries(self) -> list[importlib.metadata.EntryPoint]:
+        return entry_points()  # once, because it reads a file of every installed package
+
     # -- loading -------------------------------------------------------------------------------------------------
 
     def _load_own(self, group: str) -> None:
@@ -199,7 +203,9 @@ class Plugins:
 
     def _load_others(self, group: str) -> None:
         """Import what third parties name in entry points."""
-        for entry in entry_points(f"milp_trees.{group}"):
+        for entry in self._entries:
+            if entry.group != f"milp_trees.{group}":
+                continue
             package = f" {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
             self._guarded(
                 entry.value,
@@ -277,18 +283,20 @@ def _root(module: str) -> str:
     return module.partition(".")[0]
 
 
-def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
-    """The entry points of a group.
+def entry_points() -> list[importlib.metadata.EntryPoint]:
+    """The entry points that add plug-ins.
 
     Those of a package with unreadable metadata are left out with a warning.
     """
+    groups = [f"milp_trees.{group}" for group in HOMES]
     try:
-        return list(importlib.metadata.entry_points(group=group))
+        every = importlib.metadata.entry_points()
+        return [entry for group in groups for entry in every.select(group=group)]
     except Exception:
         found = []
         for distribution in importlib.metadata.distributions():
             try:
-                found += list(distribution.entry_points.select(group=group))
+                found += [e for e in distribution.entry_points if e.group in groups]
             except Exception as error:
                 why = f"The entry points of the package {distribution.name} cannot be read ({type(error).__name__}: {error}); install it again."
                 warnings.warn(why, PluginWarning, stacklevel=2)

@@ -31,7 +31,9 @@ _CLASS = re.compile(
     r"(?P<body>(?:(?:[ \t].*)?\n)*)",
     re.MULTILINE,
 )
-_FUNCTIONS = re.compile(r"^ {4}(?:async )?def [\s\S]*?(?=^ {4}[^\s)]|\Z)", re.MULTILINE)
+#: A statement of the class itself; what is in functions is indented further.
+_STATEMENT = re.compile(r"^ {4}[^\s#].*$", re.MULTILINE)
+_COMPOUND = re.compile(r" {4}(?:if|for|while|with|try|match)\b")
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,14 @@ class _Class:
     registered: bool
 
     @cached_property
-    def level(self) -> str:
-        """Its text without functions."""
-        return _FUNCTIONS.sub("", self.body)
+    def statements(self) -> list[str]:
+        """Its own statements by their first lines."""
+        return _STATEMENT.findall(self.body)
+
+    @cached_property
+    def simple(self) -> bool:
+        """Whether its statements are all there: none depends on a condition."""
+        return not any(map(_COMPOUND.match, self.statements))
 
     def own(self, attribute: str) -> Any:
         """The literal that the class itself gives to an attribute, `ABSENT` or `UNKNOWN`."""
@@ -60,12 +67,12 @@ class _Class:
 
     def text(self, attribute: str) -> Any:
         """The text of what the class itself gives to an attribute, `ABSENT` or `UNKNOWN`."""
-        if attribute not in self.level:
-            return ABSENT
-        word = re.compile(rf"\b{attribute}\b")
-        lines = [line for line in self.level.splitlines() if word.search(_WORDS.sub("", line))]
+        lines = [line for line in self.statements if attribute in line]
+        if lines:
+            word = re.compile(rf"\b{attribute}\b")
+            lines = [line for line in lines if word.search(_WORDS.sub("", line))]
         if not lines:
-            return ABSENT
+            return ABSENT if self.simple else UNKNOWN
         stated = re.fullmatch(rf" {{4}}{attribute}(?: *:[^=]+)? = (.+)", lines[0])
         return UNKNOWN if len(lines) > 1 or stated is None else stated[1]
 

@@ -282,7 +282,7 @@ def test_metadata_that_cannot_be_read_costs_one_package(site, monkeypatch):
     with pytest.warns(
         PluginWarning, match="entry points of the package plug-unreadable cannot be read"
     ):
-        names = {entry.name for entry in entry_points("milp_trees.methods")}
+        names = {e.name for e in entry_points() if e.group == "milp_trees.methods"}
     assert names == {"good_plug", *BROKEN}
 
 
