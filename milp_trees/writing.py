@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,7 +85,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield path
         return
     target = path.resolve()
-    draft = target.with_name(f".{secrets.token_hex(8)}.new{target.suffix}")
+    draft = target.with_name(f".{os.urandom(8).hex()}.new{target.suffix}")
     try:
         yield draft
         if target.exists():

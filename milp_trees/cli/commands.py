@@ -39,8 +39,10 @@ def load(words: Sequence[str]) -> None:
     ----------
     words : sequence of str
         The command line without the name of the program. If it names no command, it asks for the
-        list of commands, or an answer must list them.
+        list of commands, or an answer must list them; but the version needs none.
     """
     name = next((word for word in words if not word.startswith("-")), "")
+    if not name and words and words[0] == "--version":
+        return
     for module in [homes()[name]] if name in homes() else dict.fromkeys(homes().values()):
         importlib.import_module(module)

@@ -21,7 +21,6 @@ from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_b
 from milp_trees.cli.readers import split
 from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
-from milp_trees.exact import fraction
 from milp_trees.limits import Limits
 from milp_trees.registering.labels import split_labels
 from milp_trees.tasks.written import read_feature_costs
@@ -238,6 +237,8 @@ def _one_question(
     methods: str | None,
 ) -> None:
     """Refuse options that contradict each other, and wrong numbers, before an ensemble is grown."""
+    from milp_trees.exact import fraction
+
     asked = [
         name
         for name, given in (

@@ -12,7 +12,6 @@ from milp_trees.cli.app import finish, finish_study, report, show, write
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, fail
 from milp_trees.cli.lists import print_table
 from milp_trees.cli.outputs import draw
-from milp_trees.exact import fraction
 from milp_trees.limits import Limit, Limits
 
 if TYPE_CHECKING:
@@ -118,6 +117,8 @@ def whole_path(
 
 def _affordable(curve: PruningCurve, budget: str) -> None:
     """Stop the command if even the cheapest pruning costs more than the budget."""
+    from milp_trees.exact import fraction
+
     cheapest = curve.vertices[-1].cost
     if cheapest > fraction(budget):
         fail(

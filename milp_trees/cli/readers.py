@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from milp_trees.errors import DataError
-from milp_trees.exact import read_number
 
 
 def split(text: str) -> list[str]:
@@ -62,6 +61,8 @@ def solver_options(given: list[str] | None) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
+    from milp_trees.exact import read_number
+
     for kind in (int, float):
         try:
             return read_number(kind, text)
@@ -71,6 +72,8 @@ def _value(text: str) -> Any:
 
 
 def whole_numbers(text: str) -> list[int]:
+    from milp_trees.exact import read_number
+
     try:
         numbers = [read_number(int, t) for t in split(text)]
     except ValueError:
