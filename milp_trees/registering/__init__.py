@@ -97,7 +97,10 @@ class Plugins:
         return name in self._classes[group] or name in self._folder(group).names
 
     def find(self, group: str, name: str) -> type | None:
-        """The class of that name, or None; of the package's own modules only its own is imported."""
+        """The class of that name, or None.
+
+        Of the package's own modules only the one with the class is imported.
+        """
         self._load_part(group)
         if name not in self._classes[group]:
             self._import(group, self._folder(group).modules_of(name))
@@ -125,6 +128,18 @@ class Plugins:
         """Whether a plug-in is known to hold none of these classes in an attribute.
 
         The answer is no if the plug-in is already imported, because the class itself can be asked.
+
+        Parameters
+        ----------
+        group, name : str
+            Kind and name of the plug-in.
+        attribute : str
+            Attribute that holds a class or several, such as `needs`.
+        classes : iterable of type
+
+        Returns
+        -------
+        bool
         """
         if name in self._classes[group]:
             return False
@@ -163,7 +178,7 @@ class Plugins:
         self._once(group, f"own {group}", self._import_own)
 
     def _load_part(self, group: str) -> None:
-        """Import what third parties added to a group, and own modules whose text does not say all."""
+        """Import what third parties added to a group, and own modules that cannot be read."""
         self._once(group, f"unread {group}", self._import_unread)
         self._once(group, group, self._load_others)
 

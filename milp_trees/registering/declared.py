@@ -1,8 +1,8 @@
-"""What the files of the package's own plug-ins declare, read from their text without importing them.
+"""What the package's own plug-ins declare, read from the text of their files.
 
-A run needs one engine and one task of some fifty files. Their names and ranks are read from the
-text, in milliseconds, and only what is run is imported. Nothing is guessed: whatever is not plainly
-written there is unknown, and the module is imported instead.
+A run needs one engine and one task of some fifty files. Names and ranks are read from the texts, in
+milliseconds, and only what is run is imported. Nothing is guessed: whatever is not plainly written
+there is unknown, and the module is imported instead.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _File:
 
 @dataclass(frozen=True)
 class Declared:
-    """A plug-in: its name, the module that registers it, and how its class states its attributes."""
+    """A plug-in: its name, the module that registers it, and the text of its class."""
 
     name: str
     module: str
@@ -153,13 +153,13 @@ class Folder:
         return self.names.get(name, [])
 
     def values(self, attribute: str) -> dict[str, Any]:
-        """What every plug-in declares in an attribute, by name; `UNKNOWN` where it is not written."""
+        """What every plug-in declares in an attribute, or `UNKNOWN`, by its name."""
         if attribute not in self._values:
             self._values[attribute] = {one.name: one.value(attribute) for one in self.plugins}
         return self._values[attribute]
 
     def classes(self, attribute: str) -> dict[str, Any]:
-        """The classes in an attribute of every plug-in, by its name; `UNKNOWN` as for `values`."""
+        """The classes in an attribute of every plug-in, or `UNKNOWN`, by its name."""
         if attribute not in self._classes:
             self._classes[attribute] = {one.name: one.classes(attribute) for one in self.plugins}
         return self._classes[attribute]
@@ -243,7 +243,7 @@ def _ancestors_named(module: str, name: str) -> list[_Class | None]:
         return [None]
     where, there = found
     # No class of Python's own declares anything about plug-ins.
-    return _ancestry(_file(where).classes[there]) if _ours(where) else []
+    return [] if _pythons(where) else _ancestry(_file(where).classes[there])
 
 
 def _defined(module: str, name: str) -> tuple[str, str] | None:
@@ -252,10 +252,10 @@ def _defined(module: str, name: str) -> tuple[str, str] | None:
     if name in file.classes:
         return module, name
     where, there = file.imports.get(name, ("", ""))
-    if _ours(where):
+    if where.partition(".")[0] == "milp_trees":
         return _defined(where, there)
-    return (where, there) if where.partition(".")[0] in sys.stdlib_module_names else None
+    return (where, there) if _pythons(where) else None
 
 
-def _ours(module: str) -> bool:
-    return module.partition(".")[0] == "milp_trees"
+def _pythons(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names

@@ -12,6 +12,7 @@ from milp_trees.cli.main import app
 
 #: Modules that take a tenth of a second or more, or that bring such modules along.
 HEAVY = [
+    "milp_trees.cli.solve",
     "numpy",
     "pandas",
     "numba",
@@ -39,7 +40,8 @@ HEAVY = [
 ]
 #: What commands may import of these, each one also what those before it may.
 ALLOWED = {
-    "--help": "numpy",
+    "--version": "",
+    "--help": "numpy milp_trees.cli.solve",
     "tasks": "rich",
     "predict {result} iris": "pandas",
     "verify {result}": "numba llvmlite",
