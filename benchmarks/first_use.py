@@ -1,8 +1,11 @@
-"""How long the first answer of every engine takes on a fresh installation.
+"""How long a first answer takes: of a process, and of every engine on a fresh installation.
 
-    python benchmarks/first_use.py [--only dp,state-flow] [--docs]
+    python benchmarks/first_use.py [--parts warm,engines] [--only dp,state-flow] [--docs]
 
-Every line is a command that runs in a process of its own with an empty folder for compiled code,
+`warm`: the first `fit` of a process against pystreed's, and what commands cost, where everything was
+compiled before, with and without byte code (some two minutes).
+
+`engines`: every line is a command that runs in a process of its own with an empty folder for compiled code,
 and once more with the folder that the first run has filled. Times are wall and processor seconds of
 the whole process, from the start of Python to its end. `--docs` writes the table into
 `docs/reference/engines.md`, between its two marks. On a machine with other work wall times say little.
@@ -19,6 +22,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import _warm_starts
 
 #: Engine (or what it is asked) → command.
 COMMANDS = {
@@ -76,16 +81,36 @@ def table(only: set[str]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="names of lines, comma-separated")
-    parser.add_argument("--docs", action="store_true", help="write docs/reference/engines.md")
-    args = parser.parse_args()
+def warm(args: argparse.Namespace) -> None:
+    """Print what a process pays where everything was compiled before."""
+    for made in _warm_starts.TABLES.values():
+        print(made(args.repeats), flush=True)
+        print()
+
+
+def engines(args: argparse.Namespace) -> None:
+    """Print, and with `--docs` write, the first use of every engine."""
     made = table(set(filter(None, args.only.split(","))))
     if args.docs:
         text, (begin, end) = DOCS.read_text("utf-8"), MARKS
         part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
         DOCS.write_text(part.sub(f"{begin}\n{made}\n{end}", text), "utf-8")
+
+
+#: Parts by name, in the order in which they run.
+PARTS = {"warm": warm, "engines": engines}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", default=",".join(PARTS), help="names of parts, comma-separated")
+    parser.add_argument("--repeats", type=int, default=10, help="processes per number of `warm`")
+    parser.add_argument("--only", default="", help="names of lines, comma-separated")
+    parser.add_argument("--docs", action="store_true", help="write docs/reference/engines.md")
+    args = parser.parse_args()
+    for name, part in PARTS.items():
+        if name in args.parts.split(","):
+            part(args)
 
 
 if __name__ == "__main__":
