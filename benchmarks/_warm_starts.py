@@ -63,20 +63,28 @@ def first_fits(repeats: int) -> str:
         "| first `fit` in a process | processor, ms (median) | second `fit`, ms |",
         "|---|---|---|",
     ]
-    for name, (imports, fit) in FITS.items():
-        code = _DATA.format(imports=imports, fit=fit)
-        found = [_answer(code) for _ in range(repeats + 1)][1:]
-        if not all(found):
-            lines.append(f"| {name} | not installed | |")
-            continue
-        first, second = ([1000 * one[k] for one in found] for k in (0, 1))
-        lines.append(f"| {name} | {_least(first, 0)} | {min(second):.1f} |")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (imports, fit) in FITS.items():
+            code = _DATA.format(imports=imports, fit=fit)
+            found = [_answer(code, _storing(folder)) for _ in range(repeats + 1)][1:]
+            if not all(found):
+                lines.append(f"| {name} | not installed | |")
+                continue
+            first, second = ([1000 * one[k] for one in found] for k in (0, 1))
+            lines.append(f"| {name} | {_least(first, 0)} | {min(second):.1f} |")
     return "\n".join(lines)
 
 
-def _answer(code: str) -> list[float]:
+def _storing(folder: str | Path) -> dict[str, str]:
+    """The environment of a process that keeps byte code in a folder."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(folder)}
+
+
+def _answer(code: str, environment: Mapping[str, str]) -> list[float]:
     """The numbers that a program prints; none if it fails."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
     return json.loads(done.stdout.splitlines()[-1]) if not done.returncode else []
 
 
@@ -121,9 +129,7 @@ class _byte_code:
 
     def __enter__(self) -> tuple[dict[str, str], dict[str, str]]:
         self.folder = Path(tempfile.mkdtemp())
-        kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-        stored = {**kept, "PYTHONPYCACHEPREFIX": str(self.folder / "all")}
-        lacking = {**kept, "PYTHONPYCACHEPREFIX": str(self.folder / "others")}
+        stored, lacking = _storing(self.folder / "all"), _storing(self.folder / "others")
         result = str(self.folder / "result.json")
         _run("solve iris --out RESULT", result, stored)
         for command in COMMANDS:
@@ -143,8 +149,7 @@ def _places() -> Iterator[Path]:
     """The folders of the package: in a checkout, formulations and solvers stand beside it."""
     package = Path(milp_trees.__file__).parent
     yield package
-    for beside in (package.parent / "formulations", package.parent / "solvers"):
-        yield beside
+    yield from (package.parent / "formulations", package.parent / "solvers")
 
 
 def _least(numbers: list[float], digits: int) -> str:
