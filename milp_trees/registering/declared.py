@@ -70,7 +70,7 @@ class _Class:
         lines = [line for line in self.statements if attribute in line]
         if lines:
             word = re.compile(rf"\b{attribute}\b")
-            lines = [line for line in lines if word.search(_WORDS.sub("", line))]
+            lines = [line for line in lines if re.search(word, _WORDS.sub("", line))]
         if not lines:
             return ABSENT if self.simple else UNKNOWN
         stated = re.fullmatch(rf" {{4}}{attribute}(?: *:[^=]+)? = (.+)", lines[0])
@@ -205,7 +205,7 @@ def _file(module: str) -> _File:
         registered = "@register\n" in match["decorators"]
         classes[match["name"]] = _Class(module, bases, match["body"], registered)
     plain = (
-        not any(way.search(text) for way in _OTHERWISE)
+        not any(re.search(way, text) for way in _OTHERWISE)
         and "'''" not in text
         and len(_REGISTERED.findall(text)) == sum(one.registered for one in classes.values())
     )
