@@ -91,7 +91,9 @@ class Registry:
             and (offers_what(cls, asked.task) or asked.by_steps(cls))
         ]
 
-    def ranked(self, rank: str, problem: Problem | None = None) -> Iterator[tuple[str, Any]]:
+    def ranked(
+        self, rank: str, problem: Problem | None = None, models: bool = True
+    ) -> Iterator[tuple[str, Any]]:
         """Methods that declare a rank, the smallest first, with their classes.
 
         Formulations have ranks of at least `FORMULATIONS_FROM` and come with the default solver.
@@ -102,18 +104,24 @@ class Registry:
         rank : {"default_rank", "judge_rank"}
         problem : Problem, optional
             Methods that are not imported yet are left out if their text says that they cannot take
-            its space or its task.
+            its space, its question or its task.
+        models : bool, default=True
+            Whether formulations are among them.
+
+        Yields
+        ------
+        tuple of str and class
         """
         engines = _having("methods", rank)
         first = [entry for entry in engines if entry[0] < FORMULATIONS_FROM]
         yield from _classes("methods", first, problem)
         rest = [("methods", *entry) for entry in engines if entry[0] >= FORMULATIONS_FROM]
-        models = _having("formulations", rank)
-        rest += [("formulations", *entry) for entry in models]
-        solver = f"@{self.default_solver}" if models else ""
+        found = _having("formulations", rank) if models else []
+        rest += [("formulations", *entry) for entry in found]
+        solver = f"@{self.default_solver}" if found else ""
         for group, number, name in sorted(rest, key=lambda entry: entry[1:]):
-            for found, cls in _classes(group, [(number, name)], problem):
-                yield found + (solver if group == "formulations" else ""), cls
+            for taker, cls in _classes(group, [(number, name)], problem):
+                yield taker + (solver if group == "formulations" else ""), cls
 
     @property
     def default_solver(self) -> str:
@@ -187,8 +195,11 @@ def _cannot_take(group: str, name: str, problem: Problem) -> bool:
     """Whether a plug-in that is not imported is known to take no such space or view."""
     if plugins.excludes(group, name, "space", type(problem.space).__mro__):
         return True
-    by_steps = problem.rule is not None or problem.is_ratio  # then other views do as well
-    return not by_steps and plugins.excludes(group, name, "needs", problem.task.view_makers)
+    if problem.rule is not None or problem.is_ratio:  # in steps, other questions and views do too
+        return False
+    return plugins.lacks(group, name, "questions", problem.question.name) or plugins.excludes(
+        group, name, "needs", problem.task.view_makers
+    )
 
 
 registry = Registry()

@@ -124,6 +124,26 @@ class Plugins:
             if value is not declared.UNKNOWN
         }
 
+    def lacks(self, group: str, name: str, attribute: str, item: str) -> bool:
+        """Whether a plug-in is known to hold a set without this item; no if it is imported.
+
+        Parameters
+        ----------
+        group, name : str
+            Kind and name of the plug-in.
+        attribute : str
+            Attribute that holds a set of texts, such as `questions`.
+        item : str
+
+        Returns
+        -------
+        bool
+        """
+        if name in self._classes[group]:
+            return False
+        held = self._folder(group).values(attribute).get(name, declared.UNKNOWN)
+        return isinstance(held, frozenset) and item not in held
+
     def excludes(self, group: str, name: str, attribute: str, classes: Iterable[type]) -> bool:
         """Whether a plug-in is known to hold none of these classes in an attribute.
 

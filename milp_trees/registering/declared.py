@@ -23,6 +23,7 @@ UNKNOWN, ABSENT = object(), object()
 _TEXTS = re.compile(r'"""[\s\S]*?"""')
 _WORDS = re.compile(r""""[^"]*"|'[^']*'|#.*""")
 _IMPORTS = re.compile(r"^from ([\w.]+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+_FROZEN = re.compile(r"frozenset\(({.+})\)")
 _REGISTERED = re.compile(r"^@register$", re.MULTILINE)
 #: `register` that is neither imported by its name nor a plain decorator.
 _OTHERWISE = re.compile(r"register\b *(?:\(|=|as\b)"), re.compile(r"\.register\b")
@@ -60,8 +61,9 @@ class _Class:
         text = self.text(attribute)
         if not isinstance(text, str):
             return text
+        items = _FROZEN.fullmatch(text)
         try:
-            return ast.literal_eval(text)
+            return frozenset(ast.literal_eval(items[1])) if items else ast.literal_eval(text)
         except (ValueError, SyntaxError):
             return UNKNOWN
 
@@ -251,9 +253,10 @@ def _defined(module: str, name: str) -> tuple[str, str] | None:
     file = _file(module)
     if name in file.classes:
         return module, name
-    where, there = file.imports.get(name, ("", ""))
+    module_name, dot, inside = name.rpartition(".")
+    where, there = file.imports.get(module_name if dot else name, ("", ""))
     if where.partition(".")[0] == "milp_trees":
-        return _defined(where, there)
+        return _defined(f"{where}.{there}", inside) if dot else _defined(where, there)
     return (where, there) if _pythons(where) else None
 
 

@@ -87,9 +87,7 @@ def _over_all_thresholds(problem: Problem) -> str | None:
     It is the first by `default_rank` that is expected to do so at once, or else the quickest.
     """
     sizes, found = sizes_of(problem), []
-    for name, _ in _offered(problem):
-        if not registry.is_engine(name):
-            continue
+    for name, _ in _offered(problem, models=False):
         method = registry.method(name)
         seconds = method.expected_seconds(sizes)
         if method.exact and seconds <= ENOUGH and method.unsupported(problem) is None:
@@ -99,23 +97,25 @@ def _over_all_thresholds(problem: Problem) -> str | None:
     return min(found)[1] if found else None
 
 
-def _offered(problem: Problem) -> Iterator[tuple[str, Any]]:
+def _offered(problem: Problem, models: bool = True) -> Iterator[tuple[str, Any]]:
     """The methods for such spaces, questions and tasks, by their `default_rank`.
 
     First the declarations of the classes are read. A method is made, and asked about the data, only
     if it can take such problems at all.
     """
-    for name, cls in _fitting(problem, problem):
+    for name, cls in _fitting(problem, problem, models):
         if offers_what(cls, problem.task) or problem.by_steps(cls):
             yield name, cls
 
 
-def _fitting(problem: Problem, unless: Problem | None = None) -> Iterator[tuple[str, Any]]:
+def _fitting(
+    problem: Problem, unless: Problem | None = None, models: bool = True
+) -> Iterator[tuple[str, Any]]:
     """The methods for such spaces and questions, by their `default_rank`.
 
     Those that are known to be unable to take the problem `unless` are left out.
     """
-    for name, cls in registry.ranked("default_rank", unless):
+    for name, cls in registry.ranked("default_rank", unless, models):
         answers = problem.question.name in cls.questions or problem.by_steps(cls)
         if isinstance(problem.space, cls.space) and answers:
             yield name, cls

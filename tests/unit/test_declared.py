@@ -12,8 +12,10 @@ from milp_trees.registering import GROUPS, HOMES, Plugins, declared, plugins
 
 #: Attributes that are asked for without an import.
 ATTRIBUTES = {
-    "methods": ("default_rank", "judge_rank", "effort", "falls_back", "sorts_columns"),
-    "formulations": ("default_rank", "judge_rank"),
+    "methods": (
+        *("default_rank", "judge_rank", "effort", "falls_back", "sorts_columns", "questions"),
+    ),
+    "formulations": ("default_rank", "judge_rank", "questions"),
     "solvers": ("default_rank",),
     "tasks": (),
 }

@@ -171,10 +171,16 @@ def test_engines_are_asked_before_formulations_are_loaded():
         "p = mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1))\n"
         "from milp_trees.studies.attempt import default_method\n"
         "from milp_trees.studies.agreement import judge_of\n"
-        "print(default_method(p), judge_of('cart', p), 'pyomo' in sys.modules)"
+        "print(default_method(p), judge_of('cart', p))\n"
+        "from dataclasses import replace\n"
+        "from milp_trees.questions import BySize, NearBest\n"
+        "q = mt.Problem(mt.load('iris'), mt.Accuracy(leaf_penalty=0.01), mt.Trees(2))\n"
+        "print(default_method(q))\n"
+        "print(*(default_method(replace(q, question=a)) for a in (BySize(3), NearBest(relative=0.1))))\n"
+        "print('pyomo' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["dp", "dp", "False"]
+    assert done.stdout.split() == ["dp", "dp", "dp", "dp-sizes", "near-best", "False"]
 
 
 @pytest.mark.parametrize("rank", ["default_rank", "judge_rank", "effort"])
