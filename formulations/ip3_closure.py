@@ -250,12 +250,9 @@ def as_printed(view: NodeGains) -> Items:
 
 def merged(view: NodeGains) -> Items:
     """The items after lossless merging."""
-    from milp_trees.compiling import compiling
+    from milp_trees.engines.pruning.closure import closure_of
 
-    with compiling("the merging of purchases"):
-        from milp_trees.engines.pruning.closure import closure_of
-
-        closure = closure_of(view, merge=True)
+    closure = closure_of(view, merge=True)
     pairs = np.column_stack(
         [np.repeat(np.arange(closure.n_items), np.diff(closure.start)), closure.head]
     ).astype(np.int64)

@@ -9,13 +9,13 @@ import contextlib
 import enum
 import gc
 import math
-import time
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
+from milp_trees.compiling import run_clock
 from milp_trees.errors import DataError
 
 #: A model with more nonzeros is built only on request: it takes about a minute and some gigabytes.
@@ -59,7 +59,7 @@ class Deadline:
     Parameters
     ----------
     at : float, default=infinity
-        A reading of `time.perf_counter`; infinity is no deadline.
+        A reading of `run_clock`; infinity is no deadline.
     sooner : callable, optional
         Its answer, if it is not None, is a limit that ends the computation before that time.
     """
@@ -71,11 +71,11 @@ class Deadline:
     def after(cls, seconds: float | None, began: float | None = None) -> Deadline:
         """The deadline some seconds after `began`; None means no deadline.
 
-        `began` is a reading of `time.perf_counter`, by default now.
+        `began` is a reading of `run_clock`, by default now.
         """
         if seconds is None:
             return cls()
-        return cls((time.perf_counter() if began is None else began) + seconds)
+        return cls((run_clock() if began is None else began) + seconds)
 
     @property
     def passed(self) -> bool:
@@ -87,12 +87,12 @@ class Deadline:
         """The limit that has been reached, or None."""
         if self.sooner is not None and (limit := self.sooner()) is not None:
             return limit
-        return Limit.TIME if time.perf_counter() >= self.at else None
+        return Limit.TIME if run_clock() >= self.at else None
 
     @property
     def left(self) -> float | None:
         """Remaining seconds, 0 after the deadline; None if there is none."""
-        return None if self.at == math.inf else max(0.0, self.at - time.perf_counter())
+        return None if self.at == math.inf else max(0.0, self.at - run_clock())
 
     def check(self) -> None:
         """Raise `Stopped` if the deadline has passed."""
@@ -119,7 +119,7 @@ class Deadline:
 
     def wait(self, most: float) -> float:
         """Seconds to wait before the clock is read again: `most`, or less before the deadline."""
-        return max(0.0, min(most, self.at - time.perf_counter()))
+        return max(0.0, min(most, self.at - run_clock()))
 
 
 #: The deadline of a computation without a time limit.

@@ -8,8 +8,10 @@ change the range there and here.
 from typing import Any
 
 from milp_trees.compiling.pausing import collector_paused
+from milp_trees.compiling.telling import Uncharged
 
-with collector_paused():
+# To load numba takes longer than many a search, and no run is charged for it.
+with Uncharged(), collector_paused():
     from llvmlite import __version__ as llvmlite_version
     from llvmlite import binding, ir
     from numba import __version__ as numba_version

@@ -17,7 +17,7 @@ from typing import Any
 
 from milp_trees.compiling import inside
 from milp_trees.compiling.store import Store
-from milp_trees.compiling.telling import kernel_compiled
+from milp_trees.compiling.telling import Uncharged, kernel_compiled
 from milp_trees.errors import SolverUnavailable
 
 
@@ -28,6 +28,10 @@ def _check_numba_compiles() -> None:
             "NUMBA_DISABLE_JIT is set, so numba compiles nothing, and this method only runs"
             " compiled; unset the variable, or take a formulation with a solver."
         )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 class _Unit(inside.JITCodeLibrary):
@@ -151,7 +155,7 @@ class _UnitCompiler(_PartCompiler):
 
     def compile(self, args: Any, return_type: Any) -> Any:
         _check_numba_compiles()
-        with kernel_compiled():
+        with kernel_compiled(_name(self.py_func)):
             return super().compile(args, return_type)
 
 
@@ -196,7 +200,8 @@ class Kernel(inside.CPUDispatcher):
                 known = self.overloads.get(args)
                 if known is not None and isinstance(known.entry_point, _Part):
                     del self.overloads[args]
-            return super().compile(sig)
+            with Uncharged():
+                return super().compile(sig)
 
     def add_overload(self, cres: Any) -> None:
         if self._as_part:
@@ -233,7 +238,7 @@ def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True)
 class _CFunction(inside.CFunc):
     def _compile_uncached(self) -> Any:
         _check_numba_compiles()
-        with kernel_compiled():
+        with kernel_compiled(_name(self.__wrapped__)):
             return super()._compile_uncached()
 
 
@@ -248,5 +253,6 @@ def c_function(signature: str, function: Callable[..., Any]) -> Any:
     arguments = inside.sigutils.normalize_signature(signature)
     made: Any = _CFunction(function, arguments, {}, {}, pipeline_class=_Compiler)
     made._cache = Store(function, ("c",))
-    made.compile()
+    with Uncharged():
+        made.compile()
     return made

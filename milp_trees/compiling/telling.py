@@ -1,7 +1,8 @@
-"""Messages while code is compiled, time that is not charged for it, and Ctrl-C in compiled code.
+"""The message while code is compiled, the clock of runs, and Ctrl-C in compiled code.
 
-The user gets a message if compiling takes long enough to be noticed, no time limit includes it, and
-Ctrl-C interrupts compiled code.
+The user gets a message if compiling takes long enough to be noticed. The clock by which runs are
+timed and limited stands still while anything is compiled, wherever that happens. Ctrl-C interrupts
+compiled code.
 """
 
 from __future__ import annotations
@@ -15,64 +16,76 @@ from contextlib import contextmanager
 
 log = logging.getLogger("milp_trees")
 
-_spent, _under_way = 0.0, 0
-_since = 0.0
+
+class Uncharged:
+    """Within this block the clock of runs stands still.
+
+    A block counts as long as its object exists at most: an exception that arrives from outside may
+    keep `__exit__` from being called, and no time limit would ever end again.
+    """
+
+    _lock = threading.RLock()
+    _blocks = 0
+    #: Seconds of the blocks that have ended, and when the first of those under way began; one
+    #: object, so that readers need no lock.
+    state: tuple[float, float | None] = 0.0, None
+
+    _open = False
+
+    def __enter__(self) -> None:
+        with Uncharged._lock:
+            self._open = True
+            Uncharged._blocks += 1
+            if Uncharged._blocks == 1:
+                Uncharged.state = Uncharged.state[0], time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        with Uncharged._lock:
+            if not self._open:
+                return
+            self._open = False
+            Uncharged._blocks -= 1
+            spent, since = Uncharged.state
+            if not Uncharged._blocks and since is not None:
+                Uncharged.state = spent + time.perf_counter() - since, None
+
+    __del__ = __exit__
 
 
-def uncharged() -> float:
-    """Seconds that this process has spent in `compiling`; time limits do not include them."""
-    return _spent + (time.perf_counter() - _since if _under_way else 0.0)
+def run_clock() -> float:
+    """Seconds by the clock of runs.
+
+    It is `time.perf_counter` without the time that this process has spent in compiling, or in
+    reading compiled code from files: it stands still meanwhile, for every thread. All time limits
+    are readings of this clock, and so are the seconds that results state.
+    """
+    spent, since = Uncharged.state
+    return (time.perf_counter() if since is None else since) - spent
 
 
 def under_way() -> bool:
     """Whether something is being compiled, or read from files, in any thread of this process."""
-    return bool(_under_way)
+    return Uncharged.state[1] is not None
 
-
-@contextmanager
-def _counted() -> Iterator[None]:
-    global _spent, _under_way, _since
-    with _counting:
-        if not _under_way:
-            _since = time.perf_counter()
-        _under_way += 1
-    try:
-        yield
-    finally:
-        with _counting:
-            _under_way -= 1
-            if not _under_way:
-                _spent += time.perf_counter() - _since
-
-
-_counting = threading.Lock()
 
 #: Seconds of compilation after which a message is given.
 _NOTICED = 1.5
-#: Seconds that the largest kernels take on a machine with nothing else to do (measured: 8 to 14).
-_QUIET = 15
+#: Seconds that what a command compiles takes where a core is free (measured: 2 to 10).
+_USUAL = 7
 
 
-def forecast() -> str:
-    """A text on how long a compilation takes.
-
-    It gives a range for an idle machine, and what the range becomes with the present load.
-    """
-    idle = f"this takes 2 to {_QUIET} s where a core is free"
-    cores = os.cpu_count() or 1
-    busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0
-    if busy <= 1.2:
-        return idle
-    return f"{idle}; here {busy * cores:.0f} processes want {cores} cores, so it may take up to {_QUIET * (1 + busy):.0f} s"
+def forecast() -> int:
+    """About how many seconds a compilation takes: more on a busy machine than on an idle one."""
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    return round(_USUAL * max(1.0, busy))
 
 
 class _Told:
-    """What is being compiled, and since when; gives one message for each thing if it lasts."""
+    """What this process compiles, and for how long; gives one message if it lasts."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.what: list[str] = []
-        self.said: set[str] = set()
+        self.said = False
         self.running = 0
         self.began = self.spent = 0.0
         self.timer: threading.Timer | None = None
@@ -81,11 +94,10 @@ class _Told:
         """Note that a kernel is being compiled because it was not found on disk."""
         with self.lock:
             self.running += 1
-            what = self.what[-1] if self.what else "what this run needs"
             if self.running == 1:
                 self.began = time.perf_counter()
-                if what not in self.said:
-                    self.timer = threading.Timer(_NOTICED - self.spent, self._say, (what,))
+                if not self.said:
+                    self.timer = threading.Timer(max(0.0, _NOTICED - self.spent), self._say)
                     self.timer.daemon = True
                     self.timer.start()
 
@@ -98,11 +110,13 @@ class _Told:
                     self.timer.cancel()
                     self.timer = None
 
-    def _say(self, what: str) -> None:
-        self.said.add(what)
+    def _say(self) -> None:
+        with self.lock:
+            if self.said or not self.running:
+                return
+            self.said = True
         log.warning(
-            "Compiling %s for this machine, once; %s. No time limit is charged for it, and later processes read a cache.",
-            what,
+            "Compiling kernels (first use on this machine, about %d s); not counted against the time limit.",
             forecast(),
         )
 
@@ -116,33 +130,41 @@ def compile_seconds() -> float:
 
 
 @contextmanager
-def kernel_compiled() -> Iterator[None]:
-    """Within this block a kernel is compiled; its time is not charged."""
+def kernel_compiled(name: str) -> Iterator[None]:
+    """Within this block a kernel is compiled, and the clock of runs stands still.
+
+    Parameters
+    ----------
+    name : str
+        Of the function, for the log.
+    """
     _told.begin()
+    began = time.perf_counter()
     try:
-        with _counted():
+        with Uncharged():
             yield
     finally:
         _told.end()
+        log.debug("compiled %s in %.2f s", name, time.perf_counter() - began)
 
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
     """Within this block `what` is compiled or read from files; no time limit is charged for it.
 
+    Kernels that are compiled elsewhere are not charged either. This block leaves out the loading of
+    modules and the tiny problems that cause compilation, too; a search of its own has no place in it.
+
     Parameters
     ----------
     what : str
-        Its name in the message, which is given if compiling takes more than a moment: for example
-        `the exact search`.
+        Its name in the log: for example `the exact search`.
     """
     began, before = time.perf_counter(), _told.spent
-    _told.what.append(what)
     try:
-        with _counted():
+        with Uncharged():
             yield
     finally:
-        _told.what.remove(what)
         if _told.spent > before + _NOTICED:
             log.info("compiled %s in %.1f s", what, time.perf_counter() - began)
 

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from milp_trees.compiling import compiling
 from milp_trees.data.names import labelled
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
 from milp_trees.decisions.linear import INFINITY, LinearDecisions
@@ -145,8 +144,7 @@ class Knapsack(DecisionSet):
     def _solve(self, costs: np.ndarray) -> Decided:
         from milp_trees.decisions._kernels import knapsack
 
-        with compiling("the oracle of the knapsack"):
-            decisions = knapsack(costs, self.weights, self.capacity)
+        decisions = knapsack(costs, self.weights, self.capacity)
         return Decided(decisions, (costs * decisions).sum(axis=1))
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:

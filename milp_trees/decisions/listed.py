@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.compiling import compiling
 from milp_trees.data.names import labelled
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
 from milp_trees.errors import DataError
@@ -67,15 +66,14 @@ class ListedDecisions(DecisionSet):
     def _solve(self, costs: np.ndarray) -> Decided:
         from milp_trees.decisions._kernels import cheapest_listed
 
-        with compiling("the oracle of listed decisions"):
-            index, values = cheapest_listed(costs, self._listed)
+        index, values = cheapest_listed(costs, self._listed)
         return Decided(self._listed[index], values)
 
     def _values(self, costs: np.ndarray) -> np.ndarray:
         from milp_trees.decisions._kernels import cheapest_listed
 
-        with compiling("the oracle of listed decisions"):
-            return cheapest_listed(costs, self._listed)[1]
+        values: np.ndarray = cheapest_listed(costs, self._listed)[1]
+        return values
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
         """The list itself, in its own order; None if it is longer than `limit`.

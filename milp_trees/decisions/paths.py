@@ -109,8 +109,7 @@ class GraphPaths(DecisionSet):
             return Decided(*_acyclic()(costs, self._start, self._edge, self._head, True))
         from milp_trees.decisions import _kernels
 
-        with compiling("the oracle of paths"):
-            decisions, values, failed = _kernels.cyclic(costs, self._start, self._edge, self._head)
+        decisions, values, failed = _kernels.cyclic(costs, self._start, self._edge, self._head)
         if failed >= 0:
             raise RowFailure(
                 failed,
@@ -218,10 +217,7 @@ class GraphPaths(DecisionSet):
 
 @cache
 def _acyclic() -> Any:
-    """The compiled oracle, loaded once.
-
-    To watch for slow compilation at every call would take more time than the calls.
-    """
+    """The compiled oracle, loaded once."""
     from milp_trees.decisions import _kernels
 
     with compiling("the oracle of paths"):

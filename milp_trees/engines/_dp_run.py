@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.compiling.pausing import collector_paused
 from milp_trees.engines.dynamic.switches import Options
 from milp_trees.errors import SolverFailure, Unsupported
@@ -51,34 +51,29 @@ class Run:
         self.sizes: dict[str, int] = {}
         self.trace = Trace(progress)
         self._noted: tuple[int, int] | None = None
-        self.began = time.perf_counter()
+        self.began = run_clock()
         self.whole: Instance | None = None
-        #: Seconds of compilation during the search, which are not charged to the run.
-        self.compiling = 0.0
         self.penalised = bool(
             view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_features)
         )
 
-    def load(self) -> float:
-        """Load numba; returns the seconds it took, which are not charged to a run."""
-        began = time.perf_counter()
+    def load(self) -> None:
+        """Load numba, which is not charged to a run."""
         if not self.space.limits_leaves:
-            with collector_paused():
+            with compiling("the exact search"), collector_paused():
                 from milp_trees.engines.dynamic import runs  # noqa: F401
-        return time.perf_counter() - began
 
     def prepare(self) -> None:
         """Make the arrays of the search."""
         if not self.space.limits_leaves and not self.method.lookahead:
             self.whole = self.instance(self.view, self.space)
 
-    def compile(self) -> float:
-        """Compile what this run needs; returns the seconds it took, which are not charged."""
-        if self.whole is None:
-            return 0.0
-        from milp_trees.engines.dynamic.warm import warm_up
+    def compile(self) -> None:
+        """Compile what this run needs, which is not charged to it."""
+        if self.whole is not None:
+            from milp_trees.engines.dynamic.warm import warm_up
 
-        return warm_up(self.whole)
+            warm_up(self.whole)
 
     def instance(self, view: CostMatrix, space: Trees) -> Instance:
         from milp_trees.engines.dynamic.arrays import prepare
@@ -168,7 +163,6 @@ class Run:
             {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
         )
         fronts = solve_sizes(self.view, self.space, self.watch, progress=progress, **memory)
-        self.compiling = fronts.compiling
         last = fronts.sizes[-1]
         self.limit, self.sizes = fronts.limit, dict(fronts.counters)
         self.bound = max(self.bound, last.bound)
@@ -222,7 +216,7 @@ class Run:
         self._noted = self.value, bound
         value = float(self.view.to_value(self.value))
         self.trace.add(
-            time.perf_counter() - self.began,
+            run_clock() - self.began,
             value,
             value if bound == self.value else float(self.view.to_value(bound)),
         )

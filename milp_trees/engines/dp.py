@@ -17,10 +17,10 @@ A run that is stopped keeps its tree and a valid bound. All arithmetic is in int
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines._dp_run import Run
 from milp_trees.engines.dynamic.switches import Options
 from milp_trees.errors import Unsupported
@@ -147,16 +147,14 @@ class DynamicProgramme(Options, Method):
         with clock("prepare"):
             view = problem.presolved_view(self.merge_rows, self.drop_tests)
         run = Run(self, view, problem.trees, limits, start, progress)
-        clock.begin += run.load()
+        run.load()
         with clock("prepare"):
             run.prepare()
-        clock.begin += run.compile()
+        run.compile()
         watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
             run.begin(clock.begin, watch)
             run.go()
-        clock.begin += run.compiling
-        clock.times["solve"] -= run.compiling
         infeasible = run.tree is None and run.limit is None
         return finish(
             problem,
@@ -222,7 +220,7 @@ def solve_view(
     run = Run(method, view.reduce(), space, Limits(time=None), None, None)
     run.prepare()
     run.compile()
-    run.begin(time.perf_counter(), watch)
+    run.begin(run_clock(), watch)
     run.go()
     if run.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt

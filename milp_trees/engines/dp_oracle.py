@@ -49,13 +49,12 @@ improvement nor as a proof.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.compiling import compiling, interruptible
+from milp_trees.compiling import compiling, interruptible, run_clock
 from milp_trees.engines.greedy_spo import GreedySPO
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.limits import Limits, Stopped
@@ -262,9 +261,7 @@ class _Run:
         if value < self.best:
             self.best, self.shape, self.start = value, shape, None
         self.lower = max(self.lower, min(self.best, -np.inf if lower is None else lower))
-        self.trace.add(
-            time.perf_counter() - self.began, self.natural(self.best), self.natural(self.lower)
-        )
+        self.trace.add(run_clock() - self.began, self.natural(self.best), self.natural(self.lower))
 
     def natural(self, loss: float) -> float:
         return self.view.natural(loss + self.inst.constant)

@@ -70,7 +70,7 @@ class DynamicProgrammeWithPrices(Method):
             from milp_trees.engines.paid.search import Search, warm_up
 
             instance = instance_of(view, space)
-        clock.begin += warm_up(instance)
+        warm_up(instance)
         watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
             run = _Run(view, problem, Trace(progress), clock, watch)

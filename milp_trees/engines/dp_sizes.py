@@ -85,8 +85,6 @@ class DynamicProgrammeBySize(Method):
                 problem if space is problem.trees else replace(problem, space=space),
             )
             fronts = solve_sizes(view, space, watch, progress=improved, memory_bytes=memory)
-        clock.begin += fronts.compiling
-        clock.times["solve"] -= fronts.compiling
         last = fronts.sizes[-1]
         tree = last.tree
         if start is not None and (last.Z is None or view.objective(start) < last.Z):

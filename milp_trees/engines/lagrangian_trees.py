@@ -140,9 +140,6 @@ class _Run:
         try:
             self.dual.maximise()
         finally:
-            compiled = self.watch.began - self.clock.begin
-            self.clock.begin += compiled
-            self.incumbent.began = self.clock.begin
             self.sizes["dp_runs"] = self.dual.runs
         self.infeasible = self.dual.infeasible
         if not self.infeasible and not self.incumbent.proven:

@@ -11,12 +11,11 @@ stopped keeps the complete set for a smaller slack.
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.engines.near.tree_set import TreeSet
 from milp_trees.errors import Unsupported
 from milp_trees.limits import Limits, Stopped
@@ -257,7 +256,7 @@ class _Search:
         try:
             self.optimum = self._best()
             value = self.view.to_value(self.optimum + int(self.view.base.sum()))
-            seconds = time.perf_counter() - self.watch.began
+            seconds = run_clock() - self.watch.began
             self.trace.add(seconds, float(value), float(value))
             self.asked = self.question.allowance(value)
             last = int(

@@ -10,12 +10,11 @@ smaller slack.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.engines.list_search.switches import LARGEST, Switches
 from milp_trees.engines.near_lists.list_set import RuleListSet
 from milp_trees.limits import Limit, Limits, Stopped
@@ -182,7 +181,7 @@ class _Run:
         if limit is not None:
             raise Stopped(limit)
         self.optimum = best.value - best.constant
-        value, seconds = view.to_value(best.value), time.perf_counter() - self.watch.began
+        value, seconds = view.to_value(best.value), run_clock() - self.watch.began
         self.trace.add(seconds, float(value), float(value))
         self.asked = self.question.allowance(value)
         last = int(self.asked / abs(view.scale))  # no list is between two integers

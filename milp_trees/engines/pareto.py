@@ -27,12 +27,12 @@ solved by sequences of linear problems.
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.front import finish_front
@@ -341,7 +341,7 @@ class _Run:
     def report(self) -> None:
         assert self.best is not None
         incumbent, bound = (float(self.view.to_value(units)) for units in (self.best, self.bound))
-        self.trace.add(time.perf_counter() - self.began, incumbent, bound)
+        self.trace.add(run_clock() - self.began, incumbent, bound)
 
     def _node(self, nested: Nested) -> Node:
         if isinstance(nested, int):

@@ -49,11 +49,11 @@ here.
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.ranking.switches import Switches
 from milp_trees.limits import Deadline, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
@@ -279,7 +279,7 @@ class _Run:
             raise Stopped(Limit.MEMORY)
         if (
             not self.trace.points
-            or time.perf_counter() - self.began - self.trace.points[-1].seconds > REPORT_EVERY
+            or run_clock() - self.began - self.trace.points[-1].seconds > REPORT_EVERY
         ):
             self.report()
 
@@ -297,7 +297,7 @@ class _Run:
         incumbent, bound = (
             float(self.view.to_value(self.exact(units))) for units in (search.best, search.bound)
         )
-        self.trace.add(time.perf_counter() - self.began, incumbent, bound)
+        self.trace.add(run_clock() - self.began, incumbent, bound)
 
     def exact(self, units: Units) -> Fraction:
         """Units as a rational: the fraction's denominator is at most the number of negatives."""

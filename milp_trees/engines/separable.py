@@ -19,12 +19,11 @@ refute it.
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.front import finish_front
@@ -132,14 +131,11 @@ class _Run:
         from milp_trees.engines.six_parts.search import TotalSearch
 
         kind = TotalSearch if self.view.total else FrontSearch
-        began = time.perf_counter()
         with compiling("the parts of the task"):
             why = not_compiled(self.view) if compiled else ""
-            found = kind(self.view, size, compiled and not why, self.watch.check)
+        found = kind(self.view, size, compiled and not why, self.watch.check)
+        with compiling("the search with the parts"):
             found.warm_up()
-        took = time.perf_counter() - began
-        self.clock.begin += took
-        self.watch.postpone(took)
         if why:
             self.message = f"The parts of the task run as plain Python, which is slow: {why}"
             log.info(self.message)
@@ -171,6 +167,6 @@ class _Run:
         self.report(self.best)
 
     def report(self, number: Any) -> None:
-        seconds = time.perf_counter() - self.clock.begin
+        seconds = run_clock() - self.clock.begin
         bound = None if self.bound is None else float(self.bound)
         self.trace.add(seconds, float(number), bound)

@@ -14,10 +14,9 @@ to confirm what those find.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
@@ -97,7 +96,7 @@ class SideFronts(Method):
                     search.memo.clear()  # fronts of the last depth keep more than they need now
                     for cost, node in search.best(levels):
                         tree = Tree(node, view.actions)
-                        seconds = time.perf_counter() - clock.begin
+                        seconds = run_clock() - clock.begin
                         trace.add(seconds, float(view.to_value(cost + least)), float(bound))
             except Stopped as stopped:
                 limit = stopped.limit

@@ -101,7 +101,8 @@ class SortedColumnsSearch(Method):
             )
         with clock("solve"):
             run = SortedRun(view, problem.trees, columns, limits, progress)
-            run.began = clock.begin = clock.begin + run.warm_up()
+            run.warm_up()
+            run.began = clock.begin
             watch = Watch(limits, clock.begin, problem)
             run.offer_start(start)
             limit = run.solve(watch)

@@ -46,13 +46,13 @@ and Aneja, Nair (1979) for the choice of tangents. The tangents of areas and the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.limits import Limits, Stopped, one_thread
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
@@ -237,7 +237,7 @@ class _Run:
         self.watch.check()
         if self.limits.nodes is not None and self.search.expanded >= self.limits.nodes:
             raise Stopped(Limit.NODES)
-        if time.perf_counter() > self.due:
+        if run_clock() > self.due:
             self.bound()
             self.add_point()
 
@@ -253,14 +253,14 @@ class _Run:
         incumbent, bound = (
             float(self.view.to_value(units)) for units in (self.search.objective.best, self.known)
         )
-        self.trace.add(time.perf_counter() - self.began, incumbent, bound)
+        self.trace.add(run_clock() - self.began, incumbent, bound)
 
     def bound(self) -> Any:
         """The best bound so far, in units; it is computed for a small share of the time only."""
-        began = time.perf_counter()
+        began = run_clock()
         now = self.search.bound()
         self.known = now if self.known is None else min(self.known, now)
-        ended = time.perf_counter()
+        ended = run_clock()
         self.due = ended + max(REPORT_EVERY, (ended - began) / REPORT_SHARE)
         return self.known
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ from typing import Any, TypeVar, cast
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
+from milp_trees.compiling import run_clock
 from milp_trees.errors import Unsupported
 from milp_trees.estimators._warning import warn_user
 from milp_trees.methods.callback import Progress, heard, is_true, listening
@@ -65,7 +65,7 @@ class Growth:
     """How far a forest is: `Growth(total)` counts the seconds from now on."""
 
     def __init__(self, total: int) -> None:
-        self.total, self.began = total, time.perf_counter()
+        self.total, self.began = total, run_clock()
 
     def of(self, trees: Iterable[T]) -> list[T]:
         """The trees that are grown until the user wants no more."""
@@ -81,7 +81,7 @@ class Growth:
         callback = listening()
         if callback is None:
             return False
-        callback.point(TracePoint(time.perf_counter() - self.began, None, None))
+        callback.point(TracePoint(run_clock() - self.began, None, None))
         if callback.limit is None or grown == self.total:
             return False
         why = f"The user stopped the forest after {grown} of {self.total} trees."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.errors import DataError, MilpTreesError
 from milp_trees.library.page import page
 from milp_trees.library.processes import each
@@ -207,7 +207,7 @@ def check_instance(
     -------
     CheckedInstance
     """
-    began = time.perf_counter()
+    began = run_clock()
     wrong: list[str] = []
     said: list[str] = []
     news: list[str] = []
@@ -238,7 +238,7 @@ def check_instance(
     except (MilpTreesError, OSError) as error:
         wrong.append(f"{one.instance}: {error}")
     return CheckedInstance(
-        one.instance, ", ".join(said), tuple(wrong), tuple(news), time.perf_counter() - began
+        one.instance, ", ".join(said), tuple(wrong), tuple(news), run_clock() - began
     )
 
 

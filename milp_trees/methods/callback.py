@@ -13,13 +13,13 @@ the run has ended, and is raised then, so that nothing is left running.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.limits import Limit
 from milp_trees.results.result import TracePoint
 
@@ -59,19 +59,19 @@ class Callback:
         self._thread = threading.get_ident()
         self._calling = threading.RLock()
         self._closed = False
-        #: When the function is called again, a reading of `time.perf_counter`.
+        #: When the function is called again, a reading of `run_clock`.
         self.due = 0.0
         self.restart()
 
     def restart(self) -> None:
         """Count the seconds from now on: another run begins."""
         self._last = TracePoint(0.0, None, None)
-        self._began = time.perf_counter()
+        self._began = run_clock()
         self.due = self._began + BEAT
 
     def point(self, point: TracePoint) -> None:
         """Call the function with something new."""
-        self._last, self._began = point, time.perf_counter() - point.seconds
+        self._last, self._began = point, run_clock() - point.seconds
         with self._calling:
             self._call(point)
 
@@ -81,13 +81,13 @@ class Callback:
         Nothing is called in a thread that did not begin the run. Most calls take less than a
         microsecond.
         """
-        if time.perf_counter() >= self.due and threading.get_ident() == self._thread:
+        if run_clock() >= self.due and threading.get_ident() == self._thread:
             self._again()
         return self.limit
 
     def stops_in_silence(self) -> Limit | None:
         """As `stops`, for a thread beside the run, which calls only after a silence."""
-        if time.perf_counter() >= self.due + SILENT - BEAT:
+        if run_clock() >= self.due + SILENT - BEAT:
             self._again()
         return self.limit
 
@@ -99,7 +99,7 @@ class Callback:
     def _again(self) -> None:
         if self._calling.acquire(blocking=False):
             try:
-                self._call(self._last._replace(seconds=time.perf_counter() - self._began))
+                self._call(self._last._replace(seconds=run_clock() - self._began))
             finally:
                 self._calling.release()
 
@@ -118,7 +118,7 @@ class Callback:
                 raise
             self.limit = Limit.INTERRUPTED
         finally:
-            self.due = time.perf_counter() + BEAT
+            self.due = run_clock() + BEAT
 
 
 _here = threading.local()

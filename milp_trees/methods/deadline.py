@@ -21,7 +21,7 @@ from collections.abc import Callable
 from importlib import _bootstrap
 from typing import Any, TypeVar
 
-from milp_trees.compiling import uncharged, under_way
+from milp_trees.compiling import run_clock, under_way
 from milp_trees.limits import Limit, Stopped
 from milp_trees.methods.callback import BEAT, Callback, listening
 
@@ -114,7 +114,7 @@ class _Timer:
         self, seconds: float, callback: Callback | None = None, grace: float = 0.0
     ) -> None:
         self.callback, self.grace, self.limit = callback, grace, Limit.TIME
-        self.until = time.perf_counter() + seconds - uncharged()
+        self.until = run_clock() + seconds
         self.worker = ctypes.c_ulong(threading.get_ident())
         # No Event: a finaliser may wake this thread while it, or the worker, holds an event's lock,
         # and would then wait for that lock forever.
@@ -143,14 +143,14 @@ class _Timer:
 
     def _run(self) -> None:
         _STARTING.discard(self)
-        while not self.ended and (left := self.until + uncharged() - time.perf_counter()) > 0:
+        while not self.ended and (left := self.until - run_clock()) > 0:
             if self.callback is None:
                 self._wait(left)
             elif (limit := self.callback.stops_in_silence()) is None:
                 self._wait(min(left, BEAT / 2))
             elif limit is not self.limit and not under_way():
                 self.limit = limit
-                self.until = min(self.until, time.perf_counter() + self.grace - uncharged())
+                self.until = min(self.until, run_clock() + self.grace)
             else:
                 self._wait(min(left, BEAT / 2))
         while not self.ended and self._imports():

@@ -23,7 +23,6 @@ leaves needs :math:`\rho>\lambda h-L`.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
@@ -261,15 +260,11 @@ class _Run:
             if point.bound is not None and self.method.exact:
                 self._record(claim.bound(-Fraction(point.bound)))
 
-        began = time.perf_counter()
         try:
             result = self.method.step(inner, replace(self.limits, time=deadline.left), start, watch)
         except Stopped as stopped:
             self.stopped = stopped.limit
             return False, None
-        self.clock.begin += max(
-            0.0, time.perf_counter() - began - result.seconds
-        )  # compilation, which no run is charged
         for stage, seconds in result.times.items():
             self.clock.times[stage] = self.clock.times.get(stage, 0.0) + seconds
         self.results.append(result)

@@ -17,11 +17,11 @@ All amounts, values and limits are rationals, and every tree's are recomputed.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from milp_trees.compiling import run_clock
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.dinkelbach import Stepper
 from milp_trees.methods.finish import Clock
@@ -158,9 +158,9 @@ class _Run:
         return abs(a - b) <= self.scale.tolerance
 
     def _point(self, tree: Tree) -> _Point:
-        began = time.perf_counter()
+        began = run_clock()
         value, amount = self.problem.coordinates(tree)
-        self.reading += time.perf_counter() - began
+        self.reading += run_clock() - began
         return _Point(tree, self.scale.from_value(exact_value(value)), exact_value(amount))
 
     # -- one step ------------------------------------------------------------------------------------------------
@@ -198,14 +198,11 @@ class _Run:
                 self.stopped = Limit.TIME
                 return None
         inner = self._inner(limit)
-        began = time.perf_counter()
         try:
             result = self.method.step(inner, replace(self.limits, time=left), start, None)
         except Stopped as stopped:
             self.stopped = stopped.limit
             return None
-        # Compilation is charged to no run.
-        self.clock.begin += max(0.0, time.perf_counter() - began - result.seconds)
         self.steps, self.last = self.steps + 1, result
         self.nodes += result.nodes or 0
         for stage, seconds in result.times.items():

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from milp_trees.compiling import interruptible
+from milp_trees.compiling import interruptible, run_clock
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.callback import listening, met, unheard
 from milp_trees.results.result import TracePoint
@@ -87,7 +86,7 @@ class Watch:
         Time counts from `began`. A reserve for reading the answer is subtracted: as long as the
         preparation took, from `began` until now. Memory is the growth of this process from now on.
     began : float, optional
-        Reading of `time.perf_counter`; now by default.
+        Reading of `run_clock`; now by default.
     problem : Problem, optional
         The problem for which a greedy tree is made, unless an earlier watch of it has one. None: no
         tree is made.
@@ -96,13 +95,13 @@ class Watch:
     def __init__(
         self, limits: Limits, began: float | None = None, problem: Problem | None = None
     ) -> None:
-        self.began = time.perf_counter() if began is None else began
+        self.began = run_clock() if began is None else began
         self._callback = listening()
         asks = None if self._callback is None else self._callback.stops
         self.deadline = replace(Deadline.after(limits.time, self.began), sooner=asks)
         if limits.time is not None:
             # After a long preparation, reading, scoring and checking the answer take long too.
-            prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
+            prepared = min(run_clock() - self.began, RESERVED * limits.time)
             self.deadline = self.deadline.later(-prepared)
         self.problem = problem
         self.fallback: Fallback | None = None
@@ -116,17 +115,12 @@ class Watch:
                 self.fallback, self._asked = problem.watch.fallback, True
             problem.watched_by(self)
 
-    def postpone(self, seconds: float) -> None:
-        """Exclude seconds from the run, such as those of compilation."""
-        self.began += seconds
-        self.deadline = self.deadline.later(seconds)
-
     def over(self) -> Limit | None:
         """The limit that the run has reached, or None.
 
         Most calls take less than a microsecond.
         """
-        now = time.perf_counter()
+        now = run_clock()
         waits = not self._asked and not self._answered
         if waits and self.problem is not None and now - self.began > SHORT:
             self.make_fallback()
@@ -224,9 +218,7 @@ class Watch:
         with unheard() if stopped else nullcontext():
             tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
         if tree is not None:
-            self.fallback = Fallback(
-                tree, self.problem.value(tree), time.perf_counter() - self.began
-            )
+            self.fallback = Fallback(tree, self.problem.value(tree), run_clock() - self.began)
             met(tree)
 
     def has_answer(self, predictor: Any = None) -> None:
@@ -241,7 +233,7 @@ class Watch:
         self._answered = True
         if predictor is not None and self.problem is not None:
             self._asked = True
-            value, seconds = self.problem.value(predictor), time.perf_counter() - self.began
+            value, seconds = self.problem.value(predictor), run_clock() - self.began
             self.fallback = Fallback(predictor, value, seconds)
             met(predictor)
 

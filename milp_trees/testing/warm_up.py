@@ -98,16 +98,17 @@ def _silent() -> None:
     logging.getLogger("milp_trees").setLevel(logging.ERROR)
 
 
-def _problems(name: str) -> Iterator[Problem]:
+def problems_for(name: str) -> Iterator[Problem]:
     """Tiny problems of every kind, and of every question that a method answers."""
     from milp_trees.testing.decision_problems import decision_problems
     from milp_trees.testing.pruning_examples import EXAMPLES
-    from milp_trees.testing.sets import default_problems
+    from milp_trees.testing.sets import default_list_problems, default_problems
 
     asked = registry.classes("methods")[name].questions  # type: ignore[attr-defined]
     for problem in [
         *map(_costly, _SCALES),
         *default_problems("quick").values(),
+        *default_list_problems("quick").values(),
         *decision_problems().values(),
         *(make() for make in EXAMPLES.values()),
     ]:
@@ -134,7 +135,7 @@ def _compile(name: str) -> Compiled:
         registry.formulation(name).warm_up()
         return Compiled(name, 0, time.perf_counter() - began, compile_seconds() - before)
     method = registry.method(name)
-    for problem in _problems(name):
+    for problem in problems_for(name):
         try:
             if method.unsupported(problem) is None:
                 method.run(problem, Limits(time=20))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
+from milp_trees.compiling import run_clock
 from milp_trees.errors import DataError, NoView, Unsupported, worded
 from milp_trees.limits import Limit, Limits, Stopped, collector_off
 from milp_trees.models.nodes import Leaf
@@ -77,7 +77,7 @@ def write_proof(
     DataError
         The file cannot be written.
     """
-    began = time.perf_counter()
+    began = run_clock()
     with collector_off():  # there may be tens of thousands of features and claims
         stated = statement(problem, result, claims, rows)
         lines = [json.dumps(stated, ensure_ascii=False)]
@@ -94,7 +94,7 @@ def write_proof(
     return {
         "claims": sum(not isinstance(item, dict) for item in claims.items),
         "bytes": len(raw),
-        "seconds": time.perf_counter() - began,
+        "seconds": run_clock() - began,
         "data": stated["data"]["kind"] if "data" in stated else "rows",
     }
 
@@ -250,7 +250,7 @@ def prove(
     -------
     Result
     """
-    began = time.perf_counter()
+    began = run_clock()
     try:
         _refuse_unfinished(result)
         found = write_proof(path, problem, result, method.prove(problem, result, limits))
@@ -267,7 +267,7 @@ def prove(
         "sha256": sha256(path),
         "claims": found["claims"],
         "bytes": found["bytes"],
-        "seconds": time.perf_counter() - began,
+        "seconds": run_clock() - began,
         "checked": False,
     }
     return replace(result, proof=facts)

@@ -6,13 +6,13 @@ Incumbent and bound are exact integers, whatever arithmetic made the duals.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.decomposition.places import Cluster, Place, Threads
 from milp_trees.engines.decomposition.pricing import part
 from milp_trees.methods.trace import Trace
@@ -38,7 +38,7 @@ class Run:
     progress : callable, optional
         Called after every round.
     began : float
-        Reading of `time.perf_counter` from which seconds count.
+        Reading of `run_clock` from which seconds count.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Run:
     def report(self) -> None:
         """Add a point to the trace."""
         self.trace.add(
-            time.perf_counter() - self.began,
+            run_clock() - self.began,
             float(self.view.to_value(self.value)),
             float(self.view.to_value(self.bound)),
         )

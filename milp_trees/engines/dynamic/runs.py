@@ -9,11 +9,11 @@ does not matter any more ends the run.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED, Instance
 from milp_trees.engines.dynamic.buffers import DEEPEST, most_levels
 from milp_trees.engines.dynamic.descent import DONE, PAUSED
@@ -258,7 +258,7 @@ class Search:
 
     def _turn(self) -> int:
         """Nodes of a turn."""
-        left = max(0.0, self.shared.deadline.at - time.perf_counter())
+        left = max(0.0, self.shared.deadline.at - run_clock())
         work = TURN * min(1.0, left / SHORT)
         return max(1, int(work / (float(self.inst.data.n_tests) ** 3 * self.inst.n_rows)))
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.dynamic.arrays import INFINITY, Instance
 from milp_trees.engines.dynamic.buffers import stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dynamic.contexts import Context
@@ -91,14 +91,14 @@ class Shared:
         """Whether the table must not grow: it is large enough, or there is no time for it."""
         if self.table.room >= self.most_entries:
             return True
-        return time.perf_counter() + 4 * self._growing > self.deadline.at
+        return run_clock() + 4 * self._growing > self.deadline.at
 
     def grow(self) -> None:
         """Move the table to four times its room."""
-        began = time.perf_counter()
+        began = run_clock()
         larger = table_of(min(self.most_entries, 4 * len(self.table.slots) // 2))
         move(self.table.address, larger.address)
-        self.table, self._growing = larger, time.perf_counter() - began
+        self.table, self._growing = larger, run_clock() - began
 
     def stack(self, levels: int, first: Context | None = None) -> Context:
         """A stack; `first` is that of another thread of the same pass."""

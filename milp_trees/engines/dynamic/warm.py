@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -52,13 +51,11 @@ def compile_search(depth: int) -> None:
     _done.add(tried)
 
 
-def warm_up(instance: Instance) -> float:
-    """Compile or load the kernels for an instance's kind, once per process; the seconds it took."""
-    began = time.perf_counter()
+def warm_up(instance: Instance) -> None:
+    """Compile or load the kernels for an instance's kind, once per process."""
     kind = (instance.depth <= 2, *instance.kernel_kind)
     if kind not in _warm:
         with compiling("the exact search"):
             compile_search(instance.depth)
             kernels_of(instance)
         _warm.add(kind)
-    return time.perf_counter() - began

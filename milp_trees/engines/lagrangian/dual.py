@@ -174,7 +174,7 @@ class Dual:
         method = DynamicProgramme(ties="first")
         run = Run(method, view, self.space, limits, start, lambda _: midway(run.bound))
         run.prepare()
-        self.watch.postpone(run.compile())
+        run.compile()
         run.begin(self.watch.began, self.watch)
         run.go()
         self.runs += 1

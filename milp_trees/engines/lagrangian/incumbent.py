@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.lagrangian import listing
 from milp_trees.engines.lagrangian.bag import FAR, within_far
 from milp_trees.methods.trace import Trace
@@ -43,7 +43,7 @@ class Incumbent:
         Reduced, with its side rows.
     trace : Trace
     began : float
-        Reading of `time.perf_counter` from which seconds are counted.
+        Reading of `run_clock` from which seconds are counted.
     found : callable, optional
         Called when the first feasible tree is found.
     """
@@ -114,7 +114,7 @@ class Incumbent:
         natural = self.view.to_value
         bound = self.bound if self.value is None else min(self.bound, self.value)
         self.trace.add(
-            time.perf_counter() - self.began,
+            run_clock() - self.began,
             None if self.value is None else float(natural(self.value)),
             float(natural(bound)),
         )

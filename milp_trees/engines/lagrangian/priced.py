@@ -8,11 +8,11 @@ trees is therefore one on `Z`. The gap that is left to the best feasible tree is
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.dp import solve_view
 from milp_trees.engines.lagrangian.dual import Dual
 from milp_trees.engines.lagrangian.incumbent import Incumbent
@@ -52,7 +52,7 @@ def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims
         No tree satisfies the limits of the space or the side rows, or costs are too large.
     """
     reduced = view.reduce()
-    dual = Dual(reduced, space, Incumbent(reduced, Trace(None), time.perf_counter()), watch)
+    dual = Dual(reduced, space, Incumbent(reduced, Trace(None), run_clock()), watch)
     dual.maximise()
     if dual.best is None:
         raise Unsupported("There is no proof that nothing is feasible.")

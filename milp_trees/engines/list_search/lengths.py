@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.list_search.search import ListSearch
 from milp_trees.limits import NEVER, Deadline, Limit
 from milp_trees.models.rule_list import RuleList
@@ -80,7 +80,7 @@ class Lengthening:
         between, nodes, deadline
             See `ListSearch.run`; `nodes` counts the prefixes of all searches.
         late : float, default=infinity
-            The reading of `time.perf_counter` at which a third of the time is used up.
+            The reading of `run_clock` at which a third of the time is used up.
 
         Returns
         -------
@@ -110,9 +110,7 @@ class Lengthening:
             return False
         if nodes is not None and self.expanded >= nodes // SHARE:
             return True
-        return time.perf_counter() >= late or (
-            nodes is None and late == math.inf and calls > PATIENCE
-        )
+        return run_clock() >= late or (nodes is None and late == math.inf and calls > PATIENCE)
 
     def _most(self, search: ListSearch, nodes: int | None) -> int | None:
         """Prefixes that a search may have expanded after a turn: all of them, or a part of them."""

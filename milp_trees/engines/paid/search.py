@@ -13,7 +13,6 @@ two entries holds the value for any number.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -340,11 +339,10 @@ def _known(pair: np.ndarray, width: int, more: int) -> np.ndarray:
     return out
 
 
-def warm_up(instance: Instance) -> float:
-    """Compile what an instance needs, once per process; returns the seconds it took."""
-    began = time.perf_counter()
+def warm_up(instance: Instance) -> None:
+    """Compile what an instance needs, once per process."""
     if instance.kernel_kind in _warm:
-        return 0.0
+        return
     with compiling("the search with prices"):
         kernels_of(instance)
         if not _warm:
@@ -356,4 +354,3 @@ def warm_up(instance: Instance) -> float:
                 of_view = instance_of(view, space)
                 Search(view, space, of_view, lambda: None, lambda _: None).solve()
     _warm.add(instance.kernel_kind)
-    return time.perf_counter() - began

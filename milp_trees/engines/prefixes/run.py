@@ -5,12 +5,12 @@ Loads numba.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.prefixes import arrays as room
 from milp_trees.engines.prefixes import records as r
 from milp_trees.engines.prefixes.moments import Moments
@@ -154,7 +154,7 @@ class Run:
     def _search(self, report: Callable[[int], Any]) -> None:
         step, next_moment = 16, 0.0
         while True:
-            began = time.perf_counter()
+            began = run_clock()
             if began >= next_moment:
                 next_moment = self._moment(report)
             self.watch.check()
@@ -168,7 +168,7 @@ class Run:
             if code == r.PAUSED:
                 if self.limits.nodes is not None and until == self.limits.nodes:
                     raise Stopped(Limit.NODES)
-                taken = max(time.perf_counter() - began, 1e-6)
+                taken = max(run_clock() - began, 1e-6)
                 step = max(1, int(step * min(2.0, SLICE / taken)))
             elif code == r.BETTER:
                 next_moment = 0.0
@@ -192,11 +192,11 @@ class Run:
 
     def _moment(self, report: Callable[[int], Any]) -> float:
         """Add a moment to the history; returns when the next one is due."""
-        began = time.perf_counter()
+        began = run_clock()
         elapsed = began - self.watch.began
         self.bound = self.moments.add(elapsed, self.arrays, self.counters)
         report(self.bound)
-        now = time.perf_counter()
+        now = run_clock()
         self.last_moment = now - began
         return now + max(elapsed / MOMENTS, APART * self.last_moment)
 

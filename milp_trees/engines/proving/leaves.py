@@ -72,7 +72,7 @@ class LeavesProver:
     def __init__(self, view: CostMatrix, space: Trees, numbers: list[int], watch: Watch) -> None:
         self.numbers, self.watch = numbers, watch
         prepared = prepare_sizes(view, space, every_row=True)
-        watch.postpone(warm_up(prepared.instance))
+        warm_up(prepared.instance)
         self.inst, self.most_depth = prepared.instance, prepared.depth
         self.data = self.inst.data
         self.search = FrontSearch(prepared, view, MEMO_BYTES, similar=True)

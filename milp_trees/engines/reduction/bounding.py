@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from milp_trees.compiling import run_clock
 from milp_trees.engines.dp import solve_view
 from milp_trees.engines.lagrangian.dual import Dual
 from milp_trees.engines.lagrangian.incumbent import Incumbent
@@ -51,7 +51,7 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
     valid without them. A tree is only kept if it satisfies them.
     """
     free = Trees(space.max_depth, None, space.min_samples_leaf)
-    incumbent = Incumbent(view, Trace(None), time.perf_counter())
+    incumbent = Incumbent(view, Trace(None), run_clock())
     view.memo["met"] = incumbent  # for a run that is stopped before the model is complete
     dual = Dual(view, free, incumbent, Watch(Limits(time=None)))
     if view.side:

@@ -68,8 +68,6 @@ class Fronts:
     sizes: tuple[Size, ...]
     limit: Limit | None
     counters: dict[str, int]
-    #: Seconds of compilation, which no run is charged.
-    compiling: float = 0.0
 
 
 #: Called with the objectives (for 1, 2, … leaves) whenever one has improved; 0 leaves the first

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.engines.dynamic.arrays import INFINITY, Instance
 from milp_trees.engines.sizes.fronts import (
     MEMO_BYTES,
@@ -85,16 +83,14 @@ def solve_sizes(
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
     prepared = prepare_sizes(view, space)
-    spent = warm_up(prepared.instance)
-    if watch is not None:
-        watch.postpone(spent)
+    warm_up(prepared.instance)
 
     def make(leaves: int, part: int) -> FrontSearch:
         depth = min(prepared.depth, leaves - 1)
         smaller = prepared._replace(leaves=leaves, depth=depth)
         return FrontSearch(smaller, view, memory_bytes // part, similar)
 
-    return replace(Turns(make, prepared.leaves).solve(watch, progress), compiling=spent)
+    return Turns(make, prepared.leaves).solve(watch, progress)
 
 
 class Turns:
@@ -157,7 +153,7 @@ class Turns:
         if watch is not None:
             late = watch.began + (watch.deadline.at - watch.began) / SHARE
         for calls in itertools.count():
-            if calls % (TURNS + 1) and self.size < self.leaves and time.perf_counter() >= late:
+            if calls % (TURNS + 1) and self.size < self.leaves and run_clock() >= late:
                 done = self._fewer()
             else:
                 done = self.whole.advance()
@@ -226,12 +222,8 @@ class Turns:
         return Fronts(tuple(sizes), limit, counters)
 
 
-def warm_up(instance: Instance) -> float:
-    """Compile the search and the kernels for an instance's kind, once per process.
-
-    Returns the seconds that took; they do not count as time of a run.
-    """
-    began = time.perf_counter()
+def warm_up(instance: Instance) -> None:
+    """Compile the search and the kernels for an instance's kind, once per process."""
     if instance.kernel_kind not in _warm:
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import tiny_view
@@ -242,4 +234,3 @@ def warm_up(instance: Instance) -> float:
             _warm.add(instance.kernel_kind)
             if first:
                 solve_sizes(tiny_view(), Trees(4, 7))
-    return time.perf_counter() - began

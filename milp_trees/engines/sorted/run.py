@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, run_clock
 from milp_trees.engines.sorted.columns import SortedColumns
 from milp_trees.engines.sorted.instance import allocate, largest_depth
 from milp_trees.engines.sorted.parts import Part, Question, Rows, extend, read
@@ -52,14 +51,10 @@ class SortedRun:
         self.start: tuple[int, Tree] | None = None
         self.value: int | None = None
         self.trace = Trace(progress)
-        self.began = time.perf_counter()
+        self.began = run_clock()
 
-    def warm_up(self) -> float:
-        """Compile the kernels for this instance's number type, once per process.
-
-        Returns the seconds it took, which are not charged to a run.
-        """
-        began = time.perf_counter()
+    def warm_up(self) -> None:
+        """Compile the kernels for this instance's number type, once per process."""
         from milp_trees.engines.sorted import passes
         from milp_trees.engines.sorted.search import solve
 
@@ -76,7 +71,6 @@ class SortedRun:
             _warm.add((kind, *a.form))
         for i, need in enumerate(needs):
             a.work.address[i] = passes.compiled((a.form[0], need), kind).address
-        return time.perf_counter() - began
 
     def counters(self) -> dict[str, int]:
         from milp_trees.engines.sorted import spans as s
@@ -226,7 +220,7 @@ class SortedRun:
             self.value = Z
         value = None if self.value is None else float(self.view.to_value(self.value))
         bound = float(self.view.to_value(self.bound))
-        self.trace.add(time.perf_counter() - self.began, value, bound)
+        self.trace.add(run_clock() - self.began, value, bound)
 
     # -- the tree --------------------------------------------------------------------------------------------
 
