@@ -64,7 +64,7 @@ if model.result_.limit is not None:
 """,
     "verify by file": """
 import tempfile
-problem = mt.Problem(mt.load("planted:rows=60,tests=6,depth=3,noise=0.1"), space=mt.Trees(3))
+problem = mt.Problem(mt.load("planted:rows=60,tests=6,depth=3,noise=0.1"), mt.Accuracy(), space=mt.Trees(3))
 result = mt.solve(problem, time_limit=limit)
 with tempfile.TemporaryDirectory() as folder:
     from milp_trees.verification.proof_files import prove
@@ -74,7 +74,7 @@ if result.limit is not None or str(found.verdict) == "recomputed":
     charged.append(f"{result.limit} {found.verdict}")
 """,
     "integer program with start": """
-problem = mt.Problem(mt.load("planted:rows=60,tests=6,depth=2,noise=0.1"), space=mt.Trees(2))
+problem = mt.Problem(mt.load("planted:rows=60,tests=6,depth=2,noise=0.1"), mt.Accuracy(), space=mt.Trees(2))
 result = mt.solve(problem, method="state-flow@highs", time_limit=limit)
 spent = result.seconds
 if result.limit is not None:

@@ -194,6 +194,7 @@ def allocate(
         runs=np.zeros((levels, p), dtype=np.int64),
         size=np.zeros(levels, dtype=np.int64),
         side=np.zeros(n, dtype=np.uint8),
+        sums=np.zeros((2, 1 + V), dtype=np.int64),
     )
     lists.rows[0, 0] = np.arange(n)  # the rows, also where there is no column to split on
     for j in range(p):

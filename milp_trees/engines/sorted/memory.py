@@ -62,7 +62,7 @@ class State(NamedTuple):
     stop: np.ndarray
 
 
-@kernel
+@kernel(allocates=False)
 def fitted(depth: int, leaves: int):
     """(depth, leaves) that allow the same trees, as small as they can be.
 
@@ -75,13 +75,13 @@ def fitted(depth: int, leaves: int):
     return depth, leaves
 
 
-@kernel
+@kernel(allocates=False)
 def tag_of(depth: int, leaves: int, mode: int) -> Any:
     """What the cache keeps beside the rows; it rises with the depth."""
     return np.int64(depth) << 32 | np.int64(leaves) << 1 | np.int64(mode)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def identify(
     columns: Any, lists: Any, state: Any, level: int, cut_column: int, cut: int, side: int
 ) -> None:
@@ -101,7 +101,7 @@ def identify(
     state.keys[level + 1, 0], state.keys[level + 1, 1] = h0, h1
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def look_up(state: Any, level: int, tag: int):
     """(value, whether it is the optimum) of a node in the cache; (-1, False) if it is absent."""
     h0, h1 = state.keys[level]
@@ -116,7 +116,7 @@ def look_up(state: Any, level: int, tag: int):
     return np.int64(-1), False
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def remember(state: Any, level: int, tag: int, value: int, exact: bool) -> None:
     """Put a node's optimum or lower bound into the cache.
 
@@ -140,7 +140,7 @@ def remember(state: Any, level: int, tag: int, value: int, exact: bool) -> None:
     state.cache[at, 0], state.cache[at, 1], state.cache[at, 2] = tag, value, exact
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
     """Largest regrets of the rows in `other` but not in `mine`, summed until `most` is reached."""
     total = 0
@@ -160,7 +160,7 @@ def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
     return total
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def similar(columns: Any, state: Any, level: int) -> Any:
     """A lower bound from archived sets whose trees may be at least as large.
 
@@ -180,7 +180,7 @@ def similar(columns: Any, state: Any, level: int) -> Any:
     return best
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def archive(state: Any, level: int, value: int) -> None:
     """Keep a node and a lower bound of it for `similar`."""
     depth, leaves = state.level[level, DEPTH], state.level[level, LEAVES]

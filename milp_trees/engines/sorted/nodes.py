@@ -45,7 +45,10 @@ class Columns(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Rows of the nodes on the current path: one entry per level, column and row."""
+    """Rows of the nodes on the current path: one entry per level, column and row.
+
+    `sums` is scratch of `one_split`: sums of `values` and of `first`.
+    """
 
     rows: np.ndarray
     ranks: np.ndarray
@@ -53,9 +56,10 @@ class Lists(NamedTuple):
     runs: np.ndarray
     size: np.ndarray
     side: np.ndarray
+    sums: np.ndarray
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def find_runs(lists: Any, level: int) -> None:
     """Ends of the runs of equal values of every column of a node."""
     m = lists.size[level]
@@ -69,7 +73,7 @@ def find_runs(lists: Any, level: int) -> None:
         lists.runs[level, j] = n + 1
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None:
     """Write the lists of the child on one side of a cut (0 low, 1 high) to the level below.
 
@@ -95,7 +99,7 @@ def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None
     find_runs(lists, level + 1)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def cost_of_leaf(columns: Any, rows: Any, begin: int, end: int) -> Any:
     """Cost of one leaf with the rows between two positions of a list."""
     first = 0
@@ -110,13 +114,13 @@ def cost_of_leaf(columns: Any, rows: Any, begin: int, end: int) -> Any:
     return columns.leaf + first + columns.unit * best
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def leaf_value(columns: Any, lists: Any, level: int) -> Any:
     """Cost of one leaf with the rows of a node."""
     return cost_of_leaf(columns, lists.rows[level, 0], 0, lists.size[level])
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def side_value(columns: Any, lists: Any, level: int, column: int, cut: int, side: int) -> Any:
     """Cost of one leaf with the rows on one side of a cut (0 low, 1 high)."""
     k = lists.ends[level, column, cut]
@@ -124,7 +128,7 @@ def side_value(columns: Any, lists: Any, level: int, column: int, cut: int, side
     return cost_of_leaf(columns, lists.rows[level, column], begin, end)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def holds_enough(columns: Any, rows: Any, begin: int, end: int) -> bool:
     """Whether the rows between two positions of a list have the least amounts."""
     for a in range(columns.least.shape[0]):
@@ -136,14 +140,14 @@ def holds_enough(columns: Any, rows: Any, begin: int, end: int) -> bool:
     return True
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def large_enough(columns: Any, lists: Any, level: int, column: int, cut: int) -> bool:
     """Whether both sides of a cut have the least amounts."""
     rows, k = lists.rows[level, column], lists.ends[level, column, cut]
     return holds_enough(columns, rows, 0, k) and holds_enough(columns, rows, k, lists.size[level])
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def allowed_cuts(columns: Any, lists: Any, level: int, column: int, limited: bool):
     """First and last cut of a column whose both sides have the least amounts."""
     first, last = 0, lists.runs[level, column] - 2
@@ -172,7 +176,7 @@ def allowed_cuts(columns: Any, lists: Any, level: int, column: int, limited: boo
     return first, last
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def one_split(columns: Any, lists: Any, level: int, limited: bool, found: Any) -> Any:
     """Value of the best tree of depth one.
 
@@ -182,8 +186,8 @@ def one_split(columns: Any, lists: Any, level: int, limited: bool, found: Any) -
     V, leaf = columns.values.shape[0], columns.leaf
     best = leaf_value(columns, lists, level)
     found[0], found[1], found[5] = -1, -1, 0
-    total = np.zeros(1 + V, dtype=np.int64)
-    here = np.empty(1 + V, dtype=np.int64)
+    total, here = lists.sums[0], lists.sums[1]
+    total[:] = 0
     for i in range(lists.size[level]):
         r = lists.rows[level, 0, i]
         total[V] += columns.first[r]

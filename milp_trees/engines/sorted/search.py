@@ -75,13 +75,13 @@ from milp_trees.engines.sorted.sweep import depth_two
 ENTER, NEXT, GOT_LOW, GOT_HIGH, GOT_LIMITED_LOW, GOT_LIMITED_HIGH = range(6)
 
 
-@kernel
+@kernel(allocates=False)
 def costs_deeper(columns: Any, depth: int) -> Any:
     """What trees deeper than `depth` cost at least for their leaves and splits."""
     return (depth + 2) * columns.leaf + (depth + 1) * columns.cheapest
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def quick(columns: Any, state: Any, level: int):
     """Answer a child's question without looking at its rows if it can be; -1 if not."""
     s = state.level[level]
@@ -109,7 +109,7 @@ def quick(columns: Any, state: Any, level: int):
     return np.int64(-1)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def two_levels(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
     """Best tree of depth two of a node, or a bound; `found` gets its root."""
     s = state.level[level]
@@ -134,7 +134,7 @@ def two_levels(columns: Any, lists: Any, work: Any, state: Any, level: int) -> A
     return value
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def take_found(state: Any, level: int, depth: int) -> None:
     """Make the tree of at most two levels in `found` the best one of a node."""
     s, found = state.level[level], state.found
@@ -142,7 +142,7 @@ def take_found(state: Any, level: int, depth: int) -> None:
     s[BEST_LOW], s[BEST_HIGH], s[BEST_LEAVES] = found[3], found[4], found[5]
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
     """Solve a node of depth at most two."""
     s = state.level[level]
@@ -157,7 +157,7 @@ def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> 
     return value
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def look_ahead(columns: Any, lists: Any, work: Any, state: Any, level: int) -> None:
     """Solve a node at depth two; it then has a tree, and a bound for all others."""
     s = state.level[level]
@@ -174,7 +174,7 @@ def look_ahead(columns: Any, lists: Any, work: Any, state: Any, level: int) -> N
         remember(state, level, tag_of(2, 0, s[MODE]), value, value < s[BUDGET])
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def ask(
     columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, floor: int, phase: int
 ) -> Any:
@@ -191,7 +191,7 @@ def ask(
     return level + 1
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def enter(columns: Any, lists: Any, work: Any, state: Any, level: int):
     """Answer a question that needs no pool, or open the pool and return -1."""
     s = state.level[level]
@@ -219,7 +219,7 @@ def enter(columns: Any, lists: Any, work: Any, state: Any, level: int):
     return np.int64(-1)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def keep(state: Any, level: int, value: int, exact: bool) -> None:
     """Remember a node's optimum or lower bound."""
     s = state.level[level]
@@ -228,7 +228,7 @@ def keep(state: Any, level: int, value: int, exact: bool) -> None:
         archive(state, level, value)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def solve(columns: Any, lists: Any, work: Any, state: Any) -> None:
     """Solve the node at level 0, whose state and lists are set.
 

@@ -36,7 +36,7 @@ from milp_trees.engines.sorted.nodes import INFINITY, leaf_value
 BEST, LOWER, CALLS, CUTS, HITS, SIMILAR, NODES, FULL, AT = range(9)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
     """Fill the pool of a node with one span per column and number of leaves of the low side."""
     s = state.level[level]
@@ -57,7 +57,7 @@ def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
             s[OPEN] = n + 1
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def choose(columns: Any, state: Any, level: int) -> bool:
     """Take the span with the least bound, and the cut in its middle.
 
@@ -94,7 +94,7 @@ def choose(columns: Any, state: Any, level: int) -> bool:
     return True
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def divide(state: Any, level: int, low: int, high: int) -> None:
     """Replace the chosen span by what lies on both sides of its cut."""
     s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
@@ -106,7 +106,7 @@ def divide(state: Any, level: int, low: int, high: int) -> None:
     s[OPEN] = n + 1
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def better(state: Any, level: int, value: int, low: int, high: int) -> None:
     """A tree of the node that costs less than all before, with the chosen cut at its root."""
     s, i = state.level[level], state.level[level, SPAN]

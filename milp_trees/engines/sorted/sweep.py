@@ -45,13 +45,13 @@ class Work(NamedTuple):
     args: np.ndarray
 
 
-@kernel
+@kernel(allocates=False)
 def _at(array: Any) -> Any:
     """Address of an array's first entry."""
     return np.int64(array.ctypes.data)
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> None:
     """Values (and amounts) of a node's rows in the order of every column."""
     m = lists.size[level]
@@ -74,7 +74,7 @@ def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> No
                     to[k] = amounts[rows[k]]
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None:
     """Positions of all rows in column c, in the order of every column, and prefix sums of column c.
 
@@ -85,8 +85,10 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
     V, A = columns.values.shape[0], columns.amounts.shape[0]
     kind = position.dtype.type
     k = 0
-    sums = np.zeros(1 + V + A, dtype=np.int64)
     for g in range(lists.runs[level, c]):
+        sums = work.prefix[:, g]
+        for i in range(1 + V + A):
+            sums[i] = work.prefix[i, g - 1] if g else 0
         while k < ends[g]:
             r = rows[k]
             position[r] = kind(g)
@@ -96,8 +98,6 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
             for a in range(A):
                 sums[1 + V + a] += columns.amounts[a, r]
             k += 1
-        for i in range(1 + V + A):
-            work.prefix[i, g] = sums[i]
     for j in range(lists.runs.shape[1]):
         if lists.runs[level, j] > 1:
             order, to = lists.rows[level, j], work.P[j]
@@ -105,7 +105,7 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
                 to[i] = position[order[i]]
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def evaluate(
     columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool
 ) -> None:
@@ -177,7 +177,7 @@ def evaluate(
                         )
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def pick(work: Any, n_open: int, lanes: int) -> Any:
     """Choose at most `lanes` cuts in the open spans, evenly, in rising order.
 
@@ -198,13 +198,13 @@ def pick(work: Any, n_open: int, lanes: int) -> Any:
     return n
 
 
-@kernel
+@kernel(allocates=False)
 def together(low: Any, high: Any, low_leaf: Any, high_leaf: Any, three: bool) -> Any:
     """What both sides of a cut cost, if at most three leaves are allowed only one of them split."""
     return min(low + high_leaf, low_leaf + high) if three else low + high
 
 
-@kernel
+@kernel(allocates=False)
 def note_three(work: Any, s: int, i: int, found: Any) -> None:
     """The sides of a tree of three leaves, of which the cheaper way to split only one is taken."""
     if work.low[s, i] + work.high[2, i] <= work.low[2, i] + work.high[s, i]:
@@ -213,7 +213,7 @@ def note_three(work: Any, s: int, i: int, found: Any) -> None:
         found[3], found[5] = work.low[2, i], 1
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def divide_spans(columns: Any, work: Any, c: int, n_open: int, ub: int, best: int, three: bool):
     """Divide the open spans of a column at their picked cuts; drop those of no better tree.
 
@@ -249,7 +249,7 @@ def divide_spans(columns: Any, work: Any, c: int, n_open: int, ub: int, best: in
     return kept, best
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def depth_two(
     columns: Any,
     lists: Any,
