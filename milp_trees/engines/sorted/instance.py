@@ -6,7 +6,7 @@ Costs become signed differences in the smallest number type that holds them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from milp_trees.engines.sorted.parts import Rows
 from milp_trees.errors import Unsupported
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.engines.dynamic.contexts import Context
 
 #: Memory of the cache: entries of five words; a quarter of what is allowed, at most this many.
 CACHE_ENTRIES = 2**20
@@ -40,6 +43,16 @@ class Arrays:
     work: Any
     state: Any
     form: tuple[str, str]
+    _tables: tuple[Context, ...] | None = None
+
+    def solve(self) -> None:
+        """Let the compiled search answer what was asked of level 0 (`search.solve`)."""
+        from milp_trees.engines.sorted.records import tables
+        from milp_trees.engines.sorted.search import solver
+
+        if self._tables is None:
+            self._tables = tables(self.columns, self.lists, self.work, self.state)
+        solver(self.columns.values.dtype.name)(*(table.address for table in self._tables))
 
     def rows(self) -> Rows:
         """All rows, in the order of every column."""
@@ -63,7 +76,7 @@ class Arrays:
         more = {name: _longer(getattr(state, name), levels) for name in PER_LEVEL}
         archive = ("archive_words", "archive", "archived")
         more |= {name: _longer(getattr(state, name), levels + 2) for name in archive}
-        self.state = state._replace(**more)
+        self.state, self._tables = state._replace(**more), None
 
     def grow_spans(self) -> None:
         """Double the pools of spans."""
@@ -71,7 +84,7 @@ class Arrays:
             name: np.concatenate([pool, np.empty_like(pool)], axis=2)
             for name, pool in (("spans", self.state.spans), ("bounds", self.state.bounds))
         }
-        self.state = self.state._replace(**pools)
+        self.state, self._tables = self.state._replace(**pools), None
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:

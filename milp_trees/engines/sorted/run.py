@@ -56,7 +56,6 @@ class SortedRun:
     def warm_up(self) -> None:
         """Compile the kernels for this instance's number type, once per process."""
         from milp_trees.engines.sorted import passes
-        from milp_trees.engines.sorted.search import solve
 
         a = self.arrays
         kind = a.columns.values.dtype.name
@@ -66,7 +65,7 @@ class SortedRun:
                 for need in needs:
                     passes.compiled((a.form[0], need), kind)
                 a.state.stop[0] = 1  # the call that compiles then returns at once
-                solve(a.columns, a.lists, a.work, a.state)
+                a.solve()
                 a.state.stop[0] = 0
             _warm.add((kind, *a.form))
         for i, need in enumerate(needs):
@@ -173,14 +172,13 @@ class SortedRun:
 
     def _search(self) -> None:
         """Answer what was asked, with larger pools where it needs them."""
-        from milp_trees.engines.sorted.search import solve
         from milp_trees.engines.sorted.spans import FULL
 
         a = self.arrays
-        solve(a.columns, a.lists, a.work, a.state)
+        a.solve()
         while a.state.shared[FULL] and not a.state.stop[0]:
             a.grow_spans()
-            solve(a.columns, a.lists, a.work, a.state)
+            a.solve()
 
     def _run(self, work: Callable[[], Any], watch: Watch, look: Callable[[], None]) -> Limit | None:
         """Do compiled work in a thread; None if it ended by itself."""

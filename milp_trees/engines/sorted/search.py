@@ -12,11 +12,13 @@ leaves at least, which cost so much that they often need not be looked at.
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
+from milp_trees.engines.dynamic.contexts import context_at
 from milp_trees.engines.sorted.memory import (
     BEST_CUT,
     BEST_DEPTH,
@@ -55,6 +57,7 @@ from milp_trees.engines.sorted.nodes import (
     one_split,
     side_value,
 )
+from milp_trees.engines.sorted.records import columns_of, lists_at, state_at, work_of
 from milp_trees.engines.sorted.spans import (
     AT,
     BEST,
@@ -226,6 +229,18 @@ def keep(state: Any, level: int, value: int, exact: bool) -> None:
     remember(state, level, tag_of(s[DEPTH], s[LEAVES], s[MODE]), value, exact)
     if s[MODE] == 0:
         archive(state, level, value)
+
+
+@cache
+def solver(number: str) -> Any:
+    """The compiled `solve` for a number type; its arguments are addresses (`records.tables`)."""
+    columns_at, work_at = context_at(columns_of(number)), context_at(work_of(number))
+
+    @kernel(nogil=True, allocates=False)
+    def solve_at(columns: int, lists: int, work: int, state: int) -> None:
+        solve(columns_at(columns), lists_at(lists), work_at(work), state_at(state))
+
+    return solve_at
 
 
 @kernel(nogil=True, allocates=False)
