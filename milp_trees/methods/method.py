@@ -340,7 +340,7 @@ class Method(ABC):
         Stopped
             The answer takes longer than the time limit.
         """
-        if not _is_large(problem):
+        if not _is_large(problem, self.sorts_columns):
             return self.unsupported(problem)
         return within(limits.time and max(limits.time, LATE), lambda: self.unsupported(problem))
 
@@ -357,7 +357,7 @@ class Method(ABC):
         Stopped
             The search did not end in time.
         """
-        if not _is_large(problem):
+        if not _is_large(problem, self.sorts_columns):
             return search()
         most = limits.time and limits.time + max(LATE, LATE_SHARE * limits.time)
         return within(most, search, GRACE)
@@ -380,7 +380,9 @@ class Method(ABC):
         return self._signed(replace(result, problem=problem))
 
 
-def _is_large(problem: Problem) -> bool:
-    """Whether preparing a problem may take a moment."""
+def _is_large(problem: Problem, sorts_columns: bool) -> bool:
+    """Whether preparing a problem may take a moment: its tests, or its columns where these are sorted."""
     data = problem.dataset
-    return data.n_rows * data.n_features > LARGE or not isinstance(problem.space, Trees)
+    ranked = data.ranked if sorts_columns else None
+    width = data.n_features if ranked is None else ranked.codes.shape[1]
+    return data.n_rows * width > LARGE or not isinstance(problem.space, Trees)

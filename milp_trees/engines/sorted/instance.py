@@ -43,6 +43,8 @@ class Arrays:
     work: Any
     state: Any
     form: tuple[str, str]
+    #: Entries of the cache once there is one: trees of two levels have no nodes to remember.
+    entries: int
     _tables: tuple[Context, ...] | None = None
 
     def solve(self) -> None:
@@ -76,6 +78,9 @@ class Arrays:
         more = {name: _longer(getattr(state, name), levels) for name in PER_LEVEL}
         archive = ("archive_words", "archive", "archived")
         more |= {name: _longer(getattr(state, name), levels + 2) for name in archive}
+        if not len(state.cache):
+            caches = ("cache_keys", "cache")
+            more |= {name: _longer(getattr(state, name), self.entries) for name in caches}
         self.state, self._tables = state._replace(**more), None
 
     def grow_spans(self) -> None:
@@ -130,9 +135,9 @@ def largest_depth(view: CostMatrix, space: Trees, columns: SortedColumns) -> int
 
 
 def allocate(
-    view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int, memory_mb: int | None = None
+    view: CostMatrix, space: Trees, sorted_: SortedColumns, memory_mb: int | None = None
 ) -> Arrays:
-    """Arrays for a search of at most the given depth.
+    """Arrays for a search of depth two; `grow_levels` makes room for deeper ones.
 
     Parameters
     ----------
@@ -142,8 +147,6 @@ def allocate(
         Its minima of rows and weight per leaf are used.
     sorted_ : SortedColumns
         The columns of the view (`sorted_columns`).
-    depth : int
-        Largest depth of a tree.
     memory_mb : int, optional
         Memory limit in MiB, a quarter of which the cache of solved nodes may take. By default the
         cache has `CACHE_ENTRIES` entries.
@@ -176,7 +179,7 @@ def allocate(
     sums = np.abs(np.concatenate([values, amounts])).sum(axis=1)
     reach = max(int(sums.max(initial=0)), n + 1, *(least for _, least in minima), 0)
     kind = np.int16 if reach < 2**13 * 1.9 else np.int32 if reach < 2**29 else np.int64
-    levels, V, lanes = max(1, depth - 1), values.shape[0], lanes_of(kind)
+    levels, V, lanes = 1, values.shape[0], lanes_of(kind)
     words = n // 64 + 1
     capacity = sum(len(t) for t in sorted_.tests) + p + 1
     entries = (
@@ -242,11 +245,11 @@ def allocate(
         words=np.zeros((levels, words), dtype=np.uint64),
         spans=np.zeros((levels, 4, capacity), dtype=np.int64),
         bounds=np.zeros((levels, 3, capacity), dtype=np.int64),
-        cache_keys=np.zeros((entries, 2), dtype=np.uint64),
-        cache=np.zeros((entries, 3), dtype=np.int64),
-        archive_words=np.zeros((levels + 2, ARCHIVE, words), dtype=np.uint64),
-        archive=np.zeros((levels + 2, ARCHIVE, 2), dtype=np.int64),
-        archived=np.zeros(levels + 2, dtype=np.int64),
+        cache_keys=np.zeros((0, 2), dtype=np.uint64),
+        cache=np.zeros((0, 3), dtype=np.int64),
+        archive_words=np.zeros((0, ARCHIVE, words), dtype=np.uint64),
+        archive=np.zeros((0, ARCHIVE, 2), dtype=np.int64),
+        archived=np.zeros(0, dtype=np.int64),
         known=np.zeros(p, dtype=np.int64),
         found=np.zeros(6, dtype=np.int64),
         shared=np.zeros(9, dtype=np.int64),
@@ -254,7 +257,7 @@ def allocate(
     )
     costs = "labels" if len(labels) else "many" if V > 1 else "two"
     needs = "amounts" if A > 1 else "one amount" if A else "nothing"
-    return Arrays(columns, lists, work, state, (costs, needs))
+    return Arrays(columns, lists, work, state, (costs, needs), entries)
 
 
 def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -42,7 +42,7 @@ class SortedRun:
         self.view, self.columns, self.limits = view, columns, limits
         self.depth = largest_depth(view, space, columns)
         self.leaves = int(space.max_leaf_nodes or 0) if space.limits_leaves else 0
-        self.arrays = allocate(view, space, columns, min(self.depth, 2), limits.memory_mb)
+        self.arrays = allocate(view, space, columns, limits.memory_mb)
         self.rows = self.arrays.rows()
         self.limited = 1 if len(self.arrays.columns.least) else 0
         self.constant = int(view.base.sum())
