@@ -62,11 +62,12 @@ def first_that_takes(problem: Problem) -> str | None:
     """The first method by `default_rank` that takes a problem; None if none does.
 
     No time limit holds yet, so a formulation that must enumerate for long to find out whether it
-    takes the problem comes last. Where thresholds are open, an engine that can be expected to prove
-    the optimum over all of them comes first.
+    takes the problem comes last. Where thresholds are open, or all of them are given, an engine that
+    can be expected to prove the optimum over all of them comes first.
     """
     open_ = is_open(problem)
-    if open_ and (whole := _over_all_thresholds(problem)) is not None:
+    every = open_ or problem.dataset.ranked is not None
+    if every and (whole := _over_all_thresholds(problem)) is not None:
         return whole
     slow: list[str] = []
     for name, cls in _offered(problem):
