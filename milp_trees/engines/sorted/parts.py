@@ -168,7 +168,7 @@ def read(
     Node
     """
     if part.column < 0:
-        return Leaf(int(view.regret[rows.order[0]].sum(axis=0).argmin()))
+        return _best_leaf(view, rows.order[0])
     ranks, k = rows.ranks[part.column], part.first_high(rows)
     # Every threshold between the two runs divides these rows in the same way; the middle one is
     # taken.
@@ -176,8 +176,17 @@ def read(
     test = view.features[int(columns.tests[part.column][between])]
     nodes = []
     for side, known in enumerate(part.sides):
-        inside = part.rows_of(side, rows)
         asked = part.question(side)
+        if not asked.depth:
+            own = rows.order[part.column]
+            nodes.append(_best_leaf(view, own[k:] if side else own[:k]))
+            continue
+        inside = part.rows_of(side, rows)
         below = known or solve(inside, asked, asked.value)
         nodes.append(read(below, inside, columns, view, solve))
     return Branch(test, nodes[1], nodes[0])
+
+
+def _best_leaf(view: CostMatrix, rows: np.ndarray) -> Leaf:
+    """The leaf with the cheapest action for some rows."""
+    return Leaf(int(view.regret[rows].sum(axis=0).argmin()))
