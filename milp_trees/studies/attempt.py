@@ -65,9 +65,9 @@ def first_that_takes(problem: Problem) -> str | None:
     takes the problem comes last. Where thresholds are open, or all of them are given, an engine that
     can be expected to prove the optimum over all of them comes first.
     """
-    open_ = is_open(problem)
-    every = open_ or problem.dataset.ranked is not None
-    if every and (whole := _over_all_thresholds(problem)) is not None:
+    open_, ranked = is_open(problem), problem.dataset.ranked
+    every = ranked is not None and ranked.codes.shape[1] < len(ranked.column)
+    if (open_ or every) and (whole := _over_all_thresholds(problem)) is not None:
         return whole
     slow: list[str] = []
     for name, cls in _offered(problem):
