@@ -1,13 +1,14 @@
 """How long a first answer takes: of a process, and of every engine on a fresh installation.
 
-    python benchmarks/first_use.py [--parts warm,engines] [--only dp,state-flow] [--docs]
+    python benchmarks/first_use.py [--parts warm,engines] [--only dp,state-flow,tutorial] [--docs]
 
 `warm`: the first `fit` of a process against pystreed's, and what commands cost, where everything was
 compiled before, with and without byte code (some two minutes).
 
 `engines`: every line is a command that runs in a process of its own with an empty folder for compiled code,
 and once more with the folder that the first run has filled. Times are wall and processor seconds of
-the whole process, from the start of Python to its end. `--docs` writes the table into
+the whole process, from the start of Python to its end. Last comes the tutorial, as `tutorial`: what its
+steps compile, one after the other, from one empty folder. `--docs` writes the table into
 `docs/reference/engines.md`, between its two marks. On a machine with other work wall times say little.
 """
 
@@ -23,6 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import _tutorial
 import _warm_starts
 
 #: Engine (or what it is asked) → command.
@@ -90,7 +92,10 @@ def warm(args: argparse.Namespace) -> None:
 
 def engines(args: argparse.Namespace) -> None:
     """Print, and with `--docs` write, the first use of every engine."""
-    made = table(set(filter(None, args.only.split(","))))
+    only = set(filter(None, args.only.split(",")))
+    made = table(only)
+    if not only or "tutorial" in only:
+        _tutorial.report()
     if args.docs:
         text, (begin, end) = DOCS.read_text("utf-8"), MARKS
         part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

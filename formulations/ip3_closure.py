@@ -90,7 +90,7 @@ class IP3Closure(pruning.PruningFormulation):
 
     merge_pairs: bool = True
 
-    def warm_up(self) -> None:
+    def warm_up(self, space: Any = None) -> None:
         if self.merge_pairs:
             merged(_tiny_view())
 

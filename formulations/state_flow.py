@@ -116,12 +116,14 @@ class StateFlow(TreeFormulation):
                 f"state-flow takes max_states and max_columns of at least 1; got {self.max_states} and {self.max_columns}."
             )
 
-    def warm_up(self) -> None:
+    def warm_up(self, space: Any = None) -> None:
         from milp_trees.engines.list_states import graph as chains
         from milp_trees.engines.states import graph as states
 
-        states.warm_up()
-        chains.warm_up()
+        if not isinstance(space, RuleLists):
+            states.warm_up()
+        if not isinstance(space, Trees):
+            chains.warm_up()
 
     def unsupported_view(self, view: CostMatrix, space: Any) -> str | None:
         lists = isinstance(space, RuleLists)

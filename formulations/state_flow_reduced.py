@@ -70,11 +70,11 @@ class StateFlowReduced(StateFlow):
 
     max_columns: int = 1_000_000
 
-    def warm_up(self) -> None:
+    def warm_up(self, space: Any = None) -> None:
         from milp_trees.engines.lagrangian.warm import compile_kernels
         from milp_trees.engines.reduction.grow import warm_up
 
-        super().warm_up()
+        super().warm_up(space)
         warm_up()
         compile_kernels()
 

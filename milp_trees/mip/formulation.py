@@ -230,8 +230,8 @@ class Formulation(ABC):
         """
         return self.integral_relaxation
 
-    def warm_up(self) -> None:
-        """Compile what needs compiling, before any clock starts."""
+    def warm_up(self, space: Space | None = None) -> None:
+        """Compile what problems of a space need; by default, of every space it takes."""
 
     def templates(self, view: Any, space: Any) -> bool:
         """Whether constraints may be templates: Pyomo makes none over an empty index set."""

@@ -100,7 +100,6 @@ class FormulationMethod(Method):
         found = availability_of(self.solver).found
         if found:
             runner.warm_up(self.solver.name)  # loads in its own process during the rest of this
-        self.formulation.warm_up()
         import pyomo.environ  # noqa: F401
 
         if found:
@@ -122,6 +121,7 @@ class FormulationMethod(Method):
         found = availability_of(self.solver)
         if not found.found:
             raise SolverUnavailable(f"{self.name}: {found.reason}")
+        self.formulation.warm_up(problem.space)
         run = Run(problem, limits, Clock(), Trace(progress))
         try:
             with (

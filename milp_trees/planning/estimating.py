@@ -48,7 +48,7 @@ def estimate(chosen: Chosen, problem: Problem) -> Estimate:
             return Estimate(ENGINE, "a guess for an engine; the time limit bounds it")
         return Estimate(HEURISTIC, "a guess for a heuristic")
     _load()
-    method.formulation.warm_up()
+    method.formulation.warm_up(problem.space)
     try:
         row = within(COUNTING, lambda: estimated(method.formulation, problem))
     except Stopped:

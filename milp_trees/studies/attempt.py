@@ -132,7 +132,7 @@ def _taken_by(method: Method, problem: Problem) -> bool:
     """
     if not hasattr(method, "formulation"):
         return method.unsupported(problem) is None
-    method.formulation.warm_up()  # the first call includes loading modules
+    method.formulation.warm_up(problem.space)  # the first call includes loading modules
     return within(CHOOSING, lambda: method.unsupported(problem) is None)
 
 
