@@ -154,9 +154,19 @@ class Problem:
             raise Unsupported(f"This is for rule lists; the problem's space is {self.space.name}.")
         return self.space
 
+    def routes(self, predictor: Any) -> Any:
+        """The routes of all rows through a predictor; those of the last one are kept.
+
+        So a predictor that is valued, checked and scored routes the rows once.
+        """
+        known = self._views.get("routes")
+        if known is None or known[0] is not predictor:
+            known = self._views["routes"] = predictor, predictor.routes(self.dataset)
+        return known[1]
+
     def value(self, predictor: Any) -> Value:
         """The task's value of a predictor on the problem's data."""
-        return self.task.value(predictor.routes(self.dataset), self.dataset)
+        return self.task.value(self.routes(predictor), self.dataset)
 
     def coordinates(self, predictor: Any, routes: Any = None) -> tuple[Value, ...]:
         """The coordinates of a predictor for the question `front`, recomputed on the data.
@@ -173,7 +183,7 @@ class Problem:
             There is no side constraint of the name in the question.
         """
         task, data = self.task, self.dataset
-        routes = predictor.routes(data) if routes is None else routes
+        routes = self.routes(predictor) if routes is None else routes
         rule = self.rule
         if rule is None:
             return task.coordinates(routes, data)
@@ -183,7 +193,7 @@ class Problem:
     def extra_scores(self, predictor: Any) -> dict[str, float]:
         """Numbers that the task reports in addition to its value."""
         return (
-            self.task.extra_scores(predictor.routes(self.dataset), self.dataset)
+            self.task.extra_scores(self.routes(predictor), self.dataset)
             if self.task.has_extra_scores
             else {}
         )
@@ -245,8 +255,8 @@ class Problem:
 
     def violations(self, predictor: Any) -> list[str]:
         """A sentence per limit or side constraint that a predictor violates."""
-        routes = predictor.routes(self.dataset)
-        return self.space.violations(predictor, self.dataset) + self.task.violations(
+        routes = self.routes(predictor)
+        return self.space.violations(predictor, self.dataset, routes) + self.task.violations(
             routes, self.dataset
         )
 

@@ -59,14 +59,14 @@ def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Any:
     -------
     Tree, RuleList or None
     """
-    found: list[tuple[Value, Any]] = []
-    for tree in _suggested(problem, deadline):
-        if not problem.violations(tree):
-            found.append((problem.value(tree), tree))
     best: tuple[Value, Any] | None = None
-    for value, tree in found:
-        if best is None or value.better_than(best[0]):
-            best = value, tree
+    for tree in _suggested(problem, deadline):
+        if deadline.passed and best is not None:
+            break
+        if not problem.violations(tree):
+            value = problem.value(tree)
+            if best is None or value.better_than(best[0]):
+                best = value, tree
     return None if best is None else best[1]
 
 

@@ -10,6 +10,7 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
+    from milp_trees.data.ranked import RankedTests
     from milp_trees.problem import Problem
 
 
@@ -29,8 +31,9 @@ Prunings = list[tuple[int, Node] | None]
 
 #: Levels of a greedy tree if the space has no depth limit, and the largest number in any case.
 ANY_DEPTH, DEEPEST = 8, 200
-#: Entries of the 0/1 matrix that are kept as doubles; larger ones are converted block by block.
-AS_DOUBLES = 4_000_000
+#: Entries of the 0/1 matrix that are kept as doubles, and that are converted or counted at a time
+#: where there are more. A block takes a few milliseconds, after which the clock is looked at.
+AS_DOUBLES, BLOCK = 4_000_000, 1_000_000
 
 
 def reduced_view(problem: Problem) -> CostMatrix:
@@ -104,20 +107,27 @@ class _Grower:
     """
 
     def __init__(self, view: CostMatrix, least: int, most: int, deadline: Deadline) -> None:
-        self.view, self.least, self.most, self.deadline = view, least, most, deadline
+        self.view, self.most, self.deadline = view, most, deadline
         small = view.ranked is None and view.X.size <= AS_DOUBLES
         self.X = view.X.astype(float) if small else None
-        self.costs = view.regret.astype(float)
-        weight = self.costs.sum(axis=1) / max(1, view.n_actions - 1)
+        self.cuts = None if view.ranked is None else _Cuts(view.ranked)
+        needs = ((view.counts, least), *view.leaf_minima)
+        self.minima = [fewest for _, fewest in needs]
+        costs = np.ascontiguousarray(view.regret.T, dtype=float)
+        weight = costs.sum(axis=0) / max(1, view.n_actions - 1)
         # A row with several best actions adds the same weight to each of them.
-        best = self.costs == 0
-        self.pull = best * (weight / best.sum(axis=1))[:, None]
+        best = costs == 0
+        pull = best * (weight / best.sum(axis=0))
+        #: Per row the regret of every action, its weight for every action, and what leaves need.
+        self.values = np.column_stack([*costs, *pull, *(amounts for amounts, _ in needs)])
 
     def grow(self, rows: np.ndarray, depth: int) -> Prunings:
-        total = self.costs[rows].sum(axis=0)
+        values = self.values if len(rows) == self.view.n_rows else self.values.take(rows, axis=0)
+        sums = np.ones(len(rows)) @ values  # much faster than numpy's sum along a short axis
+        total = sums[: self.view.n_actions]
         out: Prunings = [(round(total.min()) + self.view.leaf_cost, Leaf(int(total.argmin())))]
         f = (
-            self.best_test(rows, depth)
+            self.best_test(rows, values, sums, depth)
             if depth and total.min() > 0 and not self.deadline.passed
             else None
         )
@@ -139,65 +149,91 @@ class _Grower:
                         out[i + j + 1] = (cost, Branch(test, p[1], q[1]))
         return out
 
-    def best_test(self, rows: np.ndarray, depth: int) -> int | None:
+    def best_test(
+        self, rows: np.ndarray, values: np.ndarray, sums: np.ndarray, depth: int
+    ) -> int | None:
         """The test with the least cost (on the last level) or impurity after it; ties by the other.
 
         None if no test leaves enough rows on both sides.
         """
         view, K = self.view, self.view.n_actions
-        needs = [
-            (amounts[rows], least)
-            for amounts, least in ((view.counts, self.least), *view.leaf_minima)
-        ]
-        sums = np.column_stack(
-            [self.costs[rows], self.pull[rows], *(amounts for amounts, _ in needs)]
-        )
-        right = self.true_sums(rows, sums)
-        left = sums.sum(axis=0) - right
-        allowed = np.ones(view.n_features, dtype=bool)
-        for i, (_, least) in enumerate(needs):
-            allowed &= (right[:, 2 * K + i] >= least) & (left[:, 2 * K + i] >= least)
-        if not allowed.any():
+        right = self.true_sums(rows, values)
+        if right is None:
             return None
-        cost = right[:, :K].min(axis=1) + left[:, :K].min(axis=1) + view.split_costs
+        left = sums[:, None] - right
+        allowed = np.ones(view.n_features, dtype=bool)
+        for held, other, least in zip(right[2 * K :], left[2 * K :], self.minima, strict=True):
+            allowed &= (held >= least) & (other >= least)
+        tests = np.flatnonzero(allowed)
+        if not len(tests):
+            return None
+        cost = right[:K].min(axis=0) + left[:K].min(axis=0) + view.split_costs
         # Rounded, so that equal impurities do not differ in the last bit of a sum.
-        gini = np.round(_gini(right[:, K : 2 * K]) + _gini(left[:, K : 2 * K]), 9)
-        first, second = (cost, gini) if depth == 1 else (gini, cost)
-        order = np.lexsort((second, first))
-        return int(order[allowed[order]][0])
+        gini = np.round(_gini(right[K : 2 * K]) + _gini(left[K : 2 * K]), 9)
+        for number in (cost, gini) if depth == 1 else (gini, cost):
+            tests = tests[number[tests] == number[tests].min()]
+        return int(tests[0])
 
-    def true_sums(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Sums of rows' values (m, S) over those on which each test is true, shape (tests, S)."""
+    def true_sums(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+        """Sums of rows' values (m, S) over those on which each test is true, shape (S, tests).
+
+        None if the time is over by then.
+        """
         if self.X is not None:
-            return np.asarray(self.X[rows].T @ values)
-        view = self.view
-        out = np.empty((view.n_features, values.shape[1]))
-        if view.ranked is not None:
-            weights = np.ascontiguousarray(values.T)
-            for c in np.unique(view.ranked.column).tolist():
-                here = np.flatnonzero(view.ranked.column == c)
-                codes = view.ranked.codes[rows, c].astype(np.intp)
-                for s in range(values.shape[1]):
-                    upto = np.cumsum(
-                        np.bincount(
-                            codes,
-                            weights=weights[s],
-                            minlength=int(view.ranked.cut[here].max()) + 1,
-                        )
-                    )
-                    out[here, s] = upto[view.ranked.cut[here]]
-            return out
-        block = max(1, AS_DOUBLES // max(1, len(rows)))
-        for begin in range(0, view.n_features, block):
-            out[begin : begin + block] = (
-                view.X[rows, begin : begin + block].astype(float).T @ values
-            )
+            X = self.X if len(rows) == len(self.X) else self.X.take(rows, axis=0)
+            return np.asarray(values.T @ X)
+        if self.cuts is not None:
+            return self.cuts.sums(rows, values, self.deadline)
+        X, out = self.view.X, np.zeros((values.shape[1], self.view.n_features))
+        for few in _blocks(len(rows), self.view.n_features):
+            if self.deadline.passed:
+                return None
+            out += values[few].T @ X.take(rows[few], axis=0).astype(float)
         return out
 
 
+class _Cuts:
+    """Tests that are stored as ranks, for sums over the rows on which they are true.
+
+    Parameters
+    ----------
+    ranked : RankedTests
+    """
+
+    def __init__(self, ranked: RankedTests) -> None:
+        self.used, place = np.unique(ranked.column, return_inverse=True)
+        most = np.full(len(self.used), -1)
+        np.maximum.at(most, place, ranked.cut)
+        # A row on which no test of a column is true has the last code of the column.
+        self.most, self.codes = most + 1, ranked.codes
+        self.begin = np.concatenate([[0], np.cumsum(self.most + 1)])
+        self.first, self.last = self.begin[place], self.begin[place] + ranked.cut + 1
+
+    def sums(self, rows: np.ndarray, values: np.ndarray, deadline: Deadline) -> np.ndarray | None:
+        """As `_Grower.true_sums`."""
+        # Before the first code of all columns there is a zero.
+        below = np.zeros((values.shape[1], int(self.begin[-1]) + 1))
+        for few in _blocks(len(rows), len(self.used)):
+            if deadline.passed:
+                return None
+            codes = self.codes.take(rows[few], axis=0).take(self.used, axis=1)
+            places = (np.minimum(codes, self.most) + self.begin[:-1]).ravel()
+            for held, here in zip(below, values[few].T, strict=True):
+                held[1:] += np.bincount(places, here.repeat(len(self.used)), len(held) - 1)
+        np.cumsum(below, axis=1, out=below)
+        return below.take(self.last, axis=1) - below.take(self.first, axis=1)
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Parts of the rows that have about `BLOCK` entries each."""
+    step = max(1, BLOCK // max(1, columns))
+    for begin in range(0, rows, step):
+        yield slice(begin, begin + step)
+
+
 def _gini(sums: np.ndarray) -> np.ndarray:
-    """Gini impurity times weight, per row of sums."""
-    weight = sums.sum(axis=1)
+    """Gini impurity times weight, per column of sums."""
+    weight = sums.sum(axis=0)
     safe = np.where(weight > 0, weight, 1.0)
-    impurity: np.ndarray = weight - (sums**2).sum(axis=1) / safe
+    impurity: np.ndarray = weight - (sums**2).sum(axis=0) / safe
     return impurity

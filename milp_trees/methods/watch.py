@@ -2,8 +2,9 @@
 
 An engine asks its watch often (between two nodes, or every few hundredths of a second while
 compiled code runs in a thread of its own). When a search takes longer than a moment, a greedy tree
-is made beside it. That tree is no input of the search, so the search's steps and its tree do not
-depend on the clock. It is the answer of a run that is stopped before it has found a better tree.
+is made beside it, unless the search ends first. That tree is no input of the search, so the
+search's steps and its tree do not depend on the clock. It is the answer of a run that is stopped
+before it has found a better tree.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ class Fallback(NamedTuple):
     predictor: Any
     value: Value
     seconds: float
+
+
+class _Unneeded(Exception):
+    """Ends the making of a greedy tree, since the search has ended."""
 
 
 _heard = 0
@@ -115,15 +120,25 @@ class Watch:
                 self.fallback, self._asked = problem.watch.fallback, True
             problem.watched_by(self)
 
-    def over(self) -> Limit | None:
+    def over(self, ended: Callable[[], bool] | None = None) -> Limit | None:
         """The limit that the run has reached, or None.
 
-        Most calls take less than a microsecond.
+        Most calls take less than a microsecond. One of them makes the greedy tree.
+
+        Parameters
+        ----------
+        ended : callable, optional
+            Whether the search has ended, which goes on in another thread; the greedy tree is given
+            up then.
+
+        Returns
+        -------
+        Limit or None
         """
         now = run_clock()
         waits = not self._asked and not self._answered
         if waits and self.problem is not None and now - self.began > SHORT:
-            self.make_fallback()
+            self.make_fallback(ended)
         if _heard > self._heard:
             return Limit.INTERRUPTED
         told = self._callback
@@ -139,9 +154,9 @@ class Watch:
                 return Limit.MEMORY
         return None
 
-    def check(self) -> None:
-        """Raise `Stopped` where a limit has been reached."""
-        limit = self.over()
+    def check(self, ended: Callable[[], bool] | None = None) -> None:
+        """Raise `Stopped` where a limit has been reached; `ended` is that of `over`."""
+        limit = self.over(ended)
         if limit is not None:
             raise Stopped(limit)
 
@@ -195,7 +210,7 @@ class Watch:
         threading.Thread(target=run, daemon=True).start()
         try:
             while not done.wait(self.deadline.wait(POLL)):
-                self.check()
+                self.check(done.is_set)
         finally:
             if not done.is_set():
                 stop[0] = 1
@@ -207,16 +222,23 @@ class Watch:
 
     # -- the greedy tree ---------------------------------------------------------------------------------------
 
-    def make_fallback(self) -> None:
-        """Make the greedy tree, once."""
+    def make_fallback(self, ended: Callable[[], bool] | None = None) -> None:
+        """Make the greedy tree, once; give it up where the search has `ended` (see `over`)."""
         if self._asked or self.problem is None:
             return
         self._asked = True
         from milp_trees.methods.greedy import greedy_for
 
         stopped = self._callback is not None and self._callback.stops() is not None
-        with unheard() if stopped else nullcontext():
-            tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
+        deadline = self.deadline.share(GREEDY_SHARE, GREEDY)
+        if ended is not None:
+            deadline = replace(deadline, sooner=_or_unneeded(ended, deadline.sooner))
+        try:
+            with unheard() if stopped else nullcontext():
+                tree = greedy_for(self.problem, deadline)
+        except _Unneeded:  # a search that was stopped may still need one
+            self._asked = False
+            return
         if tree is not None:
             self.fallback = Fallback(tree, self.problem.value(tree), run_clock() - self.began)
             met(tree)
@@ -265,6 +287,19 @@ class Watch:
                 p._replace(incumbent=number if p.incumbent is None else best(number, p.incumbent))
             )
         return tuple(p for i, p in enumerate(out) if not i or p[1:] != out[i - 1][1:])
+
+
+def _or_unneeded(
+    ended: Callable[[], bool], sooner: Callable[[], Limit | None] | None
+) -> Callable[[], Limit | None]:
+    """The answer of `sooner`, which raises `_Unneeded` once the search has ended."""
+
+    def asks() -> Limit | None:
+        if ended():
+            raise _Unneeded
+        return None if sooner is None else sooner()
+
+    return asks
 
 
 def _resident() -> int:

@@ -38,7 +38,7 @@ class PrunedEnsembles(Space):
                 f"PrunedEnsembles needs an Ensemble; got {kind}. Read a fitted model with mt.read_ensemble(model)."
             )
 
-    def violations(self, predictor: Ensemble, dataset: Dataset) -> list[str]:
+    def violations(self, predictor: Ensemble, dataset: Dataset, routes: Any = None) -> list[str]:
         return (
             []
             if self.ensemble.same_trees(predictor)

@@ -174,7 +174,7 @@ class RuleLists(Space):
 
         return [RuleList((), k, actions) for k in range(len(actions))]
 
-    def violations(self, predictor: RuleList, dataset: Dataset) -> list[str]:
+    def violations(self, predictor: RuleList, dataset: Dataset, routes: Any = None) -> list[str]:
         out = []
         if self.max_length is not None and predictor.length > self.max_length:
             out.append(
@@ -186,7 +186,7 @@ class RuleLists(Space):
                 out.append(
                     f"The list asks for {antecedent.name!r}, which is none of the problem's {len(allowed.antecedents)} antecedents."
                 )
-        routes = predictor.routes(dataset)
+        routes = predictor.routes(dataset) if routes is None else routes
         *sizes, rest = rows_per_leaf(routes, dataset).tolist()
         if sizes and min(sizes) < self.min_samples_rule:
             out.append(

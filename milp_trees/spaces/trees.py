@@ -128,8 +128,11 @@ class Space(ABC):
         return False
 
     @abstractmethod
-    def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
-        """A sentence for each limit of the space that a predictor violates on the data."""
+    def violations(self, predictor: Any, dataset: Dataset, routes: Any = None) -> list[str]:
+        """A sentence for each limit of the space that a predictor violates on the data.
+
+        `routes` are its routes of the rows, if they are known.
+        """
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Any]:
         """Predictors that need neither a search nor data, for the actions of a task.
@@ -284,7 +287,7 @@ class Trees(Space):
         weighed = zip(dataset.row_weights.tolist(), dataset.row_counts.tolist(), strict=True)
         return sum((Fraction(w) * n for w, n in weighed), Fraction(0)) < least
 
-    def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
+    def violations(self, predictor: Tree, dataset: Dataset, routes: Any = None) -> list[str]:
         out = []
         if self.max_depth is not None and predictor.depth > self.max_depth:
             out.append(
@@ -297,7 +300,7 @@ class Trees(Space):
         barred = () if self.split_on_group else dataset.group_columns
         for column in sorted({t.column for t in predictor.splits} & set(barred)):
             out.append(f"The tree splits on the group column {column!r}.")
-        routes = predictor.routes(dataset)
+        routes = predictor.routes(dataset) if routes is None else routes
         sizes = rows_per_leaf(routes, dataset)
         if sizes.min() < self.min_samples_leaf:
             out.append(
@@ -368,6 +371,8 @@ def one_hot_treatments(dataset: Dataset) -> np.ndarray:
 
 def rows_per_leaf(routes: Any, dataset: Dataset) -> np.ndarray:
     """Number of original rows in each leaf, or captured by each rule; int64."""
+    if dataset.counts is None:
+        return np.bincount(routes.leaf, minlength=routes.n_leaves).astype(np.int64, copy=False)
     sizes = np.zeros(routes.n_leaves, dtype=np.int64)
     np.add.at(sizes, routes.leaf, dataset.row_counts)
     return sizes

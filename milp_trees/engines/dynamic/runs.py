@@ -150,7 +150,7 @@ class Search:
                 if finished:
                     stopped = limit or watch.deadline.limit or Limit.TIME
                     return stopped if self.shared.board["stop"][0] else None
-                if not limit and (limit := watch.over()):
+                if not limit and (limit := watch.over(done.is_set)):
                     self.shared.board["stop"][0] = 1
                 elif self.shared.board["stop"][0]:
                     done.wait(_TICK)

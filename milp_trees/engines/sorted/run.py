@@ -199,7 +199,7 @@ class SortedRun:
         try:
             while not done.wait(watch.deadline.wait(POLL)):
                 look()
-                limit = watch.over()
+                limit = watch.over(done.is_set)
                 if limit is not None:
                     break
         except KeyboardInterrupt:
