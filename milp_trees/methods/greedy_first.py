@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from milp_trees.methods.finish import Clock
     from milp_trees.problem import Problem
 
-#: Seconds per row, test and level of a greedy tree. It comes first if the limit is less than so
-#: many times its seconds, if it takes at least so many seconds, and has this share of the limit.
-PACE, TIGHT, LEAST, SHARE = 8e-9, 5.0, 0.02, 0.9
+#: Seconds per row, test (or column of thresholds) and level of a greedy tree. It comes first if the
+#: limit is less than so many times its seconds, if it takes at least so many seconds, and has this
+#: share of the limit.
+PACE, TIGHT, LEAST, SHARE = 2e-9, 20.0, 0.005, 0.9
 
 
 def is_tight(problem: Problem, limits: Limits) -> bool:
@@ -41,10 +42,11 @@ def is_tight(problem: Problem, limits: Limits) -> bool:
     """
     data, space = problem.dataset, problem.space
     fits = isinstance(space, Trees) and isinstance(problem.question, Best)
-    if limits.time is None or not fits or data.ranked is not None:
+    if limits.time is None or not fits:
         return False
     levels = ANY_DEPTH if space.levels is None else min(space.levels, ANY_DEPTH)
-    seconds = PACE * data.n_rows * data.n_features * max(1, levels)
+    width = data.n_features if data.ranked is None else data.ranked.codes.shape[1]
+    seconds = PACE * data.n_rows * width * max(1, levels)
     return seconds > max(LEAST, limits.time / TIGHT) and problem.task.offers(CostMatrix)
 
 

@@ -10,19 +10,18 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from milp_trees.limits import NEVER, Deadline
+from milp_trees.methods.true_sums import true_sums
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.data.ranked import RankedTests
     from milp_trees.problem import Problem
 
 
@@ -31,9 +30,6 @@ Prunings = list[tuple[int, Node] | None]
 
 #: Levels of a greedy tree if the space has no depth limit, and the largest number in any case.
 ANY_DEPTH, DEEPEST = 8, 200
-#: Entries of the 0/1 matrix that are kept as doubles, and that are converted or counted at a time
-#: where there are more. A block takes a few milliseconds, after which the clock is looked at.
-AS_DOUBLES, BLOCK = 4_000_000, 1_000_000
 
 
 def reduced_view(problem: Problem) -> CostMatrix:
@@ -95,9 +91,8 @@ def greedy_prunings(
     depth = min(ANY_DEPTH if space.max_depth is None else space.max_depth, DEEPEST)
     if space.max_leaf_nodes is not None and most:
         most = min(most, space.max_leaf_nodes)
-    return _Grower(view, space.min_samples_leaf, most or 0, deadline).grow(
-        np.arange(view.n_rows), depth
-    )
+    grower = _Grower(view, space.min_samples_leaf, most or 0, deadline)
+    return grower.grow(grower.sums.rows, depth)
 
 
 class _Grower:
@@ -108,9 +103,6 @@ class _Grower:
 
     def __init__(self, view: CostMatrix, least: int, most: int, deadline: Deadline) -> None:
         self.view, self.most, self.deadline = view, most, deadline
-        small = view.ranked is None and view.X.size <= AS_DOUBLES
-        self.X = view.X.astype(float) if small else None
-        self.cuts = None if view.ranked is None else _Cuts(view.ranked)
         needs = ((view.counts, least), *view.leaf_minima)
         self.minima = [fewest for _, fewest in needs]
         costs = np.ascontiguousarray(view.regret.T, dtype=float)
@@ -118,19 +110,16 @@ class _Grower:
         # A row with several best actions adds the same weight to each of them.
         best = costs == 0
         pull = best * (weight / best.sum(axis=0))
-        #: Per row the regret of every action, its weight for every action, and what leaves need.
-        self.values = np.column_stack([*costs, *pull, *(amounts for amounts, _ in needs)])
+        # Per row the regret of every action, its weight for every action, and what leaves need.
+        values = np.column_stack([*costs, *pull, *(amounts for amounts, _ in needs)])
+        self.sums = true_sums(view.stored, values)
 
     def grow(self, rows: np.ndarray, depth: int) -> Prunings:
-        values = self.values if len(rows) == self.view.n_rows else self.values.take(rows, axis=0)
-        sums = np.ones(len(rows)) @ values  # much faster than numpy's sum along a short axis
-        total = sums[: self.view.n_actions]
-        out: Prunings = [(round(total.min()) + self.view.leaf_cost, Leaf(int(total.argmin())))]
-        f = (
-            self.best_test(rows, values, sums, depth)
-            if depth and total.min() > 0 and not self.deadline.passed
-            else None
-        )
+        total = self.sums.total(rows)
+        costs = total[: self.view.n_actions]
+        out: Prunings = [(round(costs.min()) + self.view.leaf_cost, Leaf(int(costs.argmin())))]
+        grows = depth and costs.min() > 0 and not self.deadline.passed
+        f = self.best_test(rows, total, depth) if grows else None
         if f is None:
             return out
         true = self.view.outcome(f, rows) == 1
@@ -149,18 +138,16 @@ class _Grower:
                         out[i + j + 1] = (cost, Branch(test, p[1], q[1]))
         return out
 
-    def best_test(
-        self, rows: np.ndarray, values: np.ndarray, sums: np.ndarray, depth: int
-    ) -> int | None:
+    def best_test(self, rows: np.ndarray, total: np.ndarray, depth: int) -> int | None:
         """The test with the least cost (on the last level) or impurity after it; ties by the other.
 
-        None if no test leaves enough rows on both sides.
+        None if no test leaves enough rows on both sides, or the time is over.
         """
         view, K = self.view, self.view.n_actions
-        right = self.true_sums(rows, values)
+        right = self.sums.sums(rows, self.deadline)
         if right is None:
             return None
-        left = sums[:, None] - right
+        left = total[:, None] - right
         allowed = np.ones(view.n_features, dtype=bool)
         for held, other, least in zip(right[2 * K :], left[2 * K :], self.minima, strict=True):
             allowed &= (held >= least) & (other >= least)
@@ -173,62 +160,6 @@ class _Grower:
         for number in (cost, gini) if depth == 1 else (gini, cost):
             tests = tests[number[tests] == number[tests].min()]
         return int(tests[0])
-
-    def true_sums(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """Sums of rows' values (m, S) over those on which each test is true, shape (S, tests).
-
-        None if the time is over by then.
-        """
-        if self.X is not None:
-            X = self.X if len(rows) == len(self.X) else self.X.take(rows, axis=0)
-            return np.asarray(values.T @ X)
-        if self.cuts is not None:
-            return self.cuts.sums(rows, values, self.deadline)
-        X, out = self.view.X, np.zeros((values.shape[1], self.view.n_features))
-        for few in _blocks(len(rows), self.view.n_features):
-            if self.deadline.passed:
-                return None
-            out += values[few].T @ X.take(rows[few], axis=0).astype(float)
-        return out
-
-
-class _Cuts:
-    """Tests that are stored as ranks, for sums over the rows on which they are true.
-
-    Parameters
-    ----------
-    ranked : RankedTests
-    """
-
-    def __init__(self, ranked: RankedTests) -> None:
-        self.used, place = np.unique(ranked.column, return_inverse=True)
-        most = np.full(len(self.used), -1)
-        np.maximum.at(most, place, ranked.cut)
-        # A row on which no test of a column is true has the last code of the column.
-        self.most, self.codes = most + 1, ranked.codes
-        self.begin = np.concatenate([[0], np.cumsum(self.most + 1)])
-        self.first, self.last = self.begin[place], self.begin[place] + ranked.cut + 1
-
-    def sums(self, rows: np.ndarray, values: np.ndarray, deadline: Deadline) -> np.ndarray | None:
-        """As `_Grower.true_sums`."""
-        # Before the first code of all columns there is a zero.
-        below = np.zeros((values.shape[1], int(self.begin[-1]) + 1))
-        for few in _blocks(len(rows), len(self.used)):
-            if deadline.passed:
-                return None
-            codes = self.codes.take(rows[few], axis=0).take(self.used, axis=1)
-            places = (np.minimum(codes, self.most) + self.begin[:-1]).ravel()
-            for held, here in zip(below, values[few].T, strict=True):
-                held[1:] += np.bincount(places, here.repeat(len(self.used)), len(held) - 1)
-        np.cumsum(below, axis=1, out=below)
-        return below.take(self.last, axis=1) - below.take(self.first, axis=1)
-
-
-def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Parts of the rows that have about `BLOCK` entries each."""
-    step = max(1, BLOCK // max(1, columns))
-    for begin in range(0, rows, step):
-        yield slice(begin, begin + step)
 
 
 def _gini(sums: np.ndarray) -> np.ndarray:

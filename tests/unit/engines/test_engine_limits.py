@@ -148,6 +148,56 @@ def test_the_greedy_tree_has_no_part_in_a_search_that_ends(monkeypatch):
     assert seen[0][2] is Status.OPTIMAL
 
 
+def never_grown(problem, deadline):
+    """A greedy tree that takes as long as it may."""
+    until = time.perf_counter() + 20
+    while not deadline.passed:
+        assert time.perf_counter() < until, "the greedy tree was not given up"
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("engine", ["dp", "dp-sorted", "beside"])
+def test_a_search_that_has_ended_does_not_wait_for_the_greedy_tree(engine, monkeypatch):
+    """Searches in a thread of their own: the tree is given up as soon as they end."""
+    from milp_trees.engines.dynamic import runs
+    from milp_trees.engines.sorted import run
+
+    grown = []
+
+    def never(problem, deadline):
+        grown.append(problem)
+        never_grown(problem, deadline)
+
+    monkeypatch.setattr("milp_trees.methods.greedy.greedy_for", never)
+    monkeypatch.setattr(watching, "SHORT", 0.0)
+    problem = mt.Problem(noise(60, 7), mt.Accuracy(), mt.Trees(4))
+    if engine == "beside":
+        watch = Watch(Limits(time=None), time.perf_counter() - 1.0, problem)
+        assert watch.beside(lambda stop: time.sleep(0.2) or 7) == 7
+        assert watch.fallback is None
+    else:
+        searches = {"dp": runs.Search, "dp-sorted": run.SortedRun}
+        whole = searches[engine]._search
+
+        def slowly(*args):
+            time.sleep(0.2)
+            whole(*args)
+
+        monkeypatch.setattr(searches[engine], "_search", slowly)
+        if engine == "dp-sorted":
+            problem = mt.Problem(midpoints(60, 3), mt.Accuracy(), mt.Trees(3))
+        assert registry.method(engine).run(problem, Limits(time=None)).optimal
+    assert grown
+
+
+def test_a_run_that_gave_the_greedy_tree_up_still_gets_one_where_it_was_stopped(monkeypatch):
+    problem = mt.Problem(noise(100, 10), mt.Accuracy(), mt.Trees(3))
+    watch = Watch(Limits(time=60.0), time.perf_counter() - 1.0, problem)
+    watch.make_fallback(lambda: True)
+    assert watch.fallback is None
+    assert watch.better(None) == greedy_for(problem)
+
+
 def test_a_trace_shows_the_greedy_tree_until_there_is_a_better_one(monkeypatch):
     problem = mt.Problem(noise(100, 10), mt.Accuracy(), mt.Trees(3))
     watch = Watch(Limits(), time.perf_counter() - 1.0, problem)

@@ -1,0 +1,60 @@
+"""Sums over the rows on which each test is true: counted, added up, from ranks, and in blocks."""
+
+import numpy as np
+import pytest
+
+from milp_trees.data.ranked import RankedTests
+from milp_trees.limits import NEVER, Deadline
+from milp_trees.methods import true_sums as module
+from milp_trees.methods.true_sums import true_sums
+
+
+def values(kinds, rng, rows):
+    if kinds == "few":
+        return np.eye(3)[rng.integers(0, 3, rows)]
+    if kinds == "many":
+        return rng.integers(0, 90, (rows, 3)).astype(float)
+    return rng.integers(0, 9, (rows, 2)) / 3.0
+
+
+def ranks(rng, rows):
+    """Three columns, of which one has no test; the tests are in any order, and not of all codes."""
+    codes = rng.integers(0, 9, (rows, 3)).astype(np.int32)
+    column = np.array([2, 0, 2, 0, 2])
+    return RankedTests(codes, column, np.array([3, 0, 8, 5, 4]))
+
+
+@pytest.mark.parametrize("kinds", ["few", "many", "fractions"])
+@pytest.mark.parametrize("ranked", [False, True])
+@pytest.mark.parametrize("block", [5, 10**6])
+def test_sums_are_those_of_a_matrix_product(kinds, ranked, block, monkeypatch):
+    """Also for more rows than a byte counts, and for some of the rows."""
+    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(module, "SMALL", 0)
+    rng = np.random.default_rng(0)
+    tests = ranks(rng, 700) if ranked else rng.integers(0, 2, (700, 4)).astype(np.uint8)
+    X = tests.dense if ranked else tests
+    given = values(kinds, rng, 700)
+    sums = true_sums(tests, given)
+    for share in (1.0, 0.6, 0.01):
+        rows = sums.rows[rng.random(700) <= share]
+        wanted = given[rows].T @ X[rows].astype(float)
+        assert np.allclose(sums.sums(rows, NEVER), wanted, atol=1e-9)
+        assert np.allclose(sums.total(rows), given[rows].sum(axis=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("kinds", ["few", "many"])
+@pytest.mark.parametrize("ranked", [False, True])
+def test_without_time_there_are_no_sums(kinds, ranked):
+    rng = np.random.default_rng(0)
+    tests = ranks(rng, 50) if ranked else rng.integers(0, 2, (50, 4)).astype(np.uint8)
+    sums = true_sums(tests, values(kinds, rng, 50))
+    assert sums.sums(sums.rows, Deadline(0.0)) is None
+
+
+def test_no_rows_and_no_tests():
+    none = true_sums(np.zeros((0, 3), dtype=np.uint8), np.zeros((0, 2)))
+    assert none.sums(none.rows, NEVER).tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert none.total(none.rows).tolist() == [0, 0]
+    bare = true_sums(np.zeros((4, 0), dtype=np.uint8), np.ones((4, 2)))
+    assert bare.sums(bare.rows, NEVER).shape == (2, 0)
