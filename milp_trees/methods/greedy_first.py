@@ -64,7 +64,7 @@ def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
     Raises
     ------
     Stopped
-        The user interrupted it.
+        The user interrupted it, or there is no time left.
     """
     if not is_tight(problem, limits):
         return
@@ -78,3 +78,5 @@ def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
                 watch.has_answer(tree)
     except KeyboardInterrupt:
         raise Stopped(Limit.INTERRUPTED) from None
+    if watch.fallback is not None:
+        Deadline.after(limits.time, clock.begin).check()

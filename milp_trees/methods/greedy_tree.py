@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from milp_trees.limits import NEVER, Deadline
-from milp_trees.methods.true_sums import true_sums
+from milp_trees.methods.true_sums import kinds_of, true_sums
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
@@ -105,14 +105,17 @@ class _Grower:
         self.view, self.most, self.deadline = view, most, deadline
         needs = ((view.counts, least), *view.leaf_minima)
         self.minima = [fewest for _, fewest in needs]
-        costs = np.ascontiguousarray(view.regret.T, dtype=float)
+        amounts = [amount for amount, _ in needs]
+        kinds = kinds_of([*view.regret.T, *amounts])
+        rows = slice(None) if kinds is None else kinds.rows
+        costs = view.regret[rows].T.astype(float)
         weight = costs.sum(axis=0) / max(1, view.n_actions - 1)
         # A row with several best actions adds the same weight to each of them.
         best = costs == 0
         pull = best * (weight / best.sum(axis=0))
-        # Per row the regret of every action, its weight for every action, and what leaves need.
-        values = np.column_stack([*costs, *pull, *(amounts for amounts, _ in needs)])
-        self.sums = true_sums(view.stored, values)
+        # The regret of every action, the weight for every action, and what leaves need.
+        values = np.column_stack([*costs, *pull, *(amount[rows] for amount in amounts)])
+        self.sums = true_sums(view.stored, values, kinds)
 
     def grow(self, rows: np.ndarray, depth: int) -> Prunings:
         total = self.sums.total(rows)

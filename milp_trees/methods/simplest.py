@@ -10,32 +10,46 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Seconds that trying the simplest predictors may take.
-LOOKING = 0.05
+#: Seconds that trying the simplest predictors may take, and how many are tried in any case where
+#: their order is not known.
+LOOKING, LEAST = 0.05, 2
 
 
 def met_or_simplest(problem: Problem) -> Any:
     """The best predictor that was met before a model was complete, or else the simplest one."""
+    found = met_before(problem)
+    return _simplest(problem) if found is None else found
+
+
+def met_before(problem: Problem) -> Any:
+    """The best predictor that was met before a model was complete; None without a feasible one."""
     view = problem._views.get((True, True))
     found = None if view is None else getattr(view.memo.get("met"), "tree", None)
-    return _simplest(problem) if found is None or problem.violations(found) else found
+    return None if found is None or problem.violations(found) else found
 
 
 def _simplest(problem: Problem) -> Any:
     """The best of the simplest predictors, which need no search; None if none is feasible.
 
-    Only those are looked at for which a moment is enough, those of the cheapest action first.
+    Those of the cheapest actions are looked at first, as far as a moment is enough: at least
+    `LEAST`, and until one is feasible.
     """
     until, best = Deadline.after(LOOKING), None
     found = problem.space.simplest(problem.task.actions(problem.dataset))
-    view = problem._views.get(CostMatrix)
-    if view is not None and len(found) == view.n_actions:  # there is one per action
-        found = [found[k] for k in view.costs.sum(axis=0).argsort(kind="stable").tolist()]
-    for predictor in found:
+    costs = _costs_alone(problem) if len(found) > 1 else None
+    if costs is not None and len(found) == len(costs):  # there is one per action
+        found = [found[k] for k in costs.argsort(kind="stable").tolist()]
+    for tried, predictor in enumerate(found, start=1):
         if not problem.violations(predictor):
             value = problem.value(predictor)
             if best is None or value.better_than(best[0]):
                 best = value, predictor
-        if until.passed:
+        if best is not None and until.passed and (costs is not None or tried >= LEAST):
             break
     return None if best is None else best[1]
+
+
+def _costs_alone(problem: Problem) -> Any:
+    """What every action costs if all rows get it; None if the task does not know."""
+    view = problem._views.get(CostMatrix)
+    return problem.task.costs_alone(problem.dataset) if view is None else view.costs.sum(axis=0)

@@ -6,8 +6,8 @@ every classification; that takes a fraction of the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,66 +26,101 @@ BYTES, KINDS = 250, 32
 POSSIBLE = 2**16
 
 
-def true_sums(tests: Any, values: np.ndarray) -> MatrixSums | RankedSums:
+class Kinds(NamedTuple):
+    """Rows with equal values.
+
+    Parameters
+    ----------
+    of_row : uint8 array of shape (n,)
+        The kind of every row.
+    rows : int64 array of shape (kinds,)
+        A row of every kind.
+    """
+
+    of_row: np.ndarray
+    rows: np.ndarray
+
+
+def kinds_of(columns: Sequence[np.ndarray]) -> Kinds | None:
+    """The kinds of rows that some columns of integers tell apart.
+
+    None if there are more than `KINDS` of them, or they are hard to tell apart.
+    """
+    n = len(columns[0])
+    if not n:
+        return None
+    key, possible = np.zeros(n, dtype=np.int64), 1
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        if low == high:
+            continue
+        span = high - low + 1
+        possible *= span
+        if possible > POSSIBLE:
+            return None
+        key *= span
+        key += column - low
+    occurs = np.bincount(key, minlength=possible) > 0
+    found = int(np.count_nonzero(occurs))
+    if found > KINDS:
+        return None
+    of_row = (np.cumsum(occurs) - 1).astype(np.uint8)[key]
+    rows = np.zeros(found, dtype=np.int64)
+    rows[of_row] = np.arange(n)
+    return Kinds(of_row, rows)
+
+
+def true_sums(
+    tests: np.ndarray | RankedTests, values: np.ndarray, kinds: Kinds | None = None
+) -> MatrixSums | RankedSums:
     """What makes the sums for the tests of a view.
 
     Parameters
     ----------
     tests : uint8 array of shape (n, F), or RankedTests
-    values : float array of shape (n, S)
-        Of every row. Those that are whole numbers below 2^53 are added up exactly.
+    values : float array of shape (n, S), or (kinds, S)
+        Of every row, or of every kind of rows. Those that are whole numbers below 2^53 are added
+        up exactly.
+    kinds : Kinds, optional
 
     Returns
     -------
     MatrixSums or RankedSums
     """
     if isinstance(tests, np.ndarray):
-        return MatrixSums(tests, values)
-    return RankedSums(tests, values)
+        return MatrixSums(tests, values, kinds)
+    return RankedSums(tests, values, kinds)
 
 
-class _Kinds:
-    """Rows by their values.
+class _Rows:
+    """Rows, their kinds, and their values, or those of the kinds; see `true_sums`."""
 
-    Parameters
-    ----------
-    values : float array of shape (n, S)
-    most : int
-        Largest number of kinds.
-    """
-
-    def __init__(self, values: np.ndarray, most: int) -> None:
+    def __init__(self, n: int, values: np.ndarray, kinds: Kinds | None) -> None:
         self.values = values
-        #: The kind of every row, and the values of every kind; None if there are too many.
-        self.kind = _kinds(values, most)
-        n = len(values)
+        self.kind = None if kinds is None else kinds.of_row
         #: All rows, those of one kind together.
         self.rows = np.arange(n) if self.kind is None else np.argsort(self.kind, kind="stable")
-        if self.kind is not None:
-            which = np.zeros(int(self.kind.max()) + 1, dtype=np.int64)
-            which[self.kind] = np.arange(n)
-            self.of_kind = values[which]
 
     def ends(self, rows: np.ndarray) -> list[int]:
         """Where the rows of each kind begin, and where the last ones end."""
         assert self.kind is not None
-        kinds = np.arange(len(self.of_kind) + 1)
+        kinds = np.arange(len(self.values) + 1)
         places: list[int] = np.searchsorted(self.kind[rows], kinds).tolist()
         return places
 
     def total(self, rows: np.ndarray) -> np.ndarray:
         """Sums of the values of some rows, shape (S,); the rows are in the order of `rows`."""
         if self.kind is not None:
-            return np.diff(self.ends(rows)) @ self.of_kind
+            return np.diff(self.ends(rows)) @ self.values
         values = self.values.take(rows, axis=0)
         return np.ones(len(rows)) @ values  # faster than numpy's sum along a short axis
 
 
-class MatrixSums(_Kinds):
+class MatrixSums(_Rows):
     """Sums for tests in a 0/1 matrix; see `true_sums`."""
 
-    def __init__(self, X: np.ndarray, values: np.ndarray) -> None:
-        super().__init__(values, KINDS)
+    def __init__(self, X: np.ndarray, values: np.ndarray, kinds: Kinds | None) -> None:
+        super().__init__(len(X), values, kinds)
         self.X = X
 
     def sums(self, rows: np.ndarray, deadline: Deadline) -> np.ndarray | None:
@@ -99,9 +134,10 @@ class MatrixSums(_Kinds):
             for few in _blocks(rows, F):
                 if deadline.passed:
                     return None
-                out += self.values.take(few, axis=0).T @ self.X.take(few, axis=0).astype(float)
+                own = few if self.kind is None else self.kind[few]
+                out += self.values.take(own, axis=0).T @ self.X.take(few, axis=0).astype(float)
             return out
-        counts, ends = np.zeros((len(self.of_kind), F)), self.ends(rows)
+        counts, ends = np.zeros((len(self.values), F)), self.ends(rows)
         for count, begin, end in zip(counts, ends, ends[1:], strict=False):
             for few in _blocks(rows[begin:end], F):
                 if deadline.passed:
@@ -109,14 +145,14 @@ class MatrixSums(_Kinds):
                 X, whole = self.X.take(few, axis=0), len(few) // BYTES
                 parts = X[: whole * BYTES].reshape(whole, BYTES, F).sum(axis=1, dtype=np.uint8)
                 count += parts.sum(axis=0) + X[whole * BYTES :].sum(axis=0)
-        return self.of_kind.T @ counts
+        return np.asarray(self.values.T @ counts)
 
 
-class RankedSums(_Kinds):
+class RankedSums(_Rows):
     """Sums for tests that are stored as ranks; see `true_sums`."""
 
-    def __init__(self, ranked: RankedTests, values: np.ndarray) -> None:
-        super().__init__(values, values.shape[1])
+    def __init__(self, ranked: RankedTests, values: np.ndarray, kinds: Kinds | None) -> None:
+        super().__init__(len(ranked.codes), values, kinds)
         self.used, place = np.unique(ranked.column, return_inverse=True)
         most = np.full(len(self.used), -1)
         np.maximum.at(most, place, ranked.cut)
@@ -128,8 +164,9 @@ class RankedSums(_Kinds):
     def sums(self, rows: np.ndarray, deadline: Deadline) -> np.ndarray | None:
         """As `MatrixSums.sums`."""
         n_columns, width = len(self.used), int(self.begin[-1])
-        kinds = None if self.kind is None else len(self.of_kind)
-        below = np.zeros((kinds or self.values.shape[1], width + 1))  # a zero before the first code
+        counted = self.kind is not None
+        # A line per kind or value, with a zero before the first code.
+        below = np.zeros((self.values.shape[0 if counted else 1], width + 1))
         for few in _blocks(rows, n_columns):
             if deadline.passed:
                 return None
@@ -137,39 +174,14 @@ class RankedSums(_Kinds):
             places = np.minimum(codes, self.most) + self.begin[:-1]
             if self.kind is not None:
                 places += width * self.kind[few, None].astype(np.int64)
-                below[:, 1:] += np.bincount(places.ravel(), minlength=below[:, 1:].size).reshape(
-                    -1, width
-                )
+                counts = np.bincount(places.ravel(), minlength=len(below) * width)
+                below[:, 1:] += counts.reshape(-1, width)
                 continue
             for held, here in zip(below, self.values[few].T, strict=True):
                 held[1:] += np.bincount(places.ravel(), here.repeat(n_columns), width)
         np.cumsum(below, axis=1, out=below)
         out: np.ndarray = below.take(self.last, axis=1) - below.take(self.first, axis=1)
-        return out if kinds is None else self.of_kind.T @ out
-
-
-def _kinds(values: np.ndarray, most: int) -> np.ndarray | None:
-    """The number of the kind of every row; None if the kinds are many, or hard to tell apart."""
-    if not len(values):
-        return None
-    key, possible = np.zeros(len(values), dtype=np.int64), 1
-    for column in values.T:
-        low, high = float(column.min()), float(column.max())
-        if low == high:
-            continue
-        if not high - low < POSSIBLE // possible:
-            return None
-        steps = column - low
-        whole = steps.astype(np.int64)
-        if not (whole == steps).all():
-            return None
-        span = int(high - low) + 1
-        key, possible = key * span + whole, possible * span
-    occurs = np.bincount(key, minlength=possible) > 0
-    if np.count_nonzero(occurs) > most:
-        return None
-    number = (np.cumsum(occurs) - 1).astype(np.uint8)
-    return number[key]
+        return self.values.T @ out if counted else out
 
 
 def _blocks(rows: np.ndarray, columns: int) -> Iterator[np.ndarray]:

@@ -10,7 +10,7 @@ from milp_trees.limits import Deadline, Limit, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.front import finish_front
-from milp_trees.methods.simplest import met_or_simplest
+from milp_trees.methods.simplest import met_before, met_or_simplest
 from milp_trees.methods.start import refusal
 from milp_trees.methods.threshold_sources import grown_over_all
 from milp_trees.methods.thresholds import best_of
@@ -88,10 +88,14 @@ def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Lim
 
 
 def _without_search(problem: Problem, limit: Limit) -> Any:
-    """The best predictor that was met or needs no search; after a time limit also a greedy one."""
+    """The best predictor that was met or needs no search; after a time limit also a greedy one.
+
+    Where the watch of the run has a greedy one already, that is no worse than the simplest.
+    """
+    if problem.watch is not None and problem.watch.fallback is not None:
+        return problem.watch.better(met_before(problem))
     known = met_or_simplest(problem)
-    grown = problem.watch is not None and problem.watch.fallback is not None
-    if grown or limit is not Limit.TIME or not isinstance(problem.question, Best):
+    if limit is not Limit.TIME or not isinstance(problem.question, Best):
         return known
     found = [] if known is None else [known]
     with suppress(Stopped):

@@ -186,6 +186,13 @@ class ActionCosts(Task):
         """Costs of the kinds of rows and the kind of every row; None: each row is of its own."""
         return self.cost_table(dataset) if self._tabled else (self.costs(dataset), None)
 
+    def costs_alone(self, dataset: Dataset) -> np.ndarray:
+        costs, kind = self._kinds(dataset)
+        rows = dataset.row_counts
+        if kind is not None:
+            rows = np.bincount(kind, dataset.counts, len(costs))
+        return np.asarray(rows @ np.asarray(costs, dtype=float))
+
     def _penalised_value(
         self, total: Fraction, n_leaves: int, splits: list[tuple[str, ...]], dataset: Dataset
     ) -> Fraction:

@@ -137,6 +137,13 @@ class Task(ABC):
             y.better_than(x) for x, y in zip(a, b, strict=True)
         )
 
+    def costs_alone(self, dataset: Dataset) -> Any:
+        """What every action costs if all rows get it, as an array of floats; None if unknown.
+
+        It costs little time, and serves to look at the cheapest actions first.
+        """
+        return None
+
     def extra_scores(self, routes: Any, dataset: Dataset) -> dict[str, float]:
         """Numbers that are reported beside the value but not optimised (`Result.scores`)."""
         return {}

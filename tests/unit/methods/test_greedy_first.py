@@ -1,13 +1,21 @@
 """Where the time limit is short for the data, a greedy tree comes before the preparation."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import milp_trees as mt
 from milp_trees.limits import Limit, Limits, Stopped
-from milp_trees.methods import greedy_first
+from milp_trees.methods import greedy_first, simplest
+from milp_trees.methods import unprepared as unprepared_module
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.unprepared import unprepared
+from milp_trees.methods.watch import Watch
+from milp_trees.questions import Front
+from milp_trees.testing.problems import PROBLEMS
+from milp_trees.testing.problems import problem as named_problem
 
 
 def problem(rows=3000, tests=100, **task):
@@ -61,3 +69,69 @@ def test_without_any_search_the_best_leaf_is_the_answer(monkeypatch):
     rows.view(mt.plugins.CostMatrix)
     result = unprepared("dp", rows, None, Clock(), Limit.MEMORY)
     assert result.tree.predict(rows.dataset)[0] == 7
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_without_data_prepared_the_best_simplest_model_is_the_answer(name, monkeypatch):
+    """Whatever the task, its weights, penalties and side constraints, and without any time."""
+    monkeypatch.setattr(simplest, "LOOKING", 0.0)
+    monkeypatch.setattr(unprepared_module, "GROWING", 0.0)
+    asked = named_problem(name).without_views()
+    leaves = asked.space.simplest(asked.task.actions(asked.dataset))
+    values = [asked.value(leaf) for leaf in leaves if not asked.violations(leaf)]
+    for limit in (Limit.TIME, Limit.MEMORY, Limit.INTERRUPTED):
+        result = unprepared("dp", asked, None, Clock(), limit)
+        assert (result.predictor is None) == (not values)
+        assert not any(value.better_than(result.value) for value in values)
+
+
+def test_costs_alone_are_those_of_single_leaves():
+    """Kinds of rows, rows that stand for several, weights, and costs of their own."""
+    X, y = np.zeros((4, 1)), np.array([0, 1, 1, 2])
+    counted = mt.Dataset(X, y=y, counts=np.array([5, 1, 1, 3]))
+    weighed = mt.Dataset(X, y=y, weights=np.array([0.5, 2, 0.25, 1]))
+    for data, task in (
+        (counted, mt.Accuracy()),
+        (weighed, mt.tasks.WeightedError()),
+        (weighed, mt.tasks.BalancedAccuracy()),
+    ):
+        asked = mt.Problem(data, task, mt.Trees(1))
+        leaves = asked.space.simplest(task.actions(data))
+        order = np.argsort(task.costs_alone(data), kind="stable")
+        values = [asked.value(leaf) for leaf in leaves]
+        assert all(
+            not values[b].better_than(values[a]) for a, b in zip(order, order[1:], strict=False)
+        )
+
+
+@pytest.mark.parametrize("stored", ["matrix", "ranks"])
+def test_tight_limits_count_columns_of_thresholds(stored):
+    rng = np.random.default_rng(0)
+    if stored == "matrix":
+        asked = problem(9000)
+    else:
+        table = pd.DataFrame(rng.integers(0, 3, (300_000, 5)), columns=list("abcde"))
+        data = mt.Binarizer(kind="midpoints").dataset(table, rng.integers(0, 2, 300_000))
+        asked = mt.Problem(data, mt.Accuracy(), mt.Trees(3))
+        assert data.ranked is not None
+    assert greedy_first.is_tight(asked, Limits(time=0.05))
+    assert not greedy_first.is_tight(asked, Limits(time=50.0))
+
+
+def test_a_greedy_tree_that_takes_all_of_the_time_is_the_answer(monkeypatch):
+    monkeypatch.setattr(greedy_first, "is_tight", lambda *_: True)
+    asked = problem()
+    cart = mt.registry.method("cart").run(asked, Limits(time=None))
+    whole = greedy_first.greedy_tree
+    monkeypatch.setattr(greedy_first, "greedy_tree", lambda view, space, _: whole(view, space))
+    result = mt.registry.method("dp").run(asked, Limits(time=1e-6))
+    assert (result.limit, result.status.value) == (Limit.TIME, "feasible")
+    assert result.objective == cart.objective
+
+
+def test_the_front_of_a_run_that_was_stopped_in_its_preparation_is_the_greedy_tree(monkeypatch):
+    asked = replace(problem(60, 5), question=Front(mt.tasks.Capacity(1)))
+    grown = greedy_first.greedy_tree(asked.view(mt.plugins.CostMatrix), asked.space)
+    Watch(Limits(), None, asked).has_answer(grown)
+    result = unprepared("dp", asked, None, Clock(), Limit.TIME)
+    assert [one.predictor for one in result.solutions] == [grown]

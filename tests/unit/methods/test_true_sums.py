@@ -6,15 +6,21 @@ import pytest
 from milp_trees.data.ranked import RankedTests
 from milp_trees.limits import NEVER, Deadline
 from milp_trees.methods import true_sums as module
-from milp_trees.methods.true_sums import true_sums
+from milp_trees.methods.true_sums import kinds_of, true_sums
 
 
 def values(kinds, rng, rows):
+    """Values of every row, and how their sums are asked for."""
     if kinds == "few":
-        return np.eye(3)[rng.integers(0, 3, rows)]
+        whole = np.eye(3, dtype=np.int64)[rng.integers(-2, 1, rows)]
+        found = kinds_of(list(whole.T))
+        return whole, (whole[found.rows].astype(float), found)
     if kinds == "many":
-        return rng.integers(0, 90, (rows, 3)).astype(float)
-    return rng.integers(0, 9, (rows, 2)) / 3.0
+        whole = rng.integers(0, 90, (rows, 3))
+        assert kinds_of(list(whole.T)) is None
+        return whole, (whole.astype(float), None)
+    thirds = rng.integers(0, 9, (rows, 2)) / 3.0
+    return thirds, (thirds, None)
 
 
 def ranks(rng, rows):
@@ -34,8 +40,8 @@ def test_sums_are_those_of_a_matrix_product(kinds, ranked, block, monkeypatch):
     rng = np.random.default_rng(0)
     tests = ranks(rng, 700) if ranked else rng.integers(0, 2, (700, 4)).astype(np.uint8)
     X = tests.dense if ranked else tests
-    given = values(kinds, rng, 700)
-    sums = true_sums(tests, given)
+    given, asked = values(kinds, rng, 700)
+    sums = true_sums(tests, *asked)
     for share in (1.0, 0.6, 0.01):
         rows = sums.rows[rng.random(700) <= share]
         wanted = given[rows].T @ X[rows].astype(float)
@@ -48,7 +54,7 @@ def test_sums_are_those_of_a_matrix_product(kinds, ranked, block, monkeypatch):
 def test_without_time_there_are_no_sums(kinds, ranked):
     rng = np.random.default_rng(0)
     tests = ranks(rng, 50) if ranked else rng.integers(0, 2, (50, 4)).astype(np.uint8)
-    sums = true_sums(tests, values(kinds, rng, 50))
+    sums = true_sums(tests, *values(kinds, rng, 50)[1])
     assert sums.sums(sums.rows, Deadline(0.0)) is None
 
 
@@ -58,3 +64,12 @@ def test_no_rows_and_no_tests():
     assert none.total(none.rows).tolist() == [0, 0]
     bare = true_sums(np.zeros((4, 0), dtype=np.uint8), np.ones((4, 2)))
     assert bare.sums(bare.rows, NEVER).shape == (2, 0)
+
+
+def test_kinds_are_told_apart_by_all_columns():
+    columns = [np.array([7, -5, 7, 7]), np.array([3, 3, 3, 3]), np.array([0, 0, 2, 0])]
+    found = kinds_of(columns)
+    assert found.of_row.tolist() == [1, 0, 2, 1]
+    assert found.of_row[found.rows].tolist() == [0, 1, 2]
+    assert kinds_of([np.array([0, 2**62])]) is None
+    assert kinds_of([np.array([], dtype=np.int64)]) is None
