@@ -38,7 +38,7 @@ from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.front import finish_front
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.watch import GO, Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.questions import Front
@@ -88,16 +88,16 @@ class ParetoFront(Method):
         )
         kernels.leaf(table, allowed, 2, 2, 1)
         kernels.one_level(table, allowed, rows, tests, 1, 2, 2, 1, 1)
-        pairs = kernels.pairs_of(rows, np.ascontiguousarray(tests.T), 1)
+        pairs = kernels.pairs_of(rows, np.ascontiguousarray(tests.T), 1, GO)
         low, most = np.zeros((1, 2), dtype=np.int64), np.ones((1, 2), dtype=np.int64)
         one = np.zeros(1, dtype=np.int64)
         kernels.in_reach(one, most)
-        front = kernels.two_levels(table, allowed, pairs, low, one, most, 2, 2, 1, 1)
+        front = kernels.two_levels(table, allowed, pairs, low, one, most, 2, 2, 1, 1, GO)
         words = np.ascontiguousarray(tests.T)
-        lines.least_sums(pairs, rows, words, 1, 2, 2, 1, most)
-        lines.split(table, allowed, pairs, rows, words, 1, 2, 2, 1, 1, most, most)
+        lines.least_sums(pairs, rows, words, 1, 2, 2, 1, most, GO)
+        lines.split(table, allowed, pairs, rows, words, 1, 2, 2, 1, 1, most, most, GO)
         point = np.zeros(3, dtype=np.int64)
-        kernels.find_two(table, allowed, pairs, 2, 2, 1, 1, point)
+        kernels.find_two(table, allowed, pairs, 2, 2, 1, 1, point, GO)
         kernels.find_one(side_counts(rows, tests, 1), 2, 2, 1, 1, point)
         kernels.put_sums(table, allowed, front, front)
         kernels.put_leaf(table, allowed, 2, 2, 1)
@@ -176,6 +176,7 @@ class _Run:
             space.min_samples_leaf,
             min(most, space.max_leaf_nodes or most) if counts_leaves else None,
             self.check,
+            self.watch.beside,
         )
         self.best: Surd | None = None
         self.tree: Tree | None = None

@@ -59,7 +59,7 @@ from milp_trees.limits import Deadline, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.watch import GO, Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
@@ -109,10 +109,12 @@ class PartialTrees(Switches, Method):
         from milp_trees.engines.ranking import kernels
 
         rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
-        pairs = kernels.pair_counts(rows, tests, 1)
+        pairs = kernels.pair_counts(rows, tests, 1, GO)
         sides = kernels.side_counts(rows, tests, 1)
-        kernels.undominated(sides, 2, 2, 1)
-        curve = kernels.merge(kernels.one_split(sides, 2, 2, 1), kernels.two_levels(pairs, 2, 2, 1))
+        kernels.undominated(sides, 2, 2, 1, GO)
+        curve = kernels.merge(
+            kernels.one_split(sides, 2, 2, 1), kernels.two_levels(pairs, 2, 2, 1, GO)
+        )
         starts = np.array([0, len(curve)])
         kernels.hull_of_curves(curve, starts, 4, 4)
         kernels.group_counts(rows, np.zeros(128, dtype=np.int64), 1, 1)
@@ -193,6 +195,7 @@ class _Run:
             switches.equal_rows,
             switches.dominance,
             self.check,
+            self.watch.beside,
         )
         self.search: Search = Search(
             view, self.parts, depth, space.max_leaf_nodes, switches, self.report

@@ -17,14 +17,14 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from milp_trees.compiling import interruptible, run_clock
 from milp_trees.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.callback import listening, met, unheard
 from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from milp_trees.problem import Problem
     from milp_trees.tasks.base import Value
 
@@ -40,6 +40,8 @@ RESERVED = 0.3
 #: Seconds between two checks of compiled code, and between two checks of memory.
 POLL = 0.05
 MEMORY_POLL = 0.1
+#: What `Watch.beside` gives to its work, for work that takes no time and runs without it.
+GO = np.zeros(8, dtype=np.uint8)
 
 
 class Fallback(NamedTuple):
@@ -193,8 +195,6 @@ class Watch:
         Stopped
             At a limit.
         """
-        import numpy as np
-
         stop, done = np.zeros(8, dtype=np.uint8), threading.Event()
         answers: list[T] = []
         failures: list[BaseException] = []

@@ -131,7 +131,16 @@ class Space(ABC):
     def violations(self, predictor: Any, dataset: Dataset, routes: Any = None) -> list[str]:
         """A sentence for each limit of the space that a predictor violates on the data.
 
-        `routes` are its routes of the rows, if they are known.
+        Parameters
+        ----------
+        predictor : Tree, RuleList or Ensemble
+        dataset : Dataset
+        routes : Routes, optional
+            Its routes of the rows, if they are known.
+
+        Returns
+        -------
+        list of str
         """
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Any]:

@@ -6,7 +6,8 @@ fp]` of the fewest false negatives. `allowed[leaves, fp]` is the largest number 
 with which a tree could still be better than the incumbent (-1: none); it falls in both arguments,
 so what is cut off here is cut off in every sum.
 
-Complexity of `two_levels` for F tests: F² words for the counts, then F sums of two fronts.
+Complexity of `two_levels` for F tests: F² words for the counts, then F sums of two fronts. Kernels
+that take long end soon once the first byte of `stop` is not 0; their value is not used then.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -95,8 +96,8 @@ def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
     return front_of(least, q + 1)
 
 
-@kernel
-def pairs_of(rows, tests, ups):
+@kernel(nogil=True)
+def pairs_of(rows, tests, ups, stop):
     """Positives and negatives of a set for which both tests of a pair are true, shape (2, F, F).
 
     `tests` is by words, shape (words, F), so that the counts of many tests are vector code.
@@ -106,6 +107,8 @@ def pairs_of(rows, tests, ups):
     for w in range(len(rows)):
         counts = out[0] if w < ups else out[1]
         for f in range(F):
+            if stop[0]:
+                return out
             both = rows[w] & tests[w, f]
             if both:
                 for g in range(F):
@@ -142,8 +145,8 @@ def in_reach(sums, border):
     return False
 
 
-@kernel
-def two_levels(least, allowed, pairs, low, other, border, p, q, size, unit):
+@kernel(nogil=True)
+def two_levels(least, allowed, pairs, low, other, border, p, q, size, unit, stop):
     """The front of a set for at most two levels of splits, from `pairs_of`.
 
     Tests f are left out for which the sums of `low[:, f]` and of what the rest of the rows needs,
@@ -153,6 +156,8 @@ def two_levels(least, allowed, pairs, low, other, border, p, q, size, unit):
     table, sides = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
     put_leaf(least, allowed, p, q, unit)
     for f in range(F):
+        if stop[0]:
+            break
         under = np.int64(pairs[0, f, f]) + np.int64(pairs[1, f, f])
         if under >= size and p + q - under >= size and in_reach(low[:, f] + other, border):
             true, false = side_fronts(table, allowed, pairs, sides, f, p, q, size, unit)
@@ -160,8 +165,8 @@ def two_levels(least, allowed, pairs, low, other, border, p, q, size, unit):
     return front_of(least, q + 1)
 
 
-@kernel
-def find_two(least, allowed, pairs, p, q, size, unit, point):
+@kernel(nogil=True)
+def find_two(least, allowed, pairs, p, q, size, unit, point, stop):
     """The test of a split into two levels that has a point, and the points of its sides.
 
     The result is the test and an array of both points, the true side first; -1 if there is none.
@@ -170,6 +175,8 @@ def find_two(least, allowed, pairs, p, q, size, unit, point):
     table, sides = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
     both = np.empty((2, 3), dtype=np.int64)
     for f in range(F):
+        if stop[0]:
+            break
         under = np.int64(pairs[0, f, f]) + np.int64(pairs[1, f, f])
         if under >= size and p + q - under >= size:
             true, false = side_fronts(table, allowed, pairs, sides, f, p, q, size, unit)

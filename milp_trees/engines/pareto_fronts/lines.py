@@ -29,7 +29,7 @@ from milp_trees.engines.ranking.kernels import count
 
 
 @kernel
-def least_of(pairs, p, q, size, weights, low):
+def least_of(pairs, p, q, size, weights, low, stop):
     """The least weighted errors of trees of at most two levels, for every pair of weights.
 
     `low[k, f]` becomes that of the trees with test f above; it is NONE if a side is too small.
@@ -43,6 +43,8 @@ def least_of(pairs, p, q, size, weights, low):
             total[g] = a * pairs[1, g, g] - b * pairs[0, g, g]
         out[k] = min(a * q, b * p)
         for f in range(F):
+            if stop[0]:
+                return out
             p1, q1 = np.int64(pairs[0, f, f]), np.int64(pairs[1, f, f])
             if p1 + q1 < size or p + q - p1 - q1 < size:
                 low[k, f] = NONE
@@ -67,47 +69,48 @@ def least_of(pairs, p, q, size, weights, low):
     return out
 
 
-@kernel
-def least_sums(whole, part, words, ups, p, q, size, weights):
+@kernel(nogil=True)
+def least_sums(whole, part, words, ups, p, q, size, weights, stop):
     """The least weighted errors of both sides of a test together, for every pair of weights.
 
     `whole` holds the pair counts of a set of p positives and q negatives, `part` the rows of a side.
     """
     pairs, p1, q1 = (
-        pairs_of(part, words, ups),
+        pairs_of(part, words, ups, stop),
         count(part, part, 0, ups),
         count(part, part, ups, len(part)),
     )
     low = np.empty((len(weights), whole.shape[1]), dtype=np.int64)
-    one = least_of(pairs, p1, q1, size, weights, low)
-    return one + least_of(whole - pairs, p - p1, q - q1, size, weights, low)
+    one = least_of(pairs, p1, q1, size, weights, low, stop)
+    return one + least_of(whole - pairs, p - p1, q - q1, size, weights, low, stop)
 
 
-@kernel
-def split(least, allowed, whole, part, words, ups, p, q, size, unit, weights, border):
+@kernel(nogil=True)
+def split(least, allowed, whole, part, words, ups, p, q, size, unit, weights, border, stop):
     """Enter the sums of the fronts of both sides of a test, as far as they can be useful.
 
     The result is both fronts, without points that are useless for this split.
     """
     pairs, p1, q1 = (
-        pairs_of(part, words, ups),
+        pairs_of(part, words, ups, stop),
         count(part, part, 0, ups),
         count(part, part, ups, len(part)),
     )
     rest, p2, q2 = whole - pairs, p - p1, q - q1
     low = np.empty((2, len(weights), whole.shape[1]), dtype=np.int64)
-    one = least_of(pairs, p1, q1, size, weights, low[0])
-    two = least_of(rest, p2, q2, size, weights, low[1])
+    one = least_of(pairs, p1, q1, size, weights, low[0], stop)
+    two = least_of(rest, p2, q2, size, weights, low[1], stop)
     table = np.full_like(least, NONE)
     first = np.empty((0, 3), dtype=np.int64)
     if in_reach(one + two, border):
-        first = two_levels(table, allowed, pairs, low[0], two, border, p1, q1, size, unit)
+        first = two_levels(table, allowed, pairs, low[0], two, border, p1, q1, size, unit, stop)
     second = first[:0]
     if len(first):
         for k in range(len(weights)):
             for i in range(len(first)):
                 sums = weights[k, 0] * first[i, 1] + weights[k, 1] * first[i, 2]
                 one[k] = sums if i == 0 else min(one[k], sums)
-        second = two_levels(table, allowed, rest, low[1], one, border, p2, q2, size, unit)
-        put_sums(least, allowed, first, second)
+        second = two_levels(table, allowed, rest, low[1], one, border, p2, q2, size, unit, stop)
+        if not stop[0]:
+            put_sums(least, allowed, first, second)
     return first, second

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 from milp_trees.engines.pareto_fronts import kernels, lines
 from milp_trees.engines.ranking.bits import pack
 from milp_trees.engines.ranking.kernels import count, side_counts
+from milp_trees.limits import Limits
+from milp_trees.methods.watch import GO, Watch
 from milp_trees.tasks.count_views import PairCounts
 
 #: Leaves (or 0), false positives, false negatives.
@@ -23,6 +26,8 @@ Point = tuple[int, int, int]
 Nested = int | tuple[int, Any, Any]
 
 
+#: From so many words that a kernel looks at it runs in a thread of its own, beside the clock.
+LONG = 5e7
 #: Estimated bytes of a remembered front, without its points and its rows.
 ENTRY_BYTES = 300
 #: Pairs of weights for lower bounds of weighted errors.
@@ -43,12 +48,19 @@ class Fronts:
         Largest number of leaves that is counted; None if the number does not matter.
     check : callable
         Called before long work; it raises an error to stop the search.
+    beside : callable
+        Runs a function of `stop` that takes long (`Watch.beside`).
     """
 
     def __init__(
-        self, view: PairCounts, least: int, most_leaves: int | None, check: Callable[[], None]
+        self,
+        view: PairCounts,
+        least: int,
+        most_leaves: int | None,
+        check: Callable[[], None],
+        beside: Callable[[Callable[[np.ndarray], Any]], Any],
     ) -> None:
-        self.view, self.least, self.check = view, least, check
+        self.view, self.least, self.check, self.beside = view, least, check, beside
         self.tests, self.root, self.ups, _ = pack(view)
         self.words = np.ascontiguousarray(self.tests.T)
         self.unit = 0 if most_leaves is None else 1
@@ -121,10 +133,7 @@ class Fronts:
             )
         elif depth == 2:
             self.check()
-            pairs = kernels.pairs_of(rows, self.words, self.ups)
-            out = kernels.two_levels(
-                self.table, self.allowed, pairs, *self.no_lines, p, q, self.least, self.unit
-            )
+            out = self.two_levels(rows, p, q)
         else:
             table = np.full_like(self.table, kernels.NONE)
             kernels.put_leaf(table, self.allowed, p, q, self.unit)
@@ -134,6 +143,29 @@ class Fronts:
         self.memo[key] = out
         self.bytes += out.nbytes + len(key[0]) + ENTRY_BYTES
         return out
+
+    def compiled(self, pairs: float, work: Callable[[np.ndarray], Any]) -> Any:
+        """Run a kernel that looks at so many words for each pair of tests, or does as much."""
+        return work(GO) if pairs * len(self.tests) ** 2 < LONG else self.beside(work)
+
+    def pairs(self, rows: np.ndarray) -> np.ndarray:
+        """The counts of all pairs of tests on a set."""
+        counts: np.ndarray = self.compiled(
+            len(rows), lambda stop: kernels.pairs_of(rows, self.words, self.ups, stop)
+        )
+        return counts
+
+    def two_levels(self, rows: np.ndarray, p: int, q: int) -> np.ndarray:
+        """The front of a set of p positives and q negatives for two levels."""
+        pairs, table = self.pairs(rows), np.full_like(self.table, kernels.NONE)
+        sizes = (p, q, self.least, self.unit)
+        front: np.ndarray = self.compiled(
+            4 + 4 * table.size / len(self.tests),
+            lambda stop: kernels.two_levels(
+                table, self.allowed, pairs, *self.no_lines, *sizes, stop
+            ),
+        )
+        return front
 
     def add(self, table: np.ndarray, left: np.ndarray, right: np.ndarray, depth: int) -> None:
         """Enter the sums of the fronts of two sides.
@@ -182,22 +214,28 @@ class Fronts:
         if not len(useful):
             return
         tests, weights = list(self.splits(rows)), self.weights(useful)
-        whole = kernels.pairs_of(rows, self.words, self.ups)
+        whole, work = self.pairs(rows), len(rows) + 4 * len(weights)
         shared = (self.words, self.ups, *self.counts(rows), self.least)
         parts = [min(sides, key=lambda part: sum(self.counts(part))) for _, *sides in tests]
         sums = []
         for part in parts:
             self.check()
-            sums.append(lines.least_sums(whole, part, *shared, weights))
+            given = (whole, part, *shared, weights)
+            sums.append(self.compiled(work, partial(lines.least_sums, *given)))
         border = self.border(useful, weights)
         for i in sorted(range(len(tests)), key=lambda i: int((sums[i] - border).max(axis=1).min())):
             if not kernels.in_reach(sums[i], border):
                 continue
             self.check()
             before = table.copy()
-            first, second = lines.split(
-                table, self.allowed, whole, parts[i], *shared, self.unit, weights, border
-            )
+            given = (table, self.allowed, whole, parts[i], *shared, self.unit, weights, border)
+            try:
+                first, second = self.compiled(
+                    work + 4 * table.size / len(self.tests), partial(lines.split, *given)
+                )
+            except BaseException:  # a stopped kernel may have entered sums of no known test
+                table[:] = before
+                raise
             self.sums += 1
             if (table != before).any():
                 self.sides[parts[i].tobytes()] = first
@@ -264,12 +302,14 @@ class Fronts:
         Nested
             An action, or a test with both sides.
         """
-        before = self.allowed, self.check
-        self.allowed, self.check = self.whole, lambda: None  # the tree is wanted after a limit too
+        before = self.allowed, self.check, self.beside
+        # The tree is wanted after a limit, too.
+        unlimited = Watch(Limits(time=None))
+        self.allowed, self.check, self.beside = self.whole, lambda: None, unlimited.beside
         try:
             return self._tree(rows, depth, point)
         finally:
-            self.allowed, self.check = before
+            self.allowed, self.check, self.beside = before
 
     def split_tree(
         self, f: int, left: np.ndarray, right: np.ndarray, depth: int, point: Point
@@ -332,9 +372,12 @@ class Fronts:
             said = (1 - positive, positive) if up else (positive, 1 - positive)
             return int(f), *said
         if depth == 2:
-            pairs = kernels.pairs_of(rows, self.words, self.ups)
-            f, both = kernels.find_two(
-                self.table, self.allowed, pairs, p, q, self.least, self.unit, target
+            pairs, table = self.pairs(rows), np.full_like(self.table, kernels.NONE)
+            f, both = self.compiled(
+                4 + 4 * table.size / len(self.tests),
+                lambda stop: kernels.find_two(
+                    table, self.allowed, pairs, p, q, self.least, self.unit, target, stop
+                ),
             )
             if f >= 0:
                 parts = (rows & ~self.tests[f], rows & self.tests[f])

@@ -38,13 +38,19 @@ def side_counts(rows, tests, ups):
     return out
 
 
-@kernel
-def pair_counts(rows, tests, ups):
-    """Positives and negatives of a set for which both tests of a pair are true."""
+@kernel(nogil=True)
+def pair_counts(rows, tests, ups, stop):
+    """Positives and negatives of a set for which both tests of a pair are true.
+
+    As all kernels that take long, it ends soon once the first byte of `stop` is not 0; its value is
+    not used then.
+    """
     F = len(tests)
     out = np.empty((F, F, 2), dtype=np.int64)
     both = np.empty_like(rows)
     for f in range(F):
+        if stop[0]:
+            return out
         for w in range(len(rows)):
             both[w] = rows[w] & tests[f, w]
         for g in range(f, F):
@@ -113,8 +119,8 @@ def one_split(sides, p, q, least):
     return hull(xs, ys, n, p, q)
 
 
-@kernel
-def undominated(sides, p, q, least):
+@kernel(nogil=True)
+def undominated(sides, p, q, least, stop):
     """Tests whose two leaves are not worse in every tree than the two leaves of another test.
 
     A test is left out if its corner lies in the triangle of another test's corner.
@@ -126,6 +132,8 @@ def undominated(sides, p, q, least):
     out = np.empty(F, dtype=np.int64)
     n = 0
     for f in range(F):
+        if stop[0]:
+            break
         x, y = xs[f], ys[f]
         keep = x >= 0
         for g in range(F):
@@ -181,8 +189,8 @@ def hull_of_curves(steps, starts, p, q):
     return hull(xs, ys, n, p, q)
 
 
-@kernel
-def two_levels(pairs, p, q, least):
+@kernel(nogil=True)
+def two_levels(pairs, p, q, least, stop):
     """The curve around all trees of depth two on a set.
 
     It is made from the counts of all pairs of tests; it is the hull of the sums of both sides'
@@ -193,6 +201,8 @@ def two_levels(pairs, p, q, least):
     n = 0
     rest = np.empty((F, 2), dtype=np.int64)
     for f in range(F):
+        if stop[0]:
+            return rest
         pf, qf = pairs[f, f, 0], pairs[f, f, 1]
         if pf + qf < least or p + q - pf - qf < least:
             continue

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from milp_trees.engines.ranking import kernels
 from milp_trees.engines.ranking.bits import pack
+from milp_trees.methods.watch import GO
 from milp_trees.tasks.count_views import LeafCounts
+
+#: From so many words that a kernel looks at it runs in a thread of its own, beside the clock.
+LONG = 5e7
 
 
 @dataclass
@@ -53,6 +58,8 @@ class Parts:
         Whether splits of the last level are left out if another split is better in every tree.
     check : callable
         Called before long work; it raises an error to stop the search.
+    beside : callable
+        Runs a function of `stop` that takes long (`Watch.beside`).
     """
 
     #: Stands for a depth beyond `hulls` among the levels of curves.
@@ -66,15 +73,11 @@ class Parts:
         equal_rows: bool,
         dominance: bool,
         check: Callable[[], None],
+        beside: Callable[[Callable[[np.ndarray], Any]], Any],
     ) -> None:
-        self.view, self.least, self.hulls, self.equal_rows, self.dominance, self.check = (
-            view,
-            least,
-            hulls,
-            equal_rows,
-            dominance,
-            check,
-        )
+        self.view, self.least, self.hulls = view, least, hulls
+        self.equal_rows, self.dominance = equal_rows, dominance
+        self.check, self.beside = check, beside
         self.tests, root, self.ups, self.order = pack(view)
         self.by_rows: dict[bytes, Part] = {}
         self.root = self.part(root)
@@ -116,18 +119,28 @@ class Parts:
             return part.curves[0]
         if level == self.BEYOND:
             return self._beyond(part)
+        self.check()
         if level == 1:
             return kernels.one_split(
                 kernels.side_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least
             )
-        self.check()
         if level == 2:
-            return kernels.two_levels(
-                kernels.pair_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least
+            sizes = (part.p, part.q, self.least)
+            pairs = self.compiled(
+                len(part.rows),
+                lambda stop: kernels.pair_counts(part.rows, self.tests, self.ups, stop),
             )
+            curve: np.ndarray = self.compiled(
+                16, lambda stop: kernels.two_levels(pairs, *sizes, stop)
+            )
+            return curve
         return kernels.hull_of_curves(
             *self.side_curves(self.splits(part), level - 1), part.p, part.q
         )
+
+    def compiled(self, pairs: int, work: Callable[[np.ndarray], Any]) -> Any:
+        """Run a kernel that looks at so many words for each pair of tests, or does as much."""
+        return work(GO) if pairs * len(self.tests) ** 2 < LONG else self.beside(work)
 
     def _beyond(self, part: Part) -> np.ndarray:
         """The curve of groups of equal rows (or pure leaves) as leaves of their own."""
@@ -145,7 +158,8 @@ class Parts:
         if last and self.dominance:
             if part.last is None:
                 sides = kernels.side_counts(part.rows, self.tests, self.ups)
-                kept = kernels.undominated(sides, part.p, part.q, self.least)
+                sizes = (part.p, part.q, self.least)
+                kept = self.compiled(1, lambda stop: kernels.undominated(sides, *sizes, stop))
                 self.dominated += int((allowed(sides, part.p + part.q, self.least)).sum()) - len(
                     kept
                 )

@@ -113,10 +113,10 @@ def test_bounds_of_stopped_runs_hold(name, monkeypatch):
         for most in (1, 2, 3, 5, 9, 17, 33, 65):
             calls = 0
 
-            def over(self, most=most):
+            def over(self, ended=None, most=most):
                 nonlocal calls
                 calls += 1
-                return Limit.TIME if calls >= most else polled(self)
+                return Limit.TIME if calls >= most else polled(self, ended)
 
             with monkeypatch.context() as patch:
                 patch.setattr(watch.Watch, "over", over)

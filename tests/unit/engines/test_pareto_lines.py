@@ -6,6 +6,8 @@ from rank_cases import data
 
 import milp_trees as mt
 from milp_trees.engines.enumerate_counts import enumerate_counts
+from milp_trees.limits import Limits
+from milp_trees.methods.watch import GO, Watch
 from milp_trees.questions import Front
 
 
@@ -18,10 +20,11 @@ def test_the_least_weighted_errors_are_those_of_the_front(size):
     weights = np.array([[1, 1], [7, 2], [1, 9]])
     for seed in range(20):
         problem = mt.Problem(data(seed, 40, 6), mt.tasks.Matthews(), mt.Trees(3))
-        fronts = Fronts(problem.view(mt.plugins.PairCounts), size, None, lambda: None)
+        view, beside = problem.view(mt.plugins.PairCounts), Watch(Limits()).beside
+        fronts = Fronts(view, size, None, lambda: None, beside)
         low = np.empty((len(weights), len(fronts.tests)), dtype=np.int64)
-        pairs = kernels.pairs_of(fronts.root, fronts.words, fronts.ups)
-        found = lines.least_of(pairs, *fronts.counts(fronts.root), size, weights, low)
+        pairs = kernels.pairs_of(fronts.root, fronts.words, fronts.ups, GO)
+        found = lines.least_of(pairs, *fronts.counts(fronts.root), size, weights, low, GO)
         achieved = (fronts.front(fronts.root, 2)[:, 1:] @ weights.T).min(axis=0)
         assert (found <= achieved).all() if size > 1 else (found == achieved).all()
 

@@ -15,6 +15,8 @@ from milp_trees.by_name import registry
 from milp_trees.engines.enumerate_counts import enumerate_counts
 from milp_trees.engines.pareto import ParetoFront
 from milp_trees.engines.partial_trees import PartialTrees
+from milp_trees.limits import Limits
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
@@ -261,7 +263,7 @@ def test_a_front_is_complete():
 
     problem = mt.Problem(data(5, 14, 4), mt.tasks.Matthews(), mt.Trees(3))
     view = problem.view(mt.plugins.PairCounts)
-    fronts = Fronts(view, 1, 8, lambda: None)
+    fronts = Fronts(view, 1, 8, lambda: None, Watch(Limits()).beside)
     found = {tuple(point) for point in fronts.front(fronts.root, 3).tolist()}
     everything = set(enumerate_counts(view, 3, leaves_apart=False))
     best = {

@@ -1,5 +1,7 @@
 """Runs of the engines for areas under curves: limits, traces, and questions that are wrong."""
 
+import time
+
 import numpy as np
 import pytest
 from rank_cases import RANKED, data
@@ -42,6 +44,52 @@ def test_a_limit_leaves_an_incumbent_and_a_bound(task):
     assert (by_nodes.bound - optimum.number) * (1 if task.sense == "max" else -1) >= 0
     assert stopped(problem, PartialTrees(), time=1e-4).limit is Limit.TIME
     assert stopped(problem, PartialTrees(), memory_mb=0.001).limit is Limit.MEMORY
+
+
+LONG_KERNELS = {
+    "pareto": ("kernels.pairs_of", "kernels.two_levels", "lines.least_sums", "lines.split"),
+    "partial-trees": ("kernels.pair_counts", "kernels.two_levels", "kernels.undominated"),
+}
+
+
+@pytest.mark.parametrize("name", [f"{m}:{k}" for m, ks in LONG_KERNELS.items() for k in ks])
+def test_kernels_that_take_long_end_at_the_limit(name, monkeypatch):
+    """Each in turn takes as long as it may, as with many thousands of thresholds."""
+    import milp_trees.engines.pareto_fronts.search as fronts
+    import milp_trees.engines.ranking.parts as parts
+
+    method, kernel = name.split(":")
+    module = fronts if method == "pareto" else parts
+    monkeypatch.setattr(module, "LONG", 0)
+    until = time.perf_counter() + 20
+
+    def endless(*given):
+        while not given[-1][0]:
+            assert time.perf_counter() < until, "the kernel was not stopped"
+            time.sleep(0.001)
+        return given[-1]
+
+    room, _, own = kernel.partition(".")
+    task = mt.tasks.Matthews() if method == "pareto" else mt.tasks.AUC()
+    problem = mt.Problem(data(2, 60, 8), task, mt.Trees(3))
+    engine = ParetoFront() if method == "pareto" else PartialTrees()
+    engine.warm_up()
+    monkeypatch.setattr(type(engine), "warm_up", lambda _: None)
+    monkeypatch.setattr(getattr(module, room), own, endless)
+    result = engine.run(problem, Limits(time=0.2))
+    assert (result.status, result.limit) == (Status.FEASIBLE, Limit.TIME)
+
+
+@pytest.mark.parametrize("method", [ParetoFront(), PartialTrees()])
+def test_kernels_in_a_thread_of_their_own_find_the_same(method, monkeypatch):
+    task = mt.tasks.Matthews() if method.name == "pareto" else mt.tasks.AUC()
+    problem = mt.Problem(data(3, 40, 6), task, mt.Trees(3))
+    here = method.run(problem)
+    monkeypatch.setattr("milp_trees.engines.pareto_fronts.search.LONG", 0)
+    monkeypatch.setattr("milp_trees.engines.ranking.parts.LONG", 0)
+    apart = method.run(problem)
+    assert apart.optimal
+    assert apart.value == here.value
 
 
 def test_a_time_limit_leaves_a_front_unfinished():
