@@ -18,7 +18,14 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import by_column, equal_rows, group_sums, packed, packed_columns
+from milp_trees.tasks.grouping import (
+    by_column,
+    equal_rows,
+    group_sums,
+    packed,
+    packed_columns,
+    whole_column,
+)
 
 if TYPE_CHECKING:
     from milp_trees.data.antecedents import Antecedent
@@ -326,9 +333,9 @@ class CostMatrix(MaybeRanked):
         equivalent-points bound, because `base` of a merged row is unavoidable. No feature is
         dropped where a constraint on the tree itself may tell equal features apart.
         """
-        drop_tests = drop_tests and not self.structure
-        view = self._drop_tests() if drop_tests and not self.alias else self
-        return view._merge_rows() if merge_rows else view
+        # Of different rows alone, the same tests differ as of all rows.
+        view = self._merge_rows() if merge_rows else self
+        return view._drop_tests() if drop_tests and not self.structure and not self.alias else view
 
     def _drop_tests(self) -> CostMatrix:
         if not self.n_features:
@@ -342,14 +349,15 @@ class CostMatrix(MaybeRanked):
                 alias=dict.fromkeys(self.features, False),
             )
         # Complements are equal once every column begins with 0; constant columns are then all 0.
-        words = packed_columns(self.X ^ self.X[0] if self.complements else self.X)
+        words, ones = packed_columns(self.X), whole_column(self.n_rows)
+        if self.complements:
+            words[self.X[0] != 0] ^= ones
         texts, price = [column.tobytes() for column in words], self.split_costs.tolist()
         cheapest: dict[bytes, int] = {}
         for f, text in enumerate(texts):
             if text not in cheapest or price[f] < price[cheapest[text]]:
                 cheapest[text] = f
-        one = np.ones((self.n_rows, 1), dtype=np.uint8)
-        constant = {packed_columns(column)[0].tobytes() for column in (0 * one, one)}
+        constant = {ones.tobytes(), bytes(ones.nbytes)}
         kept = sorted(f for text, f in cheapest.items() if text not in constant)
         position = {f: k for k, f in enumerate(kept)}
         alias: dict[BinaryFeature, tuple[int, bool] | bool] = {}

@@ -156,7 +156,19 @@ class Fronts:
         return counts
 
     def two_levels(self, rows: np.ndarray, p: int, q: int) -> np.ndarray:
-        """The front of a set of p positives and q negatives for two levels."""
+        """The front of a set for at most two levels of splits.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        p, q : int
+            Its positives and negatives.
+
+        Returns
+        -------
+        int64 array of shape (points, 3)
+        """
         pairs, table = self.pairs(rows), np.full_like(self.table, kernels.NONE)
         sizes = (p, q, self.least, self.unit)
         front: np.ndarray = self.compiled(
@@ -228,10 +240,10 @@ class Fronts:
                 continue
             self.check()
             before = table.copy()
-            given = (table, self.allowed, whole, parts[i], *shared, self.unit, weights, border)
+            more = (table, self.allowed, whole, parts[i], *shared, self.unit, weights, border)
             try:
                 first, second = self.compiled(
-                    work + 4 * table.size / len(self.tests), partial(lines.split, *given)
+                    work + 4 * table.size / len(self.tests), partial(lines.split, *more)
                 )
             except BaseException:  # a stopped kernel may have entered sums of no known test
                 table[:] = before
