@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     pass
 
 V = TypeVar("V")
+
+#: Where a problem keeps the view that its next run has.
+_HANDED = "handed over"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +138,26 @@ class Problem:
         return Problem(Outline(self.dataset, also), task, self.space, self.question)
 
     def without_views(self) -> Problem:
-        """The same problem without any view, for runs whose preparation is to be timed."""
-        return Problem(self.dataset, self.task, self.space, self.question)
+        """The same problem without any view, for runs whose preparation is to be timed.
+
+        It has the view that was handed over, if there is one.
+        """
+        fresh = Problem(self.dataset, self.task, self.space, self.question)
+        handed = self._views.pop(_HANDED, None)
+        if handed is not None:
+            fresh._views[type(handed)] = handed
+        return fresh
+
+    def hand_over(self) -> None:
+        """Let the next run have the costs that were needed to choose its method.
+
+        The run has made them itself, as it were. What others derived from them is left out.
+        """
+        view = self._views.get(CostMatrix)
+        if view is not None:
+            handed = copy(view)
+            handed.__dict__.pop("memo", None)
+            self._views[_HANDED] = handed
 
     @property
     def trees(self) -> Trees:

@@ -179,7 +179,12 @@ def _shown(number: Number) -> str:
 
 def versions(**more: str) -> Mapping[str, str]:
     """Versions that a result is stored with."""
-    return {"milp-trees": _version("milp-trees"), "python": platform.python_version(), **more}
+    return {**_own_versions(), **more}
+
+
+@cache
+def _own_versions() -> Mapping[str, str]:
+    return {"milp-trees": _version("milp-trees"), "python": platform.python_version()}
 
 
 @cache

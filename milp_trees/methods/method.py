@@ -262,11 +262,11 @@ class Method(ABC):
                 result = self._answer(asked, limits, tree, callback, clock)
             except Stopped as stopped:
                 result = unprepared(self.name, asked, tree, clock, stopped.limit)
-        result = replace(result, problem=problem, start=begin.describe(result.start))
+        more: dict[str, Any] = {"problem": problem, "start": begin.describe(result.start)}
         if test is not None and result.predictor is not None:
-            more = scores(problem, result.predictor, test)
-            result = replace(result, scores={**result.scores, **more})
-        return self._signed(result)
+            apart = scores(problem, result.predictor, test)
+            more["scores"] = {**result.scores, **apart}
+        return self._signed(result, **more)
 
     def _answer(
         self,
@@ -317,8 +317,8 @@ class Method(ABC):
         }
         return replace(result, seconds=result.seconds + prepared, times=times)
 
-    def _signed(self, result: Result) -> Result:
-        """The result under the method's full label.
+    def _signed(self, result: Result, **more: Any) -> Result:
+        """The result under the method's full label, with further fields.
 
         An engine need not know its label: its results may carry its name alone.
         """
@@ -330,6 +330,7 @@ class Method(ABC):
             method=label,
             certificate=proof,
             versions={**self.software(), **result.versions},
+            **more,
         )
 
     def unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
@@ -377,7 +378,7 @@ class Method(ABC):
         Result
         """
         result = unprepared(self.name, problem.without_views(), known, Clock(), limit)
-        return self._signed(replace(result, problem=problem))
+        return self._signed(result, problem=problem)
 
 
 def _is_large(problem: Problem, sorts_columns: bool) -> bool:

@@ -73,6 +73,8 @@ def first_that_takes(problem: Problem) -> str | None:
     for name, cls in _offered(problem):
         if slow and cls.default_rank >= LAST_RESORT:
             break
+        if not offers_what(cls, problem.task) and not problem.by_steps(cls):
+            continue  # it would only say so, in a sentence that takes longer than a small search
         method = registry.method(name)
         try:
             if _taken_by(method, some_thresholds(problem, method) if open_ else problem):

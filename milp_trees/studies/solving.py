@@ -93,6 +93,8 @@ def answer(
         None if isinstance(name, str) and name == NONE else name for name in (start, reference)
     )
     chosen, clock = named_method(method or default_method(problem), options), Clock()
+    if method is None:
+        problem.hand_over()
     with heard(progress):
         found = settled_within(problem, chosen, limits, start, clock)
         if found.limit is not None:
@@ -140,6 +142,8 @@ def _begin(
 
 def _with_times(result: Result, clock: Clock) -> Result:
     """The result with the seconds that were spent before its run."""
+    if not clock.times:
+        return result
     before = sum(clock.times.values())
     times = {**clock.times, **result.times}
     return replace(result, times=times, seconds=result.seconds + before)

@@ -162,7 +162,8 @@ class ActionCosts(Task):
         elif routes.actions != known[2]:
             self.refuse_others(routes.actions, dataset)
         own = known[1]
-        above = (own.costs[own.row, routes.action] * dataset.row_counts).sum()
+        above = own.costs[own.row, routes.action]
+        above = (above if dataset.counts is None else above * dataset.counts).sum()
         total = own.least + own.unit * (int(above) if own.exact else Fraction(float(above)))
         number = self._penalised_value(
             total, routes.n_leaves, [t.columns for t in routes.splits], dataset
@@ -235,7 +236,7 @@ class ActionCosts(Task):
         counts = dataset.row_counts
         whole, scale, is_exact = exact.integers(costs, kind, dataset.total_rows)
         if kind is not None:
-            whole = whole[kind]
+            whole = whole.take(kind, axis=0)
         least = Fraction(0)  # smallest cost of all rows; zero if the integers contain it already
         rounded = 0.0  # by how many units rounding can change an objective
         if not is_exact:

@@ -29,7 +29,12 @@ def packed(X: np.ndarray) -> np.ndarray:
     n, F = X.shape
     out = np.zeros((n, 8 * max(1, -(-F // 64))), dtype=np.uint8)
     if F:
-        out[:, : -(-F // 8)] = np.packbits(np.ascontiguousarray(X), axis=1)
+        width = -(-F // 8)
+        whole = np.ascontiguousarray(X)
+        if F % 8:  # numpy is slow along the end of rows
+            whole = np.zeros((n, 8 * width), dtype=np.uint8)
+            whole[:, :F] = X
+        out[:, :width] = np.packbits(whole.ravel()).reshape(n, width)
     return out.view(np.uint64)
 
 

@@ -193,11 +193,20 @@ class CostMatrix(MaybeRanked):
 
     def to_value(self, Z: float | int) -> Fraction:
         """Natural value of an integer objective."""
+        if self._counted and isinstance(Z, int):
+            return Fraction(Z)
         return self.offset + self.scale * (Z if isinstance(Z, (int, np.integer)) else Fraction(Z))
 
     def from_value(self, value: Fraction | float) -> Fraction:
         """Integer objective of a natural value."""
+        if self._counted:
+            return Fraction(value)
         return (Fraction(value) - self.offset) / self.scale
+
+    @cached_property
+    def _counted(self) -> bool:
+        """Whether natural values are the objectives themselves, as numbers of errors are."""
+        return self.offset == 0 and self.scale == 1
 
     @cached_property
     def tolerance(self) -> int:
