@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -18,14 +18,8 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import (
-    by_column,
-    equal_rows,
-    group_sums,
-    packed,
-    packed_columns,
-    whole_column,
-)
+from milp_trees.tasks.grouping import by_column
+from milp_trees.tasks.presolve import with_different_tests, with_merged_rows
 
 if TYPE_CHECKING:
     from milp_trees.data.antecedents import Antecedent
@@ -343,66 +337,6 @@ class CostMatrix(MaybeRanked):
         dropped where a constraint on the tree itself may tell equal features apart.
         """
         # Of different rows alone, the same tests differ as of all rows.
-        view = self._merge_rows() if merge_rows else self
-        return view._drop_tests() if drop_tests and not self.structure and not self.alias else view
-
-    def _drop_tests(self) -> CostMatrix:
-        if not self.n_features:
-            return self
-        if not self.n_rows:
-            return replace(
-                self,
-                X=self.X[:, :0],
-                features=(),
-                split_costs=self.split_costs[:0],
-                alias=dict.fromkeys(self.features, False),
-            )
-        # Complements are equal once every column begins with 0; constant columns are then all 0.
-        words, ones = packed_columns(self.X), whole_column(self.n_rows)
-        if self.complements:
-            words[self.X[0] != 0] ^= ones
-        texts, price = [column.tobytes() for column in words], self.split_costs.tolist()
-        cheapest: dict[bytes, int] = {}
-        for f, text in enumerate(texts):
-            if text not in cheapest or price[f] < price[cheapest[text]]:
-                cheapest[text] = f
-        constant = {ones.tobytes(), bytes(ones.nbytes)}
-        kept = sorted(f for text, f in cheapest.items() if text not in constant)
-        position = {f: k for k, f in enumerate(kept)}
-        alias: dict[BinaryFeature, tuple[int, bool] | bool] = {}
-        for f, text in enumerate(texts):
-            g = cheapest[text]
-            if text in constant:
-                alias[self.features[f]] = bool(self.X[0, f])
-            elif g != f:
-                alias[self.features[f]] = position[g], bool(self.X[0, f] != self.X[0, g])
-        X = (
-            self.X if len(kept) == self.n_features else np.take(self.X, kept, axis=1)
-        )  # a large matrix is not copied without need
-        return replace(
-            self,
-            X=X,
-            features=tuple(self.features[f] for f in kept),
-            split_costs=self.split_costs[kept],
-            alias=alias,
-        )
-
-    def _merge_rows(self) -> CostMatrix:
-        if not self.n_rows:
-            return self
-        first, group = equal_rows(packed(self.X))
-        if len(first) == self.n_rows:
-            return self
-        total = group_sums(group, len(first))
-        side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
-        return replace(
-            self,
-            X=np.ascontiguousarray(self.X[first]),
-            costs=total(self.costs),
-            counts=total(self.counts),
-            side=side,
-            structure=tuple(part.merged(total) for part in self.structure),
-            rows=self.rows[first],
-            row_weight=None if self.row_weight is None else total(self.row_weight),
-            treated=None if self.treated is None else total(self.treated),
-        )
+        view: CostMatrix = with_merged_rows(self) if merge_rows else self
+        dropping = drop_tests and not self.structure and not self.alias
+        return view if not dropping else with_different_tests(view)

@@ -18,13 +18,14 @@ from milp_trees.tasks import (
     cost_sensitive,
     node_constraints,
     structure,
+    views,
 )
 from milp_trees.tasks.confusion import ConfusionRatio
 from milp_trees.tasks.count_views import LeafCounts
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.ratio import Precision
 from milp_trees.tasks.ratio_view import Ratio
-from milp_trees.tasks.views import CostMatrix, SideRow
+from milp_trees.tasks.views import SideRow
 from milp_trees.testing import check_task
 from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
 from milp_trees.testing.task_options import OPTIONS
@@ -135,13 +136,13 @@ def a_view_divides_its_bounds_outwards(patch):
 
 
 def merged_rows_count_at_most_three(patch):
-    true = CostMatrix._merge_rows
+    true = views.with_merged_rows
 
-    def merged(self):
-        view = true(self)
+    def merged(whole):
+        view = true(whole)
         return replace(view, counts=np.minimum(view.counts, 3))
 
-    patch.setattr(CostMatrix, "_merge_rows", merged)
+    patch.setattr(views, "with_merged_rows", merged)
 
 
 def the_lightest_leaf_is_forgotten(patch):

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from milp_trees.engines.pareto_fronts import kernels, lines
+from milp_trees.engines.ranking.beside import Beside, LongKernels
 from milp_trees.engines.ranking.bits import pack
 from milp_trees.engines.ranking.kernels import count, side_counts
 from milp_trees.limits import Limits
-from milp_trees.methods.watch import GO, Watch
+from milp_trees.methods.watch import Watch
 from milp_trees.tasks.count_views import PairCounts
 
 #: Leaves (or 0), false positives, false negatives.
@@ -26,8 +27,6 @@ Point = tuple[int, int, int]
 Nested = int | tuple[int, Any, Any]
 
 
-#: From so many words that a kernel looks at it runs in a thread of its own, beside the clock.
-LONG = 5e7
 #: Estimated bytes of a remembered front, without its points and its rows.
 ENTRY_BYTES = 300
 #: Pairs of weights for lower bounds of weighted errors.
@@ -36,7 +35,7 @@ LINES = 6
 ALIKE = 10
 
 
-class Fronts:
+class Fronts(LongKernels):
     """The search on one problem.
 
     Parameters
@@ -58,7 +57,7 @@ class Fronts:
         least: int,
         most_leaves: int | None,
         check: Callable[[], None],
-        beside: Callable[[Callable[[np.ndarray], Any]], Any],
+        beside: Beside,
     ) -> None:
         self.view, self.least, self.check, self.beside = view, least, check, beside
         self.tests, self.root, self.ups, _ = pack(view)
@@ -143,10 +142,6 @@ class Fronts:
         self.memo[key] = out
         self.bytes += out.nbytes + len(key[0]) + ENTRY_BYTES
         return out
-
-    def compiled(self, pairs: float, work: Callable[[np.ndarray], Any]) -> Any:
-        """Run a kernel that looks at so many words for each pair of tests, or does as much."""
-        return work(GO) if pairs * len(self.tests) ** 2 < LONG else self.beside(work)
 
     def pairs(self, rows: np.ndarray) -> np.ndarray:
         """The counts of all pairs of tests on a set."""

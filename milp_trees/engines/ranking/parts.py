@@ -8,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from milp_trees.engines.ranking import kernels
+from milp_trees.engines.ranking.beside import Beside, LongKernels
 from milp_trees.engines.ranking.bits import pack
-from milp_trees.methods.watch import GO
 from milp_trees.tasks.count_views import LeafCounts
-
-#: From so many words that a kernel looks at it runs in a thread of its own, beside the clock.
-LONG = 5e7
 
 
 @dataclass
@@ -42,7 +38,7 @@ class Part:
         self.last: Splits | None = None
 
 
-class Parts:
+class Parts(LongKernels):
     """All parts that were met so far.
 
     Parameters
@@ -73,7 +69,7 @@ class Parts:
         equal_rows: bool,
         dominance: bool,
         check: Callable[[], None],
-        beside: Callable[[Callable[[np.ndarray], Any]], Any],
+        beside: Beside,
     ) -> None:
         self.view, self.least, self.hulls = view, least, hulls
         self.equal_rows, self.dominance = equal_rows, dominance
@@ -137,10 +133,6 @@ class Parts:
         return kernels.hull_of_curves(
             *self.side_curves(self.splits(part), level - 1), part.p, part.q
         )
-
-    def compiled(self, pairs: int, work: Callable[[np.ndarray], Any]) -> Any:
-        """Run a kernel that looks at so many words for each pair of tests, or does as much."""
-        return work(GO) if pairs * len(self.tests) ** 2 < LONG else self.beside(work)
 
     def _beyond(self, part: Part) -> np.ndarray:
         """The curve of groups of equal rows (or pure leaves) as leaves of their own."""

@@ -55,12 +55,12 @@ LONG_KERNELS = {
 @pytest.mark.parametrize("name", [f"{m}:{k}" for m, ks in LONG_KERNELS.items() for k in ks])
 def test_kernels_that_take_long_end_at_the_limit(name, monkeypatch):
     """Each in turn takes as long as it may, as with many thousands of thresholds."""
-    import milp_trees.engines.pareto_fronts.search as fronts
-    import milp_trees.engines.ranking.parts as parts
+    from milp_trees.engines.pareto_fronts import search as fronts
+    from milp_trees.engines.ranking import parts
 
     method, kernel = name.split(":")
     module = fronts if method == "pareto" else parts
-    monkeypatch.setattr(module, "LONG", 0)
+    monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
     until = time.perf_counter() + 20
 
     def endless(*given):
@@ -85,8 +85,7 @@ def test_kernels_in_a_thread_of_their_own_find_the_same(method, monkeypatch):
     task = mt.tasks.Matthews() if method.name == "pareto" else mt.tasks.AUC()
     problem = mt.Problem(data(3, 40, 6), task, mt.Trees(3))
     here = method.run(problem)
-    monkeypatch.setattr("milp_trees.engines.pareto_fronts.search.LONG", 0)
-    monkeypatch.setattr("milp_trees.engines.ranking.parts.LONG", 0)
+    monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
     apart = method.run(problem)
     assert apart.optimal
     assert apart.value == here.value
