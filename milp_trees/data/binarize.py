@@ -16,6 +16,7 @@ from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
 from milp_trees.data.names import check_same_rows
+from milp_trees.data.number_table import NumberTable, number_table, ranked_numbers
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rest_of_table import held_elsewhere
 from milp_trees.data.rules import (
@@ -29,6 +30,7 @@ from milp_trees.data.rules import (
     reduced,
     rules_of,
     separates,
+    thresholds_at,
     with_missing,
 )
 from milp_trees.data.scales import spelled
@@ -48,6 +50,8 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+#: The kinds that need nothing but the values of a column, which are found in a matrix at once.
+MATRIX_KINDS = ("auto", "midpoints", "quantiles")
 KINDS = ("auto", "midpoints", "quantiles", "buckets", "tree-guess")
 
 #: Up to so many thresholds in all, data with some of them know how to make the others.
@@ -191,8 +195,12 @@ class Binarizer(StoredRules):
         if self.kind not in KINDS:
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
         check_parameters(self, OF_BINARIZERS)
+        check_same_rows({"X": X, "y": y})
+        if self.kind in MATRIX_KINDS:
+            numbers, whole = number_table(X), None if table is None else number_table(table)
+            if numbers is not None and (table is None or whole is not None):
+                return self._fit_numbers(numbers, whole)
         frame = as_frame(X)
-        check_same_rows({"X": frame, "y": y})
         if self.kind == "tree-guess":
             check_complete(frame)  # the boosted ensemble takes no missing values
         self.n_features_in_ = frame.shape[1]
@@ -225,6 +233,43 @@ class Binarizer(StoredRules):
             for c, rule in self.rules_.items()
         }
         return self
+
+    def _fit_numbers(self, table: NumberTable, whole: NumberTable | None) -> Binarizer:
+        """Choose the features of columns of plain numbers; see `_fit_among`."""
+        self.n_features_in_ = len(table)
+        yes_no = table.yes_no
+        if whole is not None:
+            elsewhere = [name not in whole.place or whole.yes_no[whole.place[name]] for name in table]
+            yes_no = yes_no & np.array(elsewhere, dtype=bool)
+        asked = [name for name, plain in zip(table, yes_no.tolist(), strict=True) if not plain]
+        values = {name: table.different(name) for name in asked}
+        sizes = {name: len(held) - 1 for name, held in values.items()}
+        self.n_thresholds_ = sum(sizes.values())
+        most = self._most_of_a_column(list(sizes.values()))
+        self.rules_ = dict.fromkeys(table, "0/1")
+        for name, held in values.items():
+            some_only = self.kind == "quantiles" or (most is not None and sizes[name] > most)
+            cuts = np.arange(1, len(held))
+            if some_only:
+                cuts = self._quantile_cuts(table[name].astype(float), held, most)
+            self.rules_[name] = thresholds_at(held, cuts)
+        fewer = any(len(self.rules_[name]) < size for name, size in sizes.items())
+        self.threshold_note_ = THRESHOLD_NOTES[self.kind] if fewer else ""
+        return self
+
+    def _quantile_cuts(
+        self, numbers: np.ndarray, values: np.ndarray, most: int | None
+    ) -> np.ndarray:
+        """The cuts at quantiles of a column, from its numbers and its different values in order."""
+        # With as many bins as rows, the quantiles give all midpoints already.
+        wanted = self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
+        bins = max(2, min(wanted, len(numbers)))
+        # The lower of two neighbours, as numpy's quantile, which is slow for many places.
+        places = np.floor((len(numbers) - 1) * (np.arange(1, bins) / bins)).astype(np.intp)
+        cuts: np.ndarray = np.unique(
+            np.searchsorted(values, np.sort(numbers)[places], side="right")
+        )
+        return cuts
 
     def _most_of_a_column(self, sizes: list[int]) -> int | None:
         """The most thresholds that "auto" takes of a column; None if it takes all of them."""
@@ -262,12 +307,7 @@ class Binarizer(StoredRules):
             text = kind_of(name, column) == "text"
             return {"categories": self._categories(name, column)} if text else "0/1"
         if self.kind == "quantiles" or (most is not None and len(values) - 1 > most):
-            # With as many bins as rows, the quantiles give all midpoints already.
-            wanted = self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
-            bins = max(2, min(wanted, len(column)))
-            numbers = as_numbers(column).to_numpy()
-            at = np.quantile(numbers, np.arange(1, bins) / bins, method="lower")
-            cuts = np.unique(np.searchsorted(values, at, side="right"))
+            cuts = self._quantile_cuts(as_numbers(column).to_numpy(), values, most)
             return between_values(column, values, cuts)
         return between_values(column, values, np.arange(1, len(values)))
 
@@ -337,9 +377,13 @@ class Binarizer(StoredRules):
         if not hasattr(self, "rules_"):
             self.fit(frame, y)
             fitted_on = frame
-        table, tests = as_frame(frame), self.features
-        check_same_rows({"the table": table, "y": y, **fields})
-        self._check_columns(table, tests)
+        tests = self.features
+        check_same_rows({"the table": frame, "y": y, **fields})
+        numbers = number_table(frame)
+        ranked = None if numbers is None else ranked_numbers(self.rules_, numbers)
+        table: Any = frame if ranked is not None else as_frame(frame)
+        if ranked is None:
+            self._check_columns(table, tests)
         note, source = getattr(self, "threshold_note_", ""), dict(fields.pop("source", {}))
         given = dict(source)
         if note:
@@ -347,7 +391,7 @@ class Binarizer(StoredRules):
         # A binarizer that was read, or keeps some features only, has no number of all thresholds,
         # and those of other rows are others.
         every = getattr(self, "n_thresholds_", 0)
-        if fitted_on is None and every and not separates(self.rules_, table):
+        if fitted_on is None and every and not separates(self.rules_, as_frame(table)):
             every = 0
         if every:
             source["thresholds"] = {"used": n_thresholds(tests), "of": every}
@@ -355,8 +399,8 @@ class Binarizer(StoredRules):
             make = partial(self._with_all, fitted_on, table, y, {**fields, "source": given})
             fields["all_thresholds"] = make
         fields.setdefault("open_thresholds", bool(every) and self.kind == "auto")
-        ranked: Any = ranked_features(self.rules_, table)
-        return Dataset(ranked, tests, y=y, source=source, **fields)
+        X: Any = ranked_features(self.rules_, table) if ranked is None else ranked
+        return Dataset(X, tests, y=y, source=source, **fields)
 
     def _with_all(self, fitted_on: Any, table: Any, y: Any, fields: Mapping[str, Any]) -> Dataset:
         """The dataset with all thresholds of the rows that this binarizer was fitted on."""

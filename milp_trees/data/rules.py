@@ -29,16 +29,19 @@ Rule = Any
 
 def thresholds_at(values: np.ndarray, cuts: np.ndarray) -> list[float]:
     """Halfway between `values[k-1]` and `values[k]`, for every cut k with values on both sides."""
-    out = []
-    for k in cuts.tolist():
-        if 0 < k < len(values):
-            low, high = float(values[k - 1]), float(values[k])
-            middle = low + (high - low) / 2
-            short = float(f"{middle:.10g}")
-            middle = short if low <= short < high else middle
-            # Between neighbouring doubles there is none, and the lower one is the threshold.
-            out.append(middle if low <= middle < high else low)
-    return out
+    cuts = cuts[(cuts > 0) & (cuts < len(values))]
+    low, high = values[cuts - 1].astype(float), values[cuts].astype(float)
+    with np.errstate(over="ignore"):
+        middle = low + (high - low) / 2
+        # Multiples of a millionth of modest size are their own text of ten digits.
+        short = (np.abs(middle) < 1000) & (np.round(middle, 6) == middle)
+    for k in np.flatnonzero(~short).tolist():
+        text = float(f"{middle[k]:.10g}")
+        if low[k] <= text < high[k]:
+            middle[k] = text
+    # Between neighbouring doubles there is none, and the lower one is the threshold.
+    halfway: list[float] = np.where((low <= middle) & (middle < high), middle, low).tolist()
+    return halfway
 
 
 def between_values(column: pd.Series, values: np.ndarray, cuts: np.ndarray) -> Rule:

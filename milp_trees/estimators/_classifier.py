@@ -79,11 +79,12 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
             )
         self.class_weight_ = exact_class_weight(self.class_weight, labels, codes, weights)
         again = _repeats(weights, len(codes))
-        self._fit_binarizer(take(X, again), codes[again], table)
+        fitted_on, target = (X, codes) if again is None else (take(X, again), codes[again])
+        self._fit_binarizer(fitted_on, target, table)
         dataset = self.binarizer_.dataset(
             X,
             codes,
-            fitted_on=take(X, again),
+            fitted_on=fitted_on,
             classes=labels,
             weights=weights,
             groups=groups,
@@ -198,11 +199,11 @@ def _check_two_count(labels: tuple[Any, ...], codes: np.ndarray) -> None:
         )
 
 
-def _repeats(weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Indices of the rows from which thresholds are chosen.
+def _repeats(weights: np.ndarray | None, n: int) -> np.ndarray | None:
+    """Indices of the rows from which thresholds are chosen; None for every row once.
 
     If the weights are whole numbers of modest size, each index is repeated as often as its weight.
     """
     if weights is None or (weights != np.floor(weights)).any() or weights.sum() > 100 * n:
-        return np.arange(n)
+        return None
     return np.repeat(np.arange(n), weights.astype(np.int64))

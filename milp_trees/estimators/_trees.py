@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from milp_trees.data.number_table import NumberTable, numbers_under
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError
@@ -133,7 +134,8 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
             raise DataError("Two columns of X have the same name; rename one of them.")
         if issparse(X):
             return SparseColumns(X, names)
-        return {str(name): X[:, j] for j, name in enumerate(names)}
+        numbers = numbers_under(names, X) if isinstance(X, np.ndarray) else None
+        return numbers or {str(name): X[:, j] for j, name in enumerate(names)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -351,6 +353,8 @@ def has_text(X: Any) -> bool:
 
 def take(X: Any, rows: np.ndarray) -> Any:
     """Select rows by index from a mapping of arrays or from a DataFrame."""
+    if isinstance(X, NumberTable):
+        return X.take(rows)
     return {k: v[rows] for k, v in X.items()} if isinstance(X, dict) else X.iloc[rows]
 
 
