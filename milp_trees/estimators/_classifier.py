@@ -56,11 +56,14 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
         """
         X, y = self._checked(X, y)
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        present = np.unique(y) if y.dtype.kind in "biuU" else np.zeros(len(y))
+        if 2 * len(present) > len(y):  # scikit-learn refuses targets, or warns that they are many
+            check_classification_targets(y)
+            present = np.unique(y)
         weights = None if sample_weight is None else check_weights(sample_weight, len(y))
         groups, column = check_groups(groups, X)
         # A class of y stays a class if none of its rows counts, as in scikit-learn's trees.
-        table, known = (None, np.unique(y)) if within is None else within
+        table, known = (None, present) if within is None else within
         self.classes_, codes = known, np.searchsorted(known, y)
         labels = tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
         if weights is not None:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from milp_trees.data.number_table import NumberTable, numbers_under
+from milp_trees.data.number_table import NumberTable, number_table, numbers_under
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError
@@ -108,6 +108,11 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
             as_constraints(self.constraints)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
+            numbers = None if options else plain_rows(X, y)
+            if numbers is not None:
+                self.n_features_in_ = len(numbers)
+                vars(self).pop("feature_names_in_", None)
+                return numbers, y
             X, y = validate_data(
                 self, X, y, accept_sparse=SPARSE, ensure_all_finite=self._finite(), **options
             )
@@ -120,6 +125,10 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
     def _columns(self, X: Any) -> Mapping[str, np.ndarray]:
         """Check the columns of new rows; a mapping from name to array."""
         if not self._text_columns_:
+            if type(X) is np.ndarray and not hasattr(self, "feature_names_in_"):
+                numbers = number_table(X)
+                if numbers is not None and len(numbers) == self.n_features_in_:
+                    return numbers
             return self._named(
                 validate_data(
                     self, X, reset=False, accept_sparse=SPARSE, ensure_all_finite=self._finite()
@@ -349,6 +358,18 @@ def has_text(X: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return not all(is_numeric_dtype(t) or is_bool_dtype(t) for t in X.dtypes)
+
+
+def plain_rows(X: Any, y: Any) -> NumberTable | None:
+    """The table of an array of plain numbers beside an array of labels; None for anything else.
+
+    These are the rows in which scikit-learn's `validate_data` finds nothing to change or refuse, and
+    its checks take as long as a small search.
+    """
+    plain = type(X) is np.ndarray and type(y) is np.ndarray and y.ndim == 1
+    if not plain or y.dtype.kind not in "biuU" or X.ndim != 2:
+        return None
+    return number_table(X) if len(X) == len(y) and X.shape[1] else None
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
