@@ -5,7 +5,7 @@ Original names, categories and thresholds are part of every `BinaryFeature`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -324,7 +324,7 @@ class Binarizer(StoredRules):
     # -- using -------------------------------------------------------------------------------------
 
     @property
-    def features(self) -> tuple[BinaryFeature, ...]:
+    def features(self) -> Sequence[BinaryFeature]:
         """The binary features, in the order of the columns of `transform`."""
         if not hasattr(self, "rules_"):
             raise DataError("This Binarizer is not fitted yet; call fit(frame) first.")
@@ -336,7 +336,7 @@ class Binarizer(StoredRules):
         self._check_columns(frame, tests)
         return outcomes(tests, frame)
 
-    def _check_columns(self, frame: pd.DataFrame, tests: tuple[BinaryFeature, ...]) -> None:
+    def _check_columns(self, frame: pd.DataFrame, tests: Sequence[BinaryFeature]) -> None:
         """Raise DataError if a column that is needed is absent or incomplete."""
         needed = {t.column for t in tests}
         missing = needed - {str(c) for c in frame.columns}

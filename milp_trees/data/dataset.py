@@ -20,6 +20,7 @@ from milp_trees.data.checks import (
 )
 from milp_trees.data.counted import Counted
 from milp_trees.data.feature import BinaryFeature as BinaryFeature
+from milp_trees.data.feature_list import FeatureList, Places
 from milp_trees.data.names import check_same_rows, columns_and_names, one_or_several
 from milp_trees.data.rules import n_thresholds, rules_of
 from milp_trees.errors import DataError
@@ -122,13 +123,16 @@ class Dataset(Counted):
             self._put("X", frozen_copy(X))
             if names is not None and own is None:
                 self._put("features", tuple(BinaryFeature(str(name)) for name in names))
-        tests = tuple(self.features) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
+        tests: Any = self.features
+        if not isinstance(tests, FeatureList):
+            tests = tuple(tests) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
         self._put("features", tests)
         if len(tests) != X.shape[1]:
             raise DataError(
                 f"{len(tests)} features are named but X has {X.shape[1]} columns; give one BinaryFeature per column."
             )
-        called = [t.name for t in tests]
+        clear = isinstance(tests, FeatureList) and tests.differ
+        called = [] if clear else [t.name for t in tests]
         if len(set(called)) != len(called):
             twice = next(n for n in called if called.count(n) > 1)
             raise DataError(f"Two features are called {twice!r}; rename one of the columns.")
@@ -209,8 +213,10 @@ class Dataset(Counted):
     # -- reading -----------------------------------------------------------------------------------
 
     @cached_property
-    def index(self) -> dict[BinaryFeature, int]:
+    def index(self) -> Mapping[BinaryFeature, int]:
         """Column of `X` for each binary feature."""
+        if isinstance(self.features, FeatureList):
+            return Places(self.features)
         return {t: j for j, t in enumerate(self.features)}
 
     @property

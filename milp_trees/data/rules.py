@@ -8,7 +8,7 @@ column of dates), {"order": [...], "thresholds": [...]} for ordered categories, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from milp_trees.data import dates
 from milp_trees.data.checks import check_finite, check_ordered, missing_in
 from milp_trees.data.feature import BinaryFeature
+from milp_trees.data.feature_list import FeatureList, feature_list
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.scales import measured, positions
 from milp_trees.data.table_columns import different_values, order_of, present_in
@@ -27,21 +28,40 @@ if TYPE_CHECKING:
 Rule = Any
 
 
+#: Powers of ten that are doubles.
+_TENS = 10.0 ** np.arange(23)
+
+
 def thresholds_at(values: np.ndarray, cuts: np.ndarray) -> list[float]:
-    """Halfway between `values[k-1]` and `values[k]`, for every cut k with values on both sides."""
+    """Halfway between `values[k-1]` and `values[k]`, for every cut k with values on both sides.
+
+    It is rounded to ten digits where that leaves it between the two.
+    """
     cuts = cuts[(cuts > 0) & (cuts < len(values))]
     low, high = values[cuts - 1].astype(float), values[cuts].astype(float)
     with np.errstate(over="ignore"):
         middle = low + (high - low) / 2
-        # Multiples of a millionth of modest size are their own text of ten digits.
-        short = (np.abs(middle) < 1000) & (np.round(middle, 6) == middle)
-    for k in np.flatnonzero(~short).tolist():
-        text = float(f"{middle[k]:.10g}")
-        if low[k] <= text < high[k]:
-            middle[k] = text
+    short = _ten_digits(middle)
+    middle = np.where((low <= short) & (short < high), short, middle)
     # Between neighbouring doubles there is none, and the lower one is the threshold.
     halfway: list[float] = np.where((low <= middle) & (middle < high), middle, low).tolist()
     return halfway
+
+
+def _ten_digits(numbers: np.ndarray) -> np.ndarray:
+    """Each number rounded to ten significant digits, as the double nearest to these digits."""
+    with np.errstate(all="ignore"):
+        places = 9 - np.floor(np.log10(np.abs(numbers)))
+        usable = (places >= 0) & (places < len(_TENS))  # neither 0 nor infinite
+        power = _TENS[np.where(usable, places, 0).astype(np.intp)]
+        scaled = numbers * power  # off by less than a millionth
+        digits = np.rint(scaled)
+        usable &= (np.abs(digits) >= 1e9) & (np.abs(digits) < 1e10)
+        usable &= np.abs(np.abs(scaled - digits) - 0.5) > 1e-5  # no tie, which only a text decides
+    rounded: np.ndarray = digits / power
+    for k in np.flatnonzero(~usable).tolist():
+        rounded[k] = float(f"{numbers[k]:.10g}")
+    return rounded
 
 
 def between_values(column: pd.Series, values: np.ndarray, cuts: np.ndarray) -> Rule:
@@ -66,7 +86,11 @@ def between_values(column: pd.Series, values: np.ndarray, cuts: np.ndarray) -> R
     return dates.thresholds_at(values, cuts) if dated else thresholds_at(values, cuts)
 
 
-def features_of(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
+def features_of(rules: Mapping[str, Rule]) -> Sequence[BinaryFeature]:
+    """The features that rules make, a tuple or what is equal to it."""
+    plain = feature_list(rules)
+    if plain is not None:
+        return plain
     tests: list[BinaryFeature] = []
     for column, rule in rules.items():
         if rule == "0/1":
@@ -125,6 +149,8 @@ def n_features(rule: Rule) -> int:
 
 def n_thresholds(tests: Iterable[BinaryFeature]) -> int:
     """Number of thresholds that features ask for, whatever they answer for missing values."""
+    if isinstance(tests, FeatureList):
+        return tests.n_thresholds
     return len({(t.column, t.value) for t in tests if t.kind == "<="})
 
 

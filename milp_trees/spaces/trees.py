@@ -97,7 +97,7 @@ class Space(ABC):
         """
         candidates = self.candidates(dataset)
         every = len(candidates) == dataset.n_features
-        features = tuple(dataset.features if every else (dataset.features[j] for j in candidates))
+        features = dataset.features if every else tuple(dataset.features[j] for j in candidates)
         if dataset.ranked is not None:
             return Tests(features, dataset.ranked.select(candidates), True)
         # A large matrix is not copied without need.
