@@ -16,8 +16,9 @@ from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
 from milp_trees.data.names import check_same_rows
-from milp_trees.data.number_table import NumberTable, number_table, ranked_numbers
+from milp_trees.data.number_table import NumberTable, number_table, ranked_numbers, thresholded
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
+from milp_trees.data.quantiles import most_of_a_column, quantile_cuts
 from milp_trees.data.rest_of_table import held_elsewhere
 from milp_trees.data.rules import (
     Rule,
@@ -33,17 +34,16 @@ from milp_trees.data.rules import (
     thresholds_at,
     with_missing,
 )
-from milp_trees.data.scales import spelled
 from milp_trees.data.stored_rules import StoredRules
 from milp_trees.data.table_columns import (
     as_frame,
     as_numbers,
+    categories_in,
     check_complete,
     counts_as_equal,
     different_values,
     kind_of,
     present_in,
-    refuse_spoilt_numbers,
 )
 from milp_trees.errors import DataError
 
@@ -236,51 +236,30 @@ class Binarizer(StoredRules):
 
     def _fit_numbers(self, table: NumberTable, whole: NumberTable | None) -> Binarizer:
         """Choose the features of columns of plain numbers; see `_fit_among`."""
-        self.n_features_in_ = len(table)
-        yes_no = table.yes_no
-        if whole is not None:
-            elsewhere = [name not in whole.place or whole.yes_no[whole.place[name]] for name in table]
-            yes_no = yes_no & np.array(elsewhere, dtype=bool)
-        asked = [name for name, plain in zip(table, yes_no.tolist(), strict=True) if not plain]
-        values = {name: table.different(name) for name in asked}
+        values = thresholded(table, whole)
         sizes = {name: len(held) - 1 for name, held in values.items()}
-        self.n_thresholds_ = sum(sizes.values())
+        self.n_features_in_, self.n_thresholds_ = len(table), sum(sizes.values())
         most = self._most_of_a_column(list(sizes.values()))
         self.rules_ = dict.fromkeys(table, "0/1")
         for name, held in values.items():
             some_only = self.kind == "quantiles" or (most is not None and sizes[name] > most)
-            cuts = np.arange(1, len(held))
-            if some_only:
-                cuts = self._quantile_cuts(table[name].astype(float), held, most)
-            self.rules_[name] = thresholds_at(held, cuts)
+            at = (
+                quantile_cuts(table[name], held, self._bins(most))
+                if some_only
+                else np.arange(1, len(held))
+            )
+            self.rules_[name] = thresholds_at(held, at)
         fewer = any(len(self.rules_[name]) < size for name, size in sizes.items())
         self.threshold_note_ = THRESHOLD_NOTES[self.kind] if fewer else ""
         return self
 
-    def _quantile_cuts(
-        self, numbers: np.ndarray, values: np.ndarray, most: int | None
-    ) -> np.ndarray:
-        """The cuts at quantiles of a column, from its numbers and its different values in order."""
-        # With as many bins as rows, the quantiles give all midpoints already.
-        wanted = self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
-        bins = max(2, min(wanted, len(numbers)))
-        # The lower of two neighbours, as numpy's quantile, which is slow for many places.
-        places = np.floor((len(numbers) - 1) * (np.arange(1, bins) / bins)).astype(np.intp)
-        cuts: np.ndarray = np.unique(
-            np.searchsorted(values, np.sort(numbers)[places], side="right")
-        )
-        return cuts
+    def _bins(self, most: int | None) -> int:
+        """Into how many bins a column is cut that gets some of its thresholds."""
+        return self.n_bins if self.kind == "quantiles" else 1 + (most or 0)
 
     def _most_of_a_column(self, sizes: list[int]) -> int | None:
         """The most thresholds that "auto" takes of a column; None if it takes all of them."""
-        if self.kind != "auto" or sum(sizes) <= self.max_thresholds:
-            return None
-        left, sizes = self.max_thresholds, sorted(sizes)
-        for k, size in enumerate(sizes):
-            if size * (len(sizes) - k) > left:
-                return left // (len(sizes) - k)
-            left -= size
-        return None
+        return None if self.kind != "auto" else most_of_a_column(sizes, self.max_thresholds)
 
     def _threshold_note(
         self,
@@ -305,21 +284,13 @@ class Binarizer(StoredRules):
         """The rule of a column, from its values in order and the most thresholds it may have."""
         if values is None:
             text = kind_of(name, column) == "text"
-            return {"categories": self._categories(name, column)} if text else "0/1"
+            return (
+                {"categories": categories_in(name, column, self.max_categories)} if text else "0/1"
+            )
         if self.kind == "quantiles" or (most is not None and len(values) - 1 > most):
-            cuts = self._quantile_cuts(as_numbers(column).to_numpy(), values, most)
+            cuts = quantile_cuts(as_numbers(column).to_numpy(), values, self._bins(most))
             return between_values(column, values, cuts)
         return between_values(column, values, np.arange(1, len(values)))
-
-    def _categories(self, name: str, column: pd.Series) -> list[str]:
-        refuse_spoilt_numbers(name, column)
-        found = sorted(set(spelled(column).tolist()))
-        if len(found) > self.max_categories:
-            raise DataError(
-                f"The column {name!r} holds {len(found)} different texts (for example {found[0]!r}); drop it if it names the rows, "
-                f"turn it into numbers, or raise Binarizer(max_categories=…)."
-            )
-        return found[1:] if len(found) <= 2 else found
 
     # -- using -------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from milp_trees.data.checks import (
 )
 from milp_trees.data.counted import Counted
 from milp_trees.data.feature import BinaryFeature as BinaryFeature
-from milp_trees.data.feature_list import FeatureList, Places
+from milp_trees.data.feature_list import FeatureList, Places, check_different
 from milp_trees.data.names import check_same_rows, columns_and_names, one_or_several
 from milp_trees.data.rules import n_thresholds, rules_of
 from milp_trees.errors import DataError
@@ -131,11 +131,7 @@ class Dataset(Counted):
             raise DataError(
                 f"{len(tests)} features are named but X has {X.shape[1]} columns; give one BinaryFeature per column."
             )
-        clear = isinstance(tests, FeatureList) and tests.differ
-        called = [] if clear else [t.name for t in tests]
-        if len(set(called)) != len(called):
-            twice = next(n for n in called if called.count(n) > 1)
-            raise DataError(f"Two features are called {twice!r}; rename one of the columns.")
+        check_different(tests)
         self._put("group_column", one_or_several(self.group_column))
         self._put_target()
         for name in ("groups", "factor", "treatments"):

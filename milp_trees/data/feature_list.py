@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from milp_trees.data.feature import BinaryFeature
+from milp_trees.errors import DataError
 
 
 class FeatureList(Sequence[BinaryFeature]):
@@ -127,7 +128,7 @@ class Places(Mapping[BinaryFeature, int]):
 
 
 def feature_list(rules: Mapping[str, Any]) -> FeatureList | None:
-    """The features of rules; None if a rule is of another kind, or its thresholds are not in order."""
+    """The features of rules; None if a rule is of another kind or its thresholds have no order."""
     known: dict[str, Any] = {}
     for name, rule in rules.items():
         if rule != "0/1" and rule != []:
@@ -139,3 +140,13 @@ def feature_list(rules: Mapping[str, Any]) -> FeatureList | None:
             rule = at.tolist()
         known[name] = rule
     return FeatureList(known)
+
+
+def check_different(features: Sequence[BinaryFeature]) -> None:
+    """Raise DataError if two features have the same name."""
+    if isinstance(features, FeatureList) and features.differ:
+        return
+    called = [t.name for t in features]
+    if len(set(called)) != len(called):
+        twice = next(n for n in called if called.count(n) > 1)
+        raise DataError(f"Two features are called {twice!r}; rename one of the columns.")

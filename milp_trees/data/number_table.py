@@ -100,10 +100,24 @@ def _of_matrix(names: list[str], X: np.ndarray) -> NumberTable | None:
     if X.dtype.kind not in PLAIN or X.dtype.itemsize > 8 or not len(X):
         return None
     if X.dtype.kind != "b" and X.size:
-        low, high = X.min(), X.max()  # NaN if there is a gap
-        if not (-(2.0**53) < low and high < 2.0**53):
+        low, high = float(X.min()), float(X.max())  # NaN if there is a gap
+        if not (low > -(2.0**53) and high < 2.0**53):
             return None
     return NumberTable(names, X)
+
+
+def thresholded(table: NumberTable, whole: NumberTable | None) -> dict[str, np.ndarray]:
+    """The different values in order of the columns that get thresholds, by name.
+
+    Columns of 0 and 1 get none, unless the whole table, of which the rows are a part, holds other
+    numbers in them.
+    """
+    plain = table.yes_no.tolist()
+    if whole is not None:
+        elsewhere = [name not in whole.place or whole.yes_no[whole.place[name]] for name in table]
+        plain = [a and b for a, b in zip(plain, elsewhere, strict=True)]
+    asked = [name for name, yes_no in zip(table, plain, strict=True) if not yes_no]
+    return {name: table.different(name) for name in asked}
 
 
 def ranked_numbers(rules: Mapping[str, Any], table: NumberTable) -> RankedTests | None:
@@ -120,51 +134,44 @@ def ranked_numbers(rules: Mapping[str, Any], table: NumberTable) -> RankedTests 
     RankedTests or None
         None if a rule is another one, or the table does not answer it.
     """
-    codes: list[np.ndarray] = []
     asked = [name for name, rule in rules.items() if rule != []]
-    if not all(name in table.place for name in asked):
+    if not all(_answers(table, name, rules[name]) for name in asked):
         return None
-    plain = [name for name in asked if rules[name] == "0/1"]
-    places = np.array([table.place[name] for name in asked], dtype=np.int64)
-    if len(plain) == len(asked):
-        if not table.yes_no[places].all():
-            return None
-        chosen = table.matrix if len(asked) == len(table) else table.matrix[:, places]
-        stacked = np.equal(chosen, 0).view(np.int8)
-        F = len(asked)
-        return RankedTests(
-            np.ascontiguousarray(stacked),
-            np.arange(F, dtype=np.int64),
-            np.zeros(F, dtype=np.int64),
-            np.full((F, 2), np.nan),
-        )
-    sizes, cuts, gaps = [], [], []
-    for name in asked:
-        rule = rules[name]
-        if rule == "0/1":
-            if not table.yes_no[table.place[name]]:
-                return None
-            codes.append((table[name] == 0).view(np.int8))
-            sizes.append(1)
-            cuts.append(np.zeros(1, dtype=np.int64))
-            gaps.append(np.full((1, 2), np.nan))
-            continue
-        if not isinstance(rule, list) or isinstance(rule[0], str):
-            return None
-        at = np.array(rule, dtype=float)
-        ordered = np.sort(at)
-        values = table.different(name)
-        held = np.concatenate([[-np.inf], values, [np.inf]])
-        above = np.searchsorted(held, at, side="right")
-        code = np.searchsorted(ordered, table[name].astype(float), side="left")
-        small = np.int8 if len(at) < 64 else np.int16 if len(at) < 2**14 else np.int32
-        codes.append(code.astype(small))
-        sizes.append(len(at))
-        cuts.append(np.searchsorted(ordered, at, side="left"))
-        gaps.append(np.column_stack([held[above - 1], held[above]]))
-    out = np.empty((table.n_rows, len(codes)), dtype=np.result_type(*codes))
-    for j, code in enumerate(codes):
-        out[:, j] = code
+    F = len(asked)
+    if all(rules[name] == "0/1" for name in asked):
+        places = [table.place[name] for name in asked]
+        chosen = table.matrix if places == list(range(len(table))) else table.matrix[:, places]
+        codes = np.ascontiguousarray(np.equal(chosen, 0).view(np.int8))
+        return RankedTests(codes, np.arange(F), np.zeros(F, np.int64), np.full((F, 2), np.nan))
+    columns = [_ranks(table, name, rules[name]) for name in asked]
+    stacked = np.empty((table.n_rows, F), dtype=np.result_type(*(c for c, _, _ in columns)))
+    for j, (codes, _, _) in enumerate(columns):
+        stacked[:, j] = codes
+    cuts = [cuts for _, cuts, _ in columns]
+    column = np.repeat(np.arange(F), [len(c) for c in cuts])
     return RankedTests(
-        out, np.repeat(np.arange(len(asked)), sizes), np.concatenate(cuts), np.vstack(gaps)
+        stacked, column, np.concatenate(cuts), np.vstack([gaps for _, _, gaps in columns])
     )
+
+
+def _answers(table: NumberTable, name: str, rule: Any) -> bool:
+    """Whether a column of the table answers the features of a rule."""
+    if name not in table.place:
+        return False
+    if rule == "0/1":
+        return bool(table.yes_no[table.place[name]])
+    return isinstance(rule, list) and not isinstance(rule[0], str)
+
+
+def _ranks(table: NumberTable, name: str, rule: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Codes, cuts and gaps of the features of one column; see `RankedTests`."""
+    if rule == "0/1":
+        return (table[name] == 0).view(np.int8), np.zeros(1, np.int64), np.full((1, 2), np.nan)
+    at = np.array(rule, dtype=float)
+    ordered = np.sort(at)
+    held = np.concatenate([[-np.inf], table.different(name), [np.inf]])
+    above = np.searchsorted(held, at, side="right")
+    small = np.int8 if len(at) < 64 else np.int16 if len(at) < 2**14 else np.int32
+    codes = np.searchsorted(ordered, table[name].astype(float), side="left").astype(small)
+    cuts = np.searchsorted(ordered, at, side="left")
+    return codes, cuts, np.column_stack([held[above - 1], held[above]])

@@ -300,7 +300,7 @@ def _stacked(codes: list[np.ndarray]) -> np.ndarray:
 
 
 def _ranks_with_missing(
-    name: str, tests: tuple[BinaryFeature, ...], values: np.ndarray
+    name: str, tests: Sequence[BinaryFeature], values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, list[int], np.ndarray]:
     """Codes of a column with missing values, once with them last and once with them first.
 

@@ -249,6 +249,36 @@ def counts_as_equal(column: pd.Series) -> bool:
     return bool((numbers.abs() >= 2.0**53).any()) and column.nunique() > numbers.nunique()
 
 
+def categories_in(name: str, column: pd.Series, most: int) -> list[str]:
+    """The texts of a complete column that become features: of two only the second.
+
+    Parameters
+    ----------
+    name : str
+    column : Series
+    most : int
+        The most texts that it may hold.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    DataError
+        It holds more, or numbers with a few typing errors.
+    """
+    found = sorted(set(spelled(column).tolist()))
+    if len(found) > MANY_NUMBERS:
+        refuse_spoilt_numbers(name, column)
+    if len(found) > most:
+        raise DataError(
+            f"The column {name!r} holds {len(found)} different texts (for example {found[0]!r}); drop it if it names the rows, "
+            f"turn it into numbers, or raise Binarizer(max_categories=…)."
+        )
+    return found[1:] if len(found) <= 2 else found
+
+
 def refuse_spoilt_numbers(name: str, column: pd.Series) -> None:
     """Raise DataError if nearly all texts of a column are numbers.
 

@@ -13,10 +13,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from sklearn.base import ClassifierMixin, is_classifier
 
 from milp_trees.data.checks import check_no_gap
 from milp_trees.data.names import as_pandas, check_same_rows, columns_over
+from milp_trees.data.number_table import NumberTable, number_table
 from milp_trees.errors import DataError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -112,6 +114,18 @@ def _with_names(X: Any, what: str, known: list[Any] | None) -> Any:
     if known is not None and len(known) == len(names):
         return columns_over(X, known, what, "columns of the fit").set_axis(known, axis=1)
     return X if names == list(range(len(names))) else X.set_axis(list(map(str, names)), axis=1)
+
+
+def plain_rows(X: Any, y: Any) -> NumberTable | None:
+    """The table of an array of plain numbers beside an array of labels; None for anything else.
+
+    These are the rows in which scikit-learn's `validate_data` finds nothing to change or refuse, and
+    its checks take as long as a small search.
+    """
+    plain = type(X) is np.ndarray and type(y) is np.ndarray and y.ndim == 1
+    if not plain or y.dtype.kind not in "biuU" or X.ndim != 2:
+        return None
+    return number_table(X) if len(X) == len(y) and X.shape[1] else None
 
 
 class Classifier(TakesTables, ClassifierMixin):  # type: ignore[misc]

@@ -23,7 +23,7 @@ from milp_trees.estimators._listening import Listening
 from milp_trees.estimators._solving import solved
 from milp_trees.estimators._sparse import SparseColumns
 from milp_trees.estimators._starts import given_start, placed_start
-from milp_trees.estimators._tables import TakesTables
+from milp_trees.estimators._tables import TakesTables, plain_rows
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
 from milp_trees.models.tree import RawRows
@@ -111,7 +111,7 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
             numbers = None if options else plain_rows(X, y)
             if numbers is not None:
                 self.n_features_in_ = len(numbers)
-                vars(self).pop("feature_names_in_", None)
+                self.__dict__.pop("feature_names_in_", None)
                 return numbers, y
             X, y = validate_data(
                 self, X, y, accept_sparse=SPARSE, ensure_all_finite=self._finite(), **options
@@ -358,18 +358,6 @@ def has_text(X: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return not all(is_numeric_dtype(t) or is_bool_dtype(t) for t in X.dtypes)
-
-
-def plain_rows(X: Any, y: Any) -> NumberTable | None:
-    """The table of an array of plain numbers beside an array of labels; None for anything else.
-
-    These are the rows in which scikit-learn's `validate_data` finds nothing to change or refuse, and
-    its checks take as long as a small search.
-    """
-    plain = type(X) is np.ndarray and type(y) is np.ndarray and y.ndim == 1
-    if not plain or y.dtype.kind not in "biuU" or X.ndim != 2:
-        return None
-    return number_table(X) if len(X) == len(y) and X.shape[1] else None
 
 
 def take(X: Any, rows: np.ndarray) -> Any:

@@ -6,7 +6,7 @@ A space gives the binary features that splits may use, and compares a predictor 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard
@@ -43,7 +43,7 @@ class Tests(NamedTuple):
 
     Parameters
     ----------
-    features : tuple of BinaryFeature or Antecedent, length F
+    features : sequence of BinaryFeature or Antecedent, length F
         The questions.
     X : uint8 array of shape (n, F), or RankedTests
         The answers.
@@ -52,7 +52,7 @@ class Tests(NamedTuple):
         rule list.
     """
 
-    features: tuple[Any, ...]
+    features: Sequence[Any]
     X: Any
     complements: bool
 
