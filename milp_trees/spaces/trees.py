@@ -6,7 +6,7 @@ A space gives the binary features that splits may use, and compares a predictor 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeGuard
@@ -52,7 +52,7 @@ class Tests(NamedTuple):
         rule list.
     """
 
-    features: Sequence[Any]
+    features: Any
     X: Any
     complements: bool
 
