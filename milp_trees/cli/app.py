@@ -189,6 +189,8 @@ def show(
     if len(rows) == 1:
         for name, text in summary(rows[0], verbose):
             typer.echo(folded(f"{name:<9} {text}"))
+            if name == "status" and best is not None:
+                show_constraints(best)
     else:
         from rich.console import Console
 
@@ -208,7 +210,16 @@ def show(
                     + ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())
                 )
     if best is not None and best.predictor is not None:
+        if len(rows) > 1:
+            typer.echo()
+            show_constraints(best)
         typer.echo(f"\n{best.value} by {best.found_by or best.method}:\n{best.predictor.to_text()}")
+
+
+def show_constraints(result: Result) -> None:
+    """Print every side constraint with its limit, and the rates of the groups it compares."""
+    for text in result.constraints:
+        typer.echo(folded(f"{'limits':<9} {text}"))
 
 
 def finish(result: Result) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 #: Columns of a terminal, and of the labels with the space behind them.
 WIDTH, LABEL = 80, 10
+#: Spaces within a number, before its percent sign, and around the sign of a product.
+TOGETHER = re.compile(r"(?<=\d) (?=\d{3}\b|%|x \d)|(?<=\d x) (?=\d)")
 
 
 def folded(line: str) -> str:
@@ -13,10 +16,11 @@ def folded(line: str) -> str:
 
     A longer word, such as a path, stays whole.
     """
+    kept = TOGETHER.sub("\xa0", line)
     return textwrap.fill(
-        line,
+        kept,
         WIDTH,
         subsequent_indent=" " * LABEL,
         break_long_words=False,
         break_on_hyphens=False,
-    )
+    ).replace("\xa0", " ")

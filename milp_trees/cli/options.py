@@ -20,6 +20,7 @@ from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
 from milp_trees.counted import counted
 from milp_trees.errors import DataError
+from milp_trees.tasks.constraint_base import in_words
 from milp_trees.tasks.written import read_feature_costs
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         problem = TheProblem(train, task, space)
         if not self.quiet:
             text = [describe(train, test), *self.described(space, train)]
+            text += self._defaults_taken(getattr(task, "constraints", ()))
             typer.echo("\n".join(text), err=quiet)
         return problem, test
 
@@ -258,6 +260,19 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         if self.feature_costs is not None:
             out["feature_costs"] = read_feature_costs(self.feature_costs)
         return out
+
+    def _defaults_taken(self, rules: tuple[Any, ...]) -> list[str]:
+        """A line for every constraint without a stated limit."""
+        if self.max_disparity is not None:
+            return []
+        labels = [label.replace("-", "_") for label in self.constraint or ()]
+        return [
+            folded(
+                f"limit     {rule.name}: rates may differ by {in_words(rule.max_disparity)}, the default; --max-disparity states another"
+            )
+            for rule, label in zip(rules, labels, strict=False)
+            if hasattr(rule, "max_disparity") and "max_disparity=" not in label
+        ]
 
     def _constraints(self) -> tuple[Any, ...]:
         from milp_trees.tasks.constraints import Capacity, constraint_of_label

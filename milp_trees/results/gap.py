@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -114,6 +114,10 @@ class Gap:
         )
         return plain
 
+    def _said(self, number: float | None) -> str:
+        """A number of the task's values with its unit."""
+        return str(replace(self.value, number=number or 0.0, exact=None))
+
     def to_text(self) -> str:
         """Value, bound, gap, and the best predictor, a line each."""
         best, lines = self.result, [f"value     {self.value}"]
@@ -123,11 +127,11 @@ class Gap:
             stopped = f", {best.limit.value} limit" if best.limit else ""
             proven = "the optimum" if best.optimal else f"no model is better{stopped}"
             lines.append(
-                f"bound     {self.bound:.10g} {self.value.unit}, {proven}; proven by {best.certificate.proved_by}"
+                f"bound     {self._said(self.bound)}, {proven}; proven by {best.certificate.proved_by}"
             )
             share = "" if self.relative is None else f" ({100 * self.relative:.4g} % of the value)"
             state = "; the model is optimal" if self.optimal else ""
-            lines.append(f"gap       {self.absolute:.10g} {self.value.unit}{share}{state}")
+            lines.append(f"gap       {self._said(self.absolute)}{share}{state}")
         lines += [f"violates  {sentence}" for sentence in self.violations]
         if best.predictor is not None and not self.optimal:
             lines += ["", f"{best.value} by {best.method}:", best.predictor.to_text()]

@@ -120,6 +120,8 @@ class Result(Exportable):
         if a bound contradicts the other's value.
     derived_by : str or None
         Label of the reference, if it agrees and has no part in common with the method.
+    reference : str or None
+        Label of the method whose answer this one was compared with (`agrees`).
     message : str
         A sentence for the user: why there is no answer, or a warning.
     trees : TreeSet, RuleListSet or None
@@ -168,6 +170,7 @@ class Result(Exportable):
     proof: Mapping[str, Any] | None = None
     derived_by: str | None = None
     found_by: str = ""
+    reference: str | None = None
 
     @property
     def predictor(self) -> Any:
@@ -290,6 +293,7 @@ class Result(Exportable):
             "checked": list(self.certificate.checked),
             "agrees": self.agrees,
             "derived_by": self.derived_by,
+            "reference": self.reference,
             "seconds": self.seconds,
             "times": dict(self.times),
             "sizes": dict(self.model_size),
@@ -323,6 +327,19 @@ class Result(Exportable):
         scope = covered({"problem": {"data": self.problem.dataset.source}})
         why = self.message if self.predictor is None or self.status is Status.ERROR else ""
         return f"<{'; '.join(filter(None, [self.line, scope, why]))}>"
+
+    @property
+    def constraints(self) -> list[str]:
+        """Every side constraint with its limit and what the predictor uses of it, in words.
+
+        Those that compare groups state the rate of each group. Empty without a predictor.
+        """
+        rules = getattr(self.problem.task, "constraints", ())
+        if self.predictor is None or not rules:
+            return []
+        dataset = self.problem.dataset
+        routes, actions = self.predictor.routes(dataset), self.problem.task.actions(dataset)
+        return [rule.stated(routes, dataset, actions) for rule in rules]
 
     @property
     def line(self) -> str:

@@ -102,4 +102,5 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         proof=data.get("proof"),
         derived_by=data.get("derived_by"),
         found_by=data.get("found_by", ""),
+        reference=data.get("reference"),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.counted import spaced
 from milp_trees.results.belief import proof_text, words
 from milp_trees.results.threshold_words import covered, sentence
+from milp_trees.results.value_words import value_words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -196,7 +197,7 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
     more = verbose or row["status"] != "optimal"
     seconds = [f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items()]
     facts = [
-        ("value", _value(row)),
+        ("value", value_words(row)),
         ("status", _status(row)),
         (
             "bound",
@@ -235,10 +236,11 @@ def summary(row: Mapping[str, Any], verbose: bool = False) -> list[tuple[str, st
 
 
 def _agrees(row: Mapping[str, Any]) -> str:
-    """Whether a reference agrees, and its name where it shares nothing with the method."""
+    """Whether the reference agrees, and its name."""
     if row["agrees"] is None:
         return ""
-    return f"yes, with {row.get('derived_by') or 'the reference'}" if row["agrees"] else "NO"
+    who = row.get("reference") or row.get("derived_by") or "the reference"
+    return f"{'yes' if row['agrees'] else 'NO'}, with {who}"
 
 
 def _start_words(accepted: str) -> str:
@@ -246,16 +248,6 @@ def _start_words(accepted: str) -> str:
     if accepted == "not needed":
         return "not needed: the relaxation is integral"
     return f"accepted: {accepted}"
-
-
-def _value(row: Mapping[str, Any]) -> str:
-    """The value with its unit; errors also as a share of the rows."""
-    if row["objective"] is None:
-        return ""
-    text, rows = f"{_short(row['objective'])} {row['unit']}", row["problem"]["data"].get("rows")
-    if row["unit"] != "errors" or not rows:
-        return text
-    return f"{text} in {_whole(rows)} rows ({100 * row['objective'] / rows:.1f} %)"
 
 
 def _status(row: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from milp_trees.counted import spaced
+from milp_trees.tasks.base import Value
 
 
 def covered(row: Mapping[str, Any]) -> str:
@@ -51,13 +52,17 @@ def sentence(row: Mapping[str, Any]) -> str:
     how = _listed(counts["from"]) if "from" in counts else notes
     said = [f"{covered(row)} ({how})" if how else covered(row)]
     if "optimum" in counts:
-        best = f"{counts['optimum']:.10g} {row['unit']}"
+        best = _quantity(counts["optimum"], row["unit"])
         said.append(f"optimum over all: {best} ({counts['proved_by']})")
     if "greedy_tree" in counts:
-        said.append(f"greedy over all: {counts['greedy_tree']:.10g} {row['unit']}")
+        said.append(f"greedy over all: {_quantity(counts['greedy_tree'], row['unit'])}")
     if "from" in counts and data.get("regrouped"):
         said.append(str(data["regrouped"]))
     return "; ".join(said)
+
+
+def _quantity(number: float, unit: str) -> str:
+    return str(Value(number, None, unit, "min"))
 
 
 def _notes(data: Mapping[str, Any]) -> str:

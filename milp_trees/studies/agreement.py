@@ -122,16 +122,17 @@ def judge_of(
 
 
 def with_agreement(result: Result, reference: Result | None) -> Result:
-    """The result with `agrees` and `derived_by` filled in.
+    """The result with `agrees`, `derived_by` and `reference` filled in.
 
     True: both are proven and equal. False: both are proven and different, or the bound or incumbent
     of one contradicts the other. None: none of these.
     """
     if reference is None:
-        return replace(result, agrees=None, derived_by=None)
+        return replace(result, agrees=None, derived_by=None, reference=None)
     agrees = agreement(result, reference)
     alone = agrees and not built_on(result.method) & built_on(reference.method)
-    return replace(result, agrees=agrees, derived_by=reference.method if alone else None)
+    derived_by = reference.method if alone else None
+    return replace(result, agrees=agrees, derived_by=derived_by, reference=reference.method)
 
 
 def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:

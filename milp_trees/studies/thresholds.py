@@ -119,6 +119,7 @@ def with_greedy(result: Result, limits: Limits, test_data: Dataset | None = None
         scores={**whole.extra_scores(tree), **more},
         agrees=None,
         derived_by=None,
+        reference=None,
         found_by=who,
         trace=_trace(result, value.number),
         root_bound=None,

@@ -51,6 +51,8 @@ class Value:
         return bool(a < b) if self.sense == "min" else bool(a > b)
 
     def __str__(self) -> str:
+        if self.unit == "rate":  # with penalties, so it is no share of the rows any more
+            return f"{self.number:.10g} (objective)"
         return f"{self.number:.10g} {self.unit}"
 
 

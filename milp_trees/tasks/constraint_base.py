@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -140,6 +141,26 @@ class Constraint(ABC):
         """
         return self.violations(routes.action, dataset, actions)
 
+    def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
+        """The constraint with its limits, and how much of them a predictor uses, in words.
+
+        Parameters
+        ----------
+        routes : Routes
+            The predictor's routes of the rows.
+        dataset : Dataset
+            The rows.
+        actions : tuple
+            Names of the actions.
+
+        Returns
+        -------
+        str
+        """
+        limits = {k: v for k, v in self.spec().items() if k != "name"}
+        said = ", ".join(f"{k.replace('_', ' ')} {in_words(v)}" for k, v in limits.items())
+        return f"{self.name}: {said}" if said else self.name
+
     def structure(
         self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]
     ) -> list[Structure]:
@@ -211,6 +232,39 @@ def as_constraints(given: Any) -> tuple[Constraint, ...]:
             f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}."
         )
     return tuple(given)
+
+
+def group_rates(happens: np.ndarray, rows: np.ndarray, dataset: Dataset) -> str:
+    """The share of each group's rows for which something happens, with both numbers.
+
+    Parameters
+    ----------
+    happens, rows : bool array of shape (n,)
+        Whether it happens for a row, and whether the row counts.
+    dataset : Dataset
+        The rows.
+
+    Returns
+    -------
+    str
+    """
+    groups, counts, said = dataset.require("groups", "A rate of groups"), dataset.row_counts, []
+    for group in np.unique(groups).tolist():
+        here = rows & (groups == group)
+        n, hits = int(counts[here].sum()), int(counts[here & happens].sum())
+        said.append(f"{group} {hits / n:.4g} ({hits} of {n})" if n else f"{group} no rows")
+    return ", ".join(said)
+
+
+def in_words(limit: Any) -> str:
+    """A limit as it is usually written: a fraction with decimals where these are few."""
+    if isinstance(limit, Mapping):
+        return str(limit.get("name", limit))
+    try:
+        number = Fraction(str(limit))
+    except (ValueError, ZeroDivisionError):
+        return str(limit)
+    return f"{float(number):.6g}" if Fraction(f"{float(number):.6g}") == number else str(limit)
 
 
 def share(given: Any, name: str) -> Fraction:

@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.counted import counted, spaced
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.registering import labels
 from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.constraint_base import Constraint as Constraint
 from milp_trees.tasks.constraint_base import as_constraints as as_constraints
-from milp_trees.tasks.constraint_base import position, share
+from milp_trees.tasks.constraint_base import group_rates, in_words, position, share
 from milp_trees.tasks.feature_constraints import FeatureBudget, NotTogether, Requires
 from milp_trees.tasks.leaf_order import Monotone
 from milp_trees.tasks.node_constraints import ParityInLeaves, ParityInSubtrees
@@ -37,6 +38,7 @@ from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,20 @@ class GroupRates(Constraint):
             for _, a, b in self.pairs(dataset, positive)
         ]
         return self.name, max(differences, default=Fraction(0))
+
+    def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
+        """The limit, the largest difference, and the rate of every group."""
+        positive = self.positive(actions)
+        largest = self.amount(routes.action, dataset, actions)[1]
+        limit = in_words(self.max_disparity)
+        rates = []
+        for label, mask in self.slices(dataset, positive):
+            shares = group_rates(routes.action == positive, mask, dataset)
+            rates.append(f"{label.strip()} {shares}".strip())
+        return (
+            f"{self.name}: rates of {actions[positive]!s} differ by {float(largest):.4g}, "
+            f"at most {limit} is allowed ({'; '.join(rates)})"
+        )
 
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, max_disparity=amount)
@@ -224,6 +240,17 @@ class Capacity(Constraint):
         chosen = action == position(self.action, actions)
         return f"rows given {self.action}", Fraction(int(dataset.row_counts[chosen].sum()))
 
+    def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
+        """The limits, and how many rows get the action."""
+        used = int(self.amount(routes.action, dataset, actions)[1])
+        limits = [
+            f"{word} {spaced(number)}"
+            for word, number in (("at most", self.at_most), ("at least", self.at_least))
+            if number is not None
+        ]
+        limits = limits or ["no limit"]
+        return f"{self.name}: {counted(used, 'row')} get {self.action}, allowed: {' and '.join(limits)}"
+
     def up_to(self, amount: Fraction) -> Constraint:
         return replace(self, at_most=int(amount), at_least=None)
 
@@ -280,6 +307,17 @@ class ErrorRates(Constraint):
                 coefs = (here[:, None] & wrong[None, :]) * rows[:, None]
                 out.append(SideRow(name, coefs, None, int(most * int(rows[here].sum()))))
         return out
+
+    def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
+        """Both limits, and the rates as they are."""
+        said = []
+        for row in self.rows(dataset, actions):
+            n = int(row.coefs.max(axis=1).sum())
+            wrong = int(row.coefs[np.arange(len(routes.action)), routes.action].sum())
+            most = getattr(self, f"max_{row.name.replace(' ', '_')}")
+            rate = f"{wrong / n:.4g} ({wrong} of {n})" if n else "of no rows"
+            said.append(f"{row.name} {rate}, at most {in_words(most)} is allowed")
+        return f"{self.name}: {'; '.join(said)}"
 
 
 def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.tasks.constraint_base import TreeConstraint, position, share
+from milp_trees.tasks.constraint_base import TreeConstraint, group_rates, in_words, position, share
 from milp_trees.tasks.structure import NodeRates, Structure
 from milp_trees.tasks.views import SideRow
 
@@ -66,6 +66,16 @@ class _InNodes(TreeConstraint):
                         f"{self.name} {a}/{b}: in {where} the shares of {self.event} are {float(rates[a]):.4g} and {float(rates[b]):.4g}."
                     )
         return out
+
+    def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
+        """The limit, and the rate of every group over all rows."""
+        happens = self.events(dataset, actions)[np.arange(len(routes.action)), routes.action]
+        where = "node" if self.in_branches else "leaf"
+        whole = group_rates(happens, np.ones(len(routes.leaf), dtype=bool), dataset)
+        return (
+            f"{self.name}: rates of {self.event} differ by at most {in_words(self.max_disparity)} in every {where}; "
+            f"over all rows they are {whole}"
+        )
 
     def structure(
         self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]

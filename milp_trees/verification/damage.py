@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from milp_trees.counted import counted
 from milp_trees.errors import DataError, MilpTreesError, VerificationError
+from milp_trees.verification.fields import HISTORY
 from milp_trees.verification.statement import printable
 
 
 def told(not_verified: tuple[str, ...]) -> list[str]:
-    """The sentence that lists what was not verified."""
-    return (
-        [f"Makes sense, but was not verified: {printable(', '.join(not_verified))}."]
-        if not_verified
-        else []
-    )
+    """The sentence on what was not verified; fields about the run are counted, others named."""
+    if not not_verified:
+        return []
+    run = [name for name in not_verified if name in HISTORY]
+    of_run = f"how the run went ({counted(len(run), 'field')}, listed in not_verified)"
+    named = [*([of_run] if run else []), *(name for name in not_verified if name not in HISTORY)]
+    return [f"Makes sense, but nothing here can verify it: {printable(', '.join(named))}."]
 
 
 @contextmanager

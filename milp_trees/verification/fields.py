@@ -103,6 +103,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "checked": (listed(name), "a list of texts"),
     "agrees": (optional(truth), "true, false or null"),
     "derived_by": (optional(name), "a name or null"),
+    "reference": (optional(name), "a name or null"),
     "seconds": (amount, "a number of at least 0"),
     "times": (each(amount), "numbers of at least 0 by name"),
     "sizes": (each(amount), "numbers of at least 0 by name"),
@@ -126,7 +127,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "problem": (objects, "an object"),
 }
 #: Fields that results of older versions do not have.
-LATER = frozenset({"derived_by", "found_by", "history", "proof", "thresholds"})
+LATER = frozenset({"derived_by", "found_by", "history", "proof", "reference", "thresholds"})
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),
@@ -145,6 +146,7 @@ HISTORY = (
     "checked",
     "agrees",
     "derived_by",
+    "reference",
     "found_by",
     "seconds",
     "times",
