@@ -32,7 +32,7 @@ COMMANDS = {
     "dp": "solve iris",
     "dp, depth 4": "solve iris --depth 4",
     "dp, leaf penalty": "solve iris --leaf-penalty 0.01",
-    "dp, at most 5 leaves": "solve iris --depth 4 --max-leaves 5",
+    "dp, at most 5 leaves": "solve iris --depth 4 --leaves 5",
     "dp for MCC": "solve breast-cancer --task mcc",
     "dp-sizes": "size-path iris --depth 3",
     "dp-sorted": "solve iris --method dp-sorted",

@@ -15,7 +15,7 @@ _COMMAND = "MILP_TREES_COMMAND"
 ARGUMENTS = {
     "--memory-limit": "memory_mb=",
     "--depth": "max_depth=",
-    "--max-leaves": "max_leaf_nodes=",
+    "--leaves": "max_leaf_nodes=",
     "--min-leaf": "min_samples_leaf=",
     "--binarize": "binarizer=",
     "--rule-lists": "mt.RuleLists(…)",

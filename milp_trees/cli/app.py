@@ -71,7 +71,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="File to write the JSON to.", rich_help_panel=OUTPUT),
+    typer.Option("--out", "-o", help="File to write the JSON to.", rich_help_panel=OUTPUT),
 ]
 SolverOption = Annotated[
     list[str] | None,

@@ -8,6 +8,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from milp_trees.cli.option_names import plurals, suggestion
 from milp_trees.cli.outputs import given_values
 
 #: Headings of options, in the order of a help text; options without a heading come first.
@@ -20,8 +21,29 @@ METHOD, DATA, POLICIES, READING, TASK, SPACE, LISTS = (
     "Space",
     "Rule lists",
 )
-LIMITS, OUTPUT = "Limits", "Output"
-OPTIONS = ("Options", METHOD, DATA, POLICIES, READING, TASK, SPACE, LISTS, LIMITS, OUTPUT)
+LIMITS, OUTPUT, USUAL = "Limits", "Output", "Usual options"
+OPTIONS = ("Options", USUAL, METHOD, DATA, POLICIES, READING, TASK, SPACE, LISTS, LIMITS, OUTPUT)
+
+#: Shows all options of a command.
+HELP_ALL = "--help-all"
+#: Headings of options that many commands share: of these only the most used are in every help text.
+SHARED = (DATA, POLICIES, READING, TASK, SPACE, LISTS, LIMITS)
+MOST_USED = (
+    "--target",
+    "--depth",
+    "--leaves",
+    "--max-length",
+    "--negations",
+    "--leaf-penalty",
+    "--split-penalty",
+    "--min-samples-leaf",
+    "--task",
+    "--constraint",
+    "--method",
+    "--time-limit",
+)
+#: So few options are not worth another help text.
+FEW = 5
 
 #: Headings of commands, in the order of the list of commands.
 ANSWER, DATA_COMMANDS, STORED = "Solve and compare", "Look at data", "Use results"
@@ -40,11 +62,18 @@ class Command(TyperCommand):
     """A command whose options stand under headings in its help text."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {opt for param in self.params for opt in param.opts if opt.startswith("--")}
+        if HELP_ALL in args:
+            ctx.meta[HELP_ALL] = True
+            args = ["--help" if a == HELP_ALL else a for a in args]
+        args = plurals(args, known)
         texts = [a.partition("=")[2] if a.startswith("--") else a for a in args]
         try:
             left = super().parse_args(ctx, args)
         except Exception as error:  # typer has its own copy of click, whose classes are private
-            if getattr(error, "exit_code", None) == 2:
+            if type(error).__name__ == "NoSuchOption":
+                _suggest(error, known)
+            elif getattr(error, "exit_code", None) == 2:
                 _explain(error)
             raise
         # Python's own syntax for numbers allows underscores, which are typing errors elsewhere.
@@ -71,13 +100,32 @@ class Command(TyperCommand):
         records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
         shown = [(param, record) for param, record in records if record is not None]
         arguments = [record for param, record in shown if param.param_type_name == "argument"]
+        trees = any("--depth" in param.opts for param, _ in shown)
         options = [
-            (_heading(param), record)
+            (_heading(param, trees), param, record)
             for param, record in shown
             if param.param_type_name != "argument"
         ]
+        options.sort(key=lambda one: _place(one[1]) if one[0] == USUAL else 0)
+        rare = [] if ctx.meta.get(HELP_ALL) else [h for h, _, _ in options if h in SHARED]
+        rare = rare if len(rare) > FEW else []
+        headed = [(h, record) for h, _, record in options if h not in rare]
+        own = [h for h, _ in headed if h not in OPTIONS]
         _write(formatter, [("Arguments", record) for record in arguments], ["Arguments"])
-        _write(formatter, options, OPTIONS)
+        _write(formatter, headed, [*OPTIONS[:-2], *dict.fromkeys(own), *OPTIONS[-2:]])
+        if rare:
+            about = ", ".join(h.lower() for h in OPTIONS if h in rare)
+            formatter.write_paragraph()
+            formatter.write_text(
+                f"{ctx.command_path} {HELP_ALL} shows {len(rare)} more options, about {about}."
+            )
+
+
+def _suggest(error: Any, known: set[str]) -> None:
+    """Say which option was meant by one that the command does not have."""
+    name = str(getattr(error, "option_name", ""))
+    hint = suggestion(name, known) or "milp-trees COMMAND --help-all lists all options."
+    error.message, error.possibilities = f"No such option: {name}. {hint}", None
 
 
 def _explain(error: Any) -> None:
@@ -97,10 +145,18 @@ def _explain(error: Any) -> None:
         error.message = f"{message.rstrip('.')}; a value with spaces stands in quotes, and options begin with two dashes."
 
 
-def _heading(param: Any) -> str:
+def _heading(param: Any, trees: bool) -> str:
+    """The heading of an option; `trees`: the command is about trees in the first place."""
     if param.name == "help":
         return OUTPUT
-    return getattr(param, "rich_help_panel", None) or "Options"
+    heading = getattr(param, "rich_help_panel", None) or "Options"
+    usual = param.opts[0] in MOST_USED and not (trees and heading == LISTS)
+    return USUAL if usual and heading in (*SHARED, METHOD) else heading
+
+
+def _place(param: Any) -> int:
+    """The place of a usual option among the others."""
+    return MOST_USED.index(param.opts[0])
 
 
 class Group(TyperGroup):

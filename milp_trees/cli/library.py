@@ -35,7 +35,8 @@ def build(
     spec: Annotated[Path, typer.Argument(help="A SPEC file, as for study.")],
     *,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder: new, empty, or a library that is continued.")
+        Path,
+        typer.Option("--out", "-o", help="Folder: new, empty, or a library that is continued."),
     ],
     jobs: Jobs = 1,
     only: Annotated[

@@ -70,6 +70,7 @@ def export_problem(
         Path,
         typer.Option(
             "--out",
+            "-o",
             help="File to write: .mps (which every solver reads), .mps.gz, .lp, or .opb with a VeriPB proof; NAME.json and NAME.sol go beside it.",
         ),
     ] = Path("model.mps"),

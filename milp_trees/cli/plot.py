@@ -22,7 +22,7 @@ FILES = (".pdf", ".svg", ".png", ".pgf")
 @explained
 def plot(
     store: StoreFile,
-    out: Annotated[Path, typer.Option("--out", help="File: .pdf, .svg, .png or .pgf.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File: .pdf, .svg, .png or .pgf.")],
     kind: Annotated[
         str,
         typer.Option(

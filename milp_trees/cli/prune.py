@@ -51,8 +51,9 @@ def prune(
     ] = "random-forest",
     *,
     trees: Annotated[int, _option("Number of trees.", ENSEMBLE, "--trees")] = 10,
-    max_depth: Annotated[
-        int | None, _option("Depth limit of the trees; by default none.", ENSEMBLE, "--max-depth")
+    depth: Annotated[
+        int | None,
+        _option("Most levels of splits of a tree; by default no limit.", ENSEMBLE, "--depth"),
     ] = None,
     seed: Annotated[
         int, _option("Seed of the ensemble, of splits of rows and of solvers.", ENSEMBLE, "--seed")
@@ -192,7 +193,7 @@ def prune(
     growing = Growing(
         model,
         trees,
-        max_depth,
+        depth,
         seed,
         errors,
         0.3 if held_out is None else held_out,

@@ -34,14 +34,6 @@ MOST_SHOWN = 1_000_000
 def by_size(
     options: ProblemOptions,
     *,
-    leaves: Annotated[
-        int | None,
-        typer.Option(
-            "--leaves",
-            min=1,
-            help="Largest number of leaves (of a list: rules with the default rule). Default: 8, or that of --max-length.",
-        ),
-    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -59,6 +51,7 @@ def by_size(
 ) -> None:
     """The best tree of every number of leaves, or list of every length, each with its proof.
 
+    Sizes go up to --leaves (default 8), of lists to --max-length (default 7).
     The penalties per leaf (or rule) for which each is the best are printed too.
     """
     from milp_trees.studies.live import Live
@@ -67,10 +60,12 @@ def by_size(
     writable(json=out, picture=plot)
     check_picture(plot)
     check_methods(method)
-    problem, _ = options.problem(quiet=as_json)
+    largest = options.leaves
+    options.space()  # refuses limits of trees where lists are asked for
+    problem, _ = replace(options, leaves=None).problem(quiet=as_json)
     with Live() as live:
         live.begin(method or "")
-        most = leaves or (8 if options.max_length is None else options.max_length + 1)
+        most = largest or (8 if options.max_length is None else options.max_length + 1)
         found = path_of_sizes(problem, most, method, limits, live.point)
     if not as_json:
         _show_sizes(found, options.rule_lists)

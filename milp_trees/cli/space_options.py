@@ -31,7 +31,9 @@ class TreeOptions:
         ),
     ] = None
     min_samples_leaf: Annotated[int, option("Fewest rows in a leaf.", SPACE)] = 1
-    max_leaves: Annotated[int | None, option("Most leaves.", SPACE)] = None
+    leaves: Annotated[
+        int | None, option("Most leaves (of size-path: the largest size).", SPACE, min=1)
+    ] = None
     min_weight_leaf: Annotated[str, option("Smallest row weight in a leaf.", SPACE)] = "0"
     min_samples_treatment: Annotated[
         int, option("Fewest rows with each treatment in a leaf.", SPACE)
@@ -115,7 +117,7 @@ class SpaceOptions(ListOptions, TreeOptions):
 
         return Trees(
             2 if self.depth is None else self.depth,
-            self.max_leaves,
+            self.leaves,
             self.min_samples_leaf,
             self.split_on_group,
             self.min_weight_leaf,

@@ -113,7 +113,9 @@ def predict(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="CSV file for the predictions; by default standard output."),
+        typer.Option(
+            "--out", "-o", help="CSV file for the predictions; by default standard output."
+        ),
     ] = None,
     *,
     reading: dict[str, Any],

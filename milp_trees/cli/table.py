@@ -61,7 +61,7 @@ def table(
     timeouts: TimeOuts = "limit",
     shift: Shift = 1.0,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File; by default standard output.")
+        Path | None, typer.Option("--out", "-o", help="File; by default standard output.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -54,7 +54,8 @@ def unimodular(
     depth: Annotated[
         int | None,
         typer.Option(
-            "--depth", help="With --data, formulations of trees: levels of splits. Default: 2."
+            "--depth",
+            help="With --data: most levels of splits. Default: 2; of prunings no limit.",
         ),
     ] = None,
     binarize: Annotated[
@@ -68,12 +69,6 @@ def unimodular(
         typer.Option(
             "--trees",
             help="With --data, formulations of prunings: trees of a random forest. Default: 2.",
-        ),
-    ] = None,
-    max_depth: Annotated[
-        int | None,
-        typer.Option(
-            "--max-depth", help="With --data, formulations of prunings: their depth limit."
         ),
     ] = None,
     plot: Annotated[
@@ -96,7 +91,7 @@ def unimodular(
     check_picture(plot)
     of_trees, of_prunings = (
         {"depth": depth, "binarize": binarize},
-        {"trees": trees, "max_depth": max_depth},
+        {"trees": trees},
     )
     matrix, tree, incomplete = read_model(
         model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json
@@ -209,11 +204,7 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
 
     of_trees = Trees in space_classes(formulation.space)
     stray = next(
-        (
-            name
-            for name in given
-            if name in (("trees", "max_depth") if of_trees else ("depth", "binarize"))
-        ),
+        (name for name in given if name == ("trees" if of_trees else "binarize")),
         None,
     )
     if stray is not None:
@@ -226,7 +217,7 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
     from milp_trees.studies.pruning import Growing, describe_ensemble, pruning_problem
 
     target = given.pop("target", None)
-    growing = Growing(**{"trees": 2, **given})
+    growing = Growing(trees=given.get("trees", 2), max_depth=given.get("depth"))
     grown = pruning_problem(data, growing, lam="1/1000", target=target)
     ensemble = grown.problem.space.ensemble  # type: ignore[attr-defined]
     typer.echo(

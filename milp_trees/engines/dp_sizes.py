@@ -47,7 +47,7 @@ class DynamicProgrammeBySize(Method):
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp-sizes takes penalties and test costs of at least 0; some are negative."
         if space.max_depth is None and space.max_leaf_nodes is None:
-            return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--max-leaves) or max_depth (--depth)."
+            return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--leaves) or max_depth (--depth)."
         from milp_trees.engines.dynamic.arrays import surely_fits
 
         if not surely_fits(view):

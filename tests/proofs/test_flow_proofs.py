@@ -155,7 +155,7 @@ def test_a_budget_has_no_flow():
 
 def test_the_commands(tmp_path, capsys):
     runner, proof, out = CliRunner(), tmp_path / "p.proof", tmp_path / "r.json"
-    words = ["prune", "iris", "--trees", "2", "--max-depth", "3", "--out", str(out)]
+    words = ["prune", "iris", "--trees", "2", "--depth", "3", "--out", str(out)]
     done = runner.invoke(app, [*words, "--lambda", "0.02", "--proof", str(proof)])
     assert done.exit_code == 0, done.output
     assert runner.invoke(app, ["check", str(proof)]).stdout.startswith("proved: ")
@@ -169,7 +169,7 @@ def test_the_commands(tmp_path, capsys):
 
 def test_a_whole_curve_is_one_proof(tmp_path):
     runner, proof, out = CliRunner(), tmp_path / "c.proof", tmp_path / "c.json"
-    words = ["prune", "iris", "--trees", "3", "--max-depth", "3", "--out", str(out)]
+    words = ["prune", "iris", "--trees", "3", "--depth", "3", "--out", str(out)]
     done = runner.invoke(app, [*words, "--budget", "1", "--proof", str(proof)])
     assert done.exit_code == 0, done.output
     said = runner.invoke(app, ["check", str(proof)]).stdout

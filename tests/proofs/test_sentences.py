@@ -77,7 +77,7 @@ def test_counts_gaps_and_flows_say_their_statement_too(tmp_path):
     for line, part in (
         (["near-best", data, "--depth", "1", "--slack", "1"], "depth at most 1"),
         (
-            ["prune", "iris", "--trees", "2", "--max-depth", "2", "--lambda", "0.01"],
+            ["prune", "iris", "--trees", "2", "--depth", "2", "--lambda", "0.01"],
             "as denominator",
         ),
     ):

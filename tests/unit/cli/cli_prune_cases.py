@@ -8,7 +8,7 @@ from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.verification import verify
 
-SMALL = ("prune", "iris", "--trees", 3, "--max-depth", 3)
+SMALL = ("prune", "iris", "--trees", 3, "--depth", 3)
 
 
 LENGTH, WIDTH = "petal length (cm)", "petal width (cm)"

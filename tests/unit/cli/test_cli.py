@@ -252,7 +252,7 @@ def test_every_kind_of_task_can_be_stated(tmp_path):
         as_json("solve", PLANTED, "--leaf-penalty", "1/200", "--feature-costs", prices)["unit"]
         == "rate"
     )
-    assert as_json("solve", PLANTED, "--max-leaves", 2)["problem"]["space"]["max_leaf_nodes"] == 2
+    assert as_json("solve", PLANTED, "--leaves", 2)["problem"]["space"]["max_leaf_nodes"] == 2
     policy = "athey-imbens:rows=60,bins=3"
     for task in ("policy-ipw", "policy-dm", "policy-dr"):
         assert as_json("solve", policy, "--task", task)["unit"] == "reward"
@@ -321,7 +321,7 @@ def test_path_lists_the_best_tree_of_every_size(tmp_path):
         assert row["proven"]
         assert row["bound"] == row["exact"]
         assert f"{row['leaves']}" in text
-    alone = as_json("solve", PLANTED, "--depth", 3, "--max-leaves", 5, "--method", "enumerate")
+    alone = as_json("solve", PLANTED, "--depth", 3, "--leaves", 5, "--method", "enumerate")
     assert alone["objective"] == data["sizes"][-1]["value"]
     best_for = next(row for row in data["sizes"] if row["on_hull"] and row["penalty_to"])
     penalised = as_json(

@@ -26,19 +26,52 @@ def sections(text):
 @pytest.mark.parametrize(
     ("command", "own"),
     [
-        ("size-path", "--leaves"),
+        ("size-path", "--method"),
         ("near-best", "--slack"),
         ("estimate", "--formulations"),
-        ("solve", "--method"),
+        ("solve", "--target"),
     ],
 )
 def test_the_options_of_the_command_itself_come_first(command, own):
     found = sections(run(command, "--help").stdout)
     assert next(iter(found.values()))[0] == own
-    assert "--target" in found["Data"]
-    assert "--task" in found["Task"]
-    assert "--depth" in found["Space"]
+    usual = found["Usual options"]
+    assert usual[:3] == ["--target", "--depth", "--leaves"]
+    assert {"--task", "--leaf-penalty", "--min-samples-leaf"} <= set(usual)
     assert found["Output"][-1] == "--help"
+    everything = sections(run(command, "--help-all").stdout)
+    assert "--drop" in everything["Data"]
+    assert "--capacity" in everything["Task"]
+    assert "--sep" in everything["Reading"]
+    assert everything["Usual options"] == usual
+
+
+def test_the_help_text_of_solve_fits_on_a_screen_and_says_where_the_rest_is():
+    text = run("solve", "--help").stdout
+    assert len(text.splitlines()) <= 70
+    assert "milp-trees solve --help-all shows" in " ".join(text.split()) or "--help-all" in text
+    lists = sections(run("rule-list", "--help").stdout)["Usual options"]
+    assert {"--max-length", "--negations", "--split-penalty"} <= set(lists)
+    assert "--max-length" not in text
+
+
+@pytest.mark.parametrize("command", ["solve", "prune", "size-path", "spo", "unimodular", "gap"])
+def test_a_limit_of_depth_has_one_name_and_another_one_leads_to_it(command):
+    assert "--depth " in run(command, "--help-all").stdout
+    said = run(command, "--max-depth", "3", code=2).stderr
+    assert "No such option: --max-depth. Did you mean --depth?" in said
+
+
+def test_every_output_file_may_be_named_by_the_short_option():
+    from typer.main import get_command
+
+    def every(command):
+        found = getattr(command, "commands", None)
+        return [command] if found is None else [c for one in found.values() for c in every(one)]
+
+    named = [p.opts for c in every(get_command(app)) for p in c.params if "--out" in p.opts]
+    assert len(named) > 15
+    assert named == [["--out", "-o"]] * len(named)
 
 
 def test_no_line_of_a_list_is_cut_and_every_command_has_a_heading():
@@ -58,7 +91,12 @@ def test_no_line_of_a_list_is_cut_and_every_command_has_a_heading():
         (["size-path", "iris", "--leaves", "0"], "It must be at least 1; got '0'."),
         (["--depth", "2", "solve", "iris"], "Options follow the command: milp-trees solve"),
         (["slove", "iris"], "Did you mean 'solve'"),
-        (["solve", "iris", "--dpeth", "2"], "--depth"),
+        (["solve", "iris", "--dpeth", "2"], "No such option: --dpeth. Did you mean --depth?"),
+        (["solve", "iris", "--max-leaves", "2"], "Did you mean --leaves?"),
+        (["size-path", "iris", "--max-leaf-nodes", "2"], "Did you mean --leaves?"),
+        (["solve", "iris", "--solver", "highs"], "--method flow-oct@highs"),
+        (["solve", "iris", "--methods", "dp"], "Did you mean --method, which takes one?"),
+        (["solve", "iris", "--wxyz"], "milp-trees COMMAND --help-all lists all options"),
     ],
 )
 def test_wrong_usage_is_answered_with_what_to_do(words, said):

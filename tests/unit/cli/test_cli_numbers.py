@@ -60,7 +60,7 @@ NUMBERS = {
         "--split-penalty": "0 1.5",
         "--max-disparity": "0",
         "--min-samples-leaf": "",
-        "--max-leaves": "",
+        "--leaves": "",
         "--min-weight-leaf": "0 1.5",
         "--time-limit": "1.5",
         "--memory-limit": "",
@@ -70,11 +70,10 @@ NUMBERS = {
     },
     "compare": {"--seeds": "0"},
     "near-best": {"--slack": "0 1.5 1e99", "--list": "0", "--sample": "0", "--seed": "0"},
-    "size-path": {"--leaves": ""},
     "export-model": {"--max-nonzeros": ""},
     "prune": {
         "--trees": "",
-        "--max-depth": "",
+        "--depth": "",
         "--seed": "0",
         "--held-out": "",
         "--test-size": "",
@@ -102,7 +101,7 @@ NUMBERS = {
         "--split-penalty": "0 1.5 1e99",
         "--time-limit": "1.5",
     },
-    "unimodular": {"--trees": "", "--max-depth": ""},
+    "unimodular": {"--trees": "", "--depth": ""},
 }
 #: Taken without a word before the option has a use, or by what others promise (`--seeds ''` and NaN
 #: among limits of Python).

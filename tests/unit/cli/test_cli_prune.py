@@ -188,7 +188,7 @@ def test_a_budget_gives_the_hull_point_below_it_and_claims_no_more():
 
 @pytest.mark.parametrize("budget", ["0", "1/2", "1", "2", "100"])
 def test_an_exact_budget_is_the_best_of_all_prunings(budget):
-    small = ("prune", "iris", "--trees", 2, "--max-depth", 2, "--budget", budget, "--exact")
+    small = ("prune", "iris", "--trees", 2, "--depth", 2, "--budget", budget, "--exact")
     found, other = as_json(*small), as_json(*small, "--method", "enumerate-prunings")
     assert (found["status"], found["method"]) == ("optimal", "ip3-closure@highs")
     assert found["exact"] == other["exact"]
@@ -230,7 +230,7 @@ FILES = {
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--max-depth", 0), "at least one level"),
+        (("--depth", 0), "at least one level"),
         (("--trees", 0), "at least one tree"),
         (("--seed", -1), "seed must be"),
         (("--model", "oak"), "model is one of"),
@@ -325,7 +325,7 @@ def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
             "breast-cancer",
             "--trees",
             trees_wanted,
-            "--max-depth",
+            "--depth",
             3,
         )["answer"]
         == answer
@@ -341,8 +341,11 @@ def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
             ("ip3", "--example", "figure-1", "--trees", 2),
             "--trees belongs to a formulation with --data",
         ),
-        (("model.mps", "--max-depth", 2), "--max-depth belongs to a formulation with --data"),
-        (("ip3", "--data", "iris", "--depth", 2), "--depth is for formulations of trees"),
+        (("model.mps", "--depth", 2), "--depth belongs to a formulation with --data"),
+        (
+            ("ip3", "--data", "iris", "--binarize", "auto"),
+            "--binarize is for formulations of trees",
+        ),
         (("flow-oct", "--data", "iris", "--trees", 2), "--trees is for formulations of prunings"),
         (("ip3", "--data", "iris", "--trees", 0), "at least one tree"),
     ],

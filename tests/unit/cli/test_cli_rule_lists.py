@@ -110,7 +110,7 @@ def test_sizes_of_lists_are_counted_in_rules(table):
     ("arguments", "code", "sentence"),
     [
         (["solve", "RULES", "--rule-lists", "--depth", "2"], 1, "--depth limits trees"),
-        (["front", "RULES", "--rule-lists", "--max-leaves", "2"], 1, "--max-leaves limits"),
+        (["front", "RULES", "--rule-lists", "--leaves", "2"], 1, "--leaves limits"),
         (["solve", "RULES", "--max-length", "2"], 1, "--max-length is about rule lists"),
         (["export-model", "RULES", "--negations"], 1, "--negations is about rule lists"),
         (["rule-list", "RULES", "--depth", "2"], 2, "No such option"),

@@ -211,7 +211,7 @@ def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
     """`prune --methods ''` took the default method."""
 
     asked = {
-        "prune": ["prune", "iris", "--trees", "2", "--max-depth", "2", "--lambda", "0.1"],
+        "prune": ["prune", "iris", "--trees", "2", "--depth", "2", "--lambda", "0.1"],
         "spo": ["spo", "two-roads", "--rows", "20", "--test-rows", "5"],
     }[command]
     done = CliRunner().invoke(app, [*asked, "--methods", ""])

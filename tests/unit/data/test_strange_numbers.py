@@ -129,7 +129,7 @@ def test_what_fits_into_no_memory_is_said_in_a_sentence():
 
 @pytest.mark.parametrize("option", ["--trees=99999999999", "--lambda=1e-400"])
 def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(option):
-    found = CliRunner().invoke(app, ["prune", "iris", "--max-depth=1", "--trees=2", option])
+    found = CliRunner().invoke(app, ["prune", "iris", "--depth=1", "--trees=2", option])
     assert found.exit_code == 1
     assert found.stderr.splitlines()[-1].startswith("Error: ")
 

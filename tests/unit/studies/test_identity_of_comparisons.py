@@ -199,7 +199,7 @@ def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
             ["dp:cache=off,order=best-first", "dp:order=best-first", "dp"],
         ),
         (
-            ["prune", "iris", "--trees", "3", "--max-depth", "2", "--lambda", "0.01"],
+            ["prune", "iris", "--trees", "3", "--depth", "2", "--lambda", "0.01"],
             "subgradient,subgradient:steps=1000,merge=on",
             ["subgradient", "subgradient:steps=1000,merge=on"],
         ),

@@ -20,7 +20,7 @@ def stored(tmp_path_factory):
         "breast-cancer",
         "--trees",
         "5",
-        "--max-depth",
+        "--depth",
         "4",
         "--errors",
         "oob",
