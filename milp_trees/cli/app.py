@@ -15,6 +15,7 @@ import typer
 from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED
 from milp_trees.cli.folding import folded
 from milp_trees.cli.help import METHOD, OUTPUT, Command, Group
+from milp_trees.cli.outputs import is_csv
 from milp_trees.errors import DataError
 from milp_trees.writing import write_whole
 
@@ -73,6 +74,15 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="File to write the JSON to.", rich_help_panel=OUTPUT),
 ]
+RowsOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        help="File for the rows: CSV if its name ends in .csv, else JSON.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 SolverOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -110,7 +120,7 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
     ----------
     study : Study
     out : Path or None
-        File for the rows as JSON.
+        File for the rows as JSON, or as CSV if its name ends so.
     as_json : bool
         Print JSON instead of tables.
     """
@@ -123,7 +133,16 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
         rows = [{**row, "belief": words(row)} for row in with_gaps_to_best(rows, judge)]
     if not as_json:
         show(rows, study.best, reference=study.reference)
-    write(rows[0] if len(rows) == 1 else rows, out, as_json)
+    write_rows(study, rows[0] if len(rows) == 1 else rows, out, as_json)
+
+
+def write_rows(study: Study, data: Any, out: Path | None, as_json: bool) -> None:
+    """Write the rows of a study: as CSV to a file of that ending, else as JSON."""
+    write(data, None if is_csv(out) else out, as_json)
+    if out is not None and is_csv(out):
+        from milp_trees.studies.paper_tables import STYLES, row_table
+
+        _written(out, STYLES["csv"](row_table(study, ["*"])))
 
 
 # -- what all commands print ---------------------------------------------------------------------------------
@@ -156,12 +175,17 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
     if as_json:
         typer.echo(text)
     if out is not None:  # last, so that the answer is printed even if the disk is full
-        try:
-            write_whole(out, text + "\n")
-        except OSError as error:
-            raise DataError(
-                f"{out} cannot be written: {error.strerror}. The answer is above; name another file."
-            ) from None
+        _written(out, text + "\n")
+
+
+def _written(out: Path, text: str) -> None:
+    """Write a file; an error says where the answer is."""
+    try:
+        write_whole(out, text)
+    except OSError as error:
+        raise DataError(
+            f"{out} cannot be written: {error.strerror}. The answer is above; name another file."
+        ) from None
 
 
 def show(
@@ -211,7 +235,6 @@ def show(
                 )
     if best is not None and best.predictor is not None:
         if len(rows) > 1:
-            typer.echo()
             show_constraints(best)
         typer.echo(f"\n{best.value} by {best.found_by or best.method}:\n{best.predictor.to_text()}")
 

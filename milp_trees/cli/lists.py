@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, finish_study, report, write
+from milp_trees.cli.app import Json, RowsOut, app, finish_study, report, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import DATA_COMMANDS, LISTED, STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
-from milp_trees.cli.outputs import writable
+from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.limits import Limits
 
 #: Cells of a column of numbers.
@@ -244,7 +244,7 @@ def demo(
     *,
     limits: Limits,
     store: Annotated[Path | None, typer.Option("--store", help="SQLite file for the rows.")] = None,
-    out: Out = None,
+    out: RowsOut = None,
     as_json: Json = False,
 ) -> None:
     """Compare formulations on the breast cancer data of scikit-learn, in less than two minutes."""
@@ -254,7 +254,7 @@ def demo(
     from milp_trees.studies.compare import compare_problems
     from milp_trees.studies.live import Live
 
-    writable(json=out, store=store)
+    writable(**rows_to(out), store=store)
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
     options = ProblemOptions(data="breast-cancer", depth=2, features=columns)
     typer.echo(

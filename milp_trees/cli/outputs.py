@@ -37,6 +37,11 @@ PICTURE = b"Matplotlib"
 #: The first line of predictions.
 PREDICTIONS = "prediction\n"
 
+#: Endings of names that promise something else than JSON.
+NO_JSON = frozenset(
+    [".csv", ".tsv", ".xls", ".xlsx", ".parquet", ".html", ".htm", ".tex", ".md", ".png", ".svg", ".pdf", ".jpg", ".py", ".pkl"]
+)
+
 #: Options that name outputs.
 WRITTEN = frozenset({"--out", "--plot", "--log", "--proof", "--store", "--write-rules"})
 #: The values of the options and arguments of the command that runs, by what the user calls them.
@@ -73,12 +78,26 @@ def writable(**named: str | Path | None) -> None:
     files = {kind: Path(given) for kind, given in named.items() if given}
     for kind, path in files.items():
         _refuse_place(path)
+        if kind == "json" and path.suffix.lower() in NO_JSON:
+            raise DataError(
+                f"{path} would hold JSON; name a file that ends in .json. The rows of a comparison or study are also written as CSV, by compare or study --out ROWS.csv."
+            )
         if any(_same(path, other) for k, other in files.items() if k != kind):
             raise DataError(f"{path} is named for two outputs; name another file for one of them.")
         if special(path):
             continue
         _refuse_input(path, list(files.values()))
         _refuse_foreign(path, KINDS[kind.partition("_")[0]])
+
+
+def rows_to(out: Path | None) -> dict[str, Path | None]:
+    """The file for rows of a comparison by its kind, as `writable` takes it: a table, or JSON."""
+    return {"table" if is_csv(out) else "json": out}
+
+
+def is_csv(out: Path | None) -> bool:
+    """Whether rows are to be written as CSV."""
+    return out is not None and out.suffix.lower() == ".csv"
 
 
 def _refuse_place(path: Path) -> None:

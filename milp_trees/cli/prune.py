@@ -16,7 +16,7 @@ from milp_trees.cli.failing import WRONG_INPUT, explained, fail
 from milp_trees.cli.help import ANSWER, DATA
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import describe
-from milp_trees.cli.outputs import writable
+from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
 from milp_trees.cli.readers import split
 from milp_trees.cli.reading import takes_reading
@@ -181,7 +181,8 @@ def prune(
     """
     from milp_trees.studies.pruning import Growing, describe_ensemble, pruning_problem
 
-    writable(json=out, picture=plot, proof=proof, store=store)
+    to = {"json": out} if methods is None else rows_to(out)
+    writable(**to, picture=plot, proof=proof, store=store)
     check_picture(plot)
     if proof is not None and (exact or methods is not None):
         fail(

@@ -20,7 +20,7 @@ from milp_trees.cli.help import ANSWER, DATA_COMMANDS
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_lists
-from milp_trees.cli.outputs import writable
+from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.cli.readers import check_methods
 from milp_trees.cli.solve import compare_several, solve_one
 from milp_trees.errors import DataError
@@ -85,7 +85,8 @@ def rule_list(
     """
     from milp_trees.studies.compare import method_names
 
-    writable(log=limits.log_file, json=out, picture=plot, proof=proof, store=store)
+    to = {"json": out} if methods is None else rows_to(out)
+    writable(log=limits.log_file, **to, picture=plot, proof=proof, store=store)
     check_picture(plot)
     if methods is not None and method is not None:
         raise DataError("--method and --methods are both given; give one of them.")

@@ -10,6 +10,7 @@ import typer
 from milp_trees.cli.app import (
     Json,
     Out,
+    RowsOut,
     SolverOption,
     app,
     check_picture,
@@ -24,7 +25,7 @@ from milp_trees.cli.failing import explained
 from milp_trees.cli.help import ANSWER, METHOD, OUTPUT
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
-from milp_trees.cli.outputs import draw, writable
+from milp_trees.cli.outputs import draw, rows_to, writable
 from milp_trees.cli.progress import longest, of_one_run, of_several_runs
 from milp_trees.cli.readers import check_methods, solver_options, split, whole_numbers
 from milp_trees.limits import Limits
@@ -275,14 +276,14 @@ def compare(
     ] = None,
     limits: Limits,
     option: SolverOption = None,
-    out: Out = None,
+    out: RowsOut = None,
     as_json: Json = False,
 ) -> None:
     """Compare formulations and solvers on one problem; an exact engine checks each answer."""
     from milp_trees.by_name import registry
     from milp_trees.studies.compare import method_names
 
-    writable(log=limits.log_file, json=out, picture=plot, store=store)
+    writable(log=limits.log_file, **rows_to(out), picture=plot, store=store)
     check_picture(plot)
     check_methods(start, reference)
     whole_numbers(seeds)

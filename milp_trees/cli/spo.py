@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, finish_study, report
+from milp_trees.cli.app import Json, RowsOut, app, finish_study, report
 from milp_trees.cli.failing import WRONG_INPUT, explained, fail
 from milp_trees.cli.help import ANSWER
 from milp_trees.cli.limits import takes_limits
-from milp_trees.cli.outputs import writable
+from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.cli.readers import whole
 from milp_trees.limits import Limits
 from milp_trees.registering.labels import split_labels
@@ -90,7 +90,7 @@ def spo(
         ),
     ] = None,
     limits: Limits,
-    out: Out = None,
+    out: RowsOut = None,
     as_json: Json = False,
 ) -> None:
     """Train trees for decisions on generated data.
@@ -102,7 +102,7 @@ def spo(
     from milp_trees.studies.live import Live
     from milp_trees.studies.spo import generated_problem
 
-    writable(json=out, store=store)
+    writable(**rows_to(out), store=store)
     _own_options(context, data)
     shape = _grid(grid)
     generated = DecisionData(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from milp_trees.cli.app import Json, Out, app, finish_study, write
+from milp_trees.cli.app import Json, RowsOut, app, finish_study, write, write_rows
 from milp_trees.cli.failing import INTERRUPTED, explained
 from milp_trees.cli.help import STUDIES
-from milp_trees.cli.outputs import writable
+from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.cli.readers import solver_options
 from milp_trees.errors import DataError
 
@@ -85,7 +85,7 @@ def study(
             help="Folder for a proof file of every run whose method proves its answer; they are written and checked after all runs.",
         ),
     ] = None,
-    out: Out = None,
+    out: RowsOut = None,
     as_json: Json = False,
 ) -> None:
     """Run a study: every problem of a SPEC file with every method, under stated limits.
@@ -103,7 +103,7 @@ def study(
         writable(json=out)
         _watch(watch, out, as_json)
         return
-    writable(json=out, store=store)
+    writable(**({"json": out} if dry_run else rows_to(out)), store=store)
     plan = read_plan(spec)
     if dry_run:
         _list(plan, jobs or 1, out, as_json)
@@ -188,4 +188,4 @@ def _report(made: Study, store: Path | None, out: Path | None, as_json: bool) ->
         typer.echo(f"machines  {sentence}", err=as_json)
     if store is not None:
         typer.echo(f"store     {store}; milp-trees report {store} makes a page of it", err=as_json)
-    write(made.rows, out, as_json)
+    write_rows(made, made.rows, out, as_json)

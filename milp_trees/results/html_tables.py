@@ -31,7 +31,7 @@ def row_html(row: Mapping[str, Any]) -> str:
     facts = {
         "method": row["method"],
         "status": shown["status"],
-        row["unit"]: shown["objective"],
+        row["unit"]: shown["value"],
         "bound": shown["bound"] + claimed,
         "gap": shown["gap"],
         "seconds": shown["seconds"],
@@ -55,9 +55,9 @@ def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     rows = list(rows)
     columns = (
         *identifying_columns(rows),
+        *answer_columns(rows),
         *MODEL_COLUMNS,
         *search_columns(rows),
-        *answer_columns(rows),
     )
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
     body = "".join(

@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-#: Columns of the two halves of a comparison: heading → cell from a row of `Result.to_json`.
+#: Columns of a comparison, the answer first: heading → cell from a row of `Result.to_json`.
 ANSWER_COLUMNS = (
     "status",
-    "objective",
+    "value",
     "bound",
+    "agrees",
+    "seconds",
     "gap",
     "gap to best",
     "proved by",
-    "seconds",
-    "agrees",
     "belief",
 )
+#: These are shown even if no row has an entry.
+ALWAYS_SHOWN = ("method", "status", "value", "bound", "agrees", "seconds")
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes", "start accepted")
 #: What tells the problems and runs of a study apart.
@@ -53,7 +55,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "problem": (row.get("run") or {}).get("name") or str(row.get("problem_key", ""))[:6],
         **_problem_cells(row),
         "status": status,
-        "objective": _short(row["objective"]),
+        "value": _short(row["objective"]),
         "bound": _short(row["bound"]),
         "gap": _percent(row["gap"], row["objective"], row["bound"]),
         "proved by": _prover(row),
@@ -89,6 +91,8 @@ def rich_tables(
 ) -> list[Table]:
     """The comparison as one rich table, or as two or three if the terminal is narrow.
 
+    The answers come first, sizes and search after them. A column without any entry is left out.
+
     Parameters
     ----------
     rows : iterable of mappings
@@ -103,18 +107,33 @@ def rich_tables(
     list of rich.table.Table
     """
     rows = list(rows)
-    answer, search = answer_columns(rows), search_columns(rows)
-    if width < 90:  # objective and bound tell the gap
-        answer = tuple(name for name in answer if name != "gap")
-    if width >= 180:
-        parts: list[tuple[str, ...]] = [MODEL_COLUMNS + search + answer]
-    else:
-        parts = (
-            [MODEL_COLUMNS, search + answer] if width >= 125 else [MODEL_COLUMNS, search, answer]
-        )
-    return [
-        _rich_table(rows, (*identifying_columns(rows), *columns), reference) for columns in parts
-    ]
+    shown, known = [cells(row) for row in rows], identifying_columns(rows)
+    answer, model, search = (
+        tuple(c for c in columns if c in ALWAYS_SHOWN or any(one[c] != "–" for one in shown))
+        for columns in (answer_columns(rows), MODEL_COLUMNS, search_columns(rows))
+    )
+    # The fewest tables that fit; value and bound tell the gap where there is no room for it.
+    without_gap = tuple(name for name in answer if name != "gap")
+    for parts in (
+        [answer + model + search],
+        [without_gap + model + search],
+        [answer, model + search],
+        [without_gap, model + search],
+        [without_gap, model, search],
+    ):
+        tables = [_rich_table(rows, known + columns, reference) for columns in parts if columns]
+        if all(_width(table) <= width for table in tables):
+            break
+    return tables
+
+
+def _width(table: Table) -> int:
+    """How many characters a table needs in a line if nothing is broken."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(width=10_000, force_terminal=False)
+    return Measurement.get(console, console.options, table).maximum
 
 
 def answer_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 from cli_cases import run
 
@@ -132,3 +133,47 @@ def test_verify_counts_the_fields_that_nobody_can_check(table, tmp_path):
     text = run("verify", out).stdout
     assert "how the run went (18 fields, listed in not_verified)" in text
     assert "root_bound, trace" not in text
+
+
+@pytest.mark.parametrize("command", ["compare", "rule-list", "spo", "prune"])
+def test_rows_go_into_a_csv_file_as_csv(command, table, tmp_path):
+    out = tmp_path / "rows.csv"
+    options = {
+        "compare": (table, "--methods", "dp,cart"),
+        "rule-list": (table, "--methods", "dp-lists,corels", "--max-length", 1),
+        "spo": ("two-roads", "--rows", 30, "--depth", 1, "--methods", "greedy,cart"),
+        "prune": ("iris", "--trees", 2, "--depth", 2, "--lambda", 0.01, "--methods", "min-cut"),
+    }[command]
+    for _ in range(2):  # an earlier output is replaced
+        run(command, *options, "-o", out)
+        frame = pd.read_csv(out)
+        assert {"method", "status", "objective", "bound"} <= set(frame)
+        assert len(frame) == (1 if command == "prune" else 2)
+
+
+@pytest.mark.parametrize("command", [("solve",), ("size-path",), ("near-best", "--slack", "1")])
+def test_json_is_not_written_into_a_file_of_another_kind(command, table, tmp_path):
+    out = tmp_path / "rows.csv"
+    said = run(command[0], table, *command[1:], "--out", out, code=1).stderr
+    assert "would hold JSON; name a file that ends in .json" in said
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_compare_shows_the_answer_first_and_sizes_after(width, table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = run("compare", table, "--methods", "dp,state-flow@highs", "-q").stdout
+    lines = text.splitlines()
+    heads = next(line.split() for line in lines if line.startswith("method"))
+    assert heads[:4] == ["method", "status", "value", "bound"]
+    assert heads[5:7] == ["dp", "seconds"]  # agrees with dp
+    assert text.index("value") < text.index("binaries")
+    assert all(len(line.rstrip()) <= width for line in lines)
+
+
+def test_compare_is_one_table_where_the_terminal_is_wide_enough(table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    text = run("compare", table, "--methods", "dp,state-flow@highs", "-q").stdout
+    head = [line for line in text.splitlines() if line.startswith("method")]
+    assert len(head) == 1
+    assert "nonzeros" in head[0]

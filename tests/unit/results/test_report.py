@@ -106,12 +106,14 @@ def test_html_escapes_what_users_wrote():
 
 
 def test_the_table_has_every_column_of_a_comparison(result):
-    text = plain_table([result.to_json()])
+    sizes = {"variables": 9, "binaries": 8, "rows": 7, "nonzeros": 30}
+    search = {"sizes": sizes, "nodes": 3, "start": {"method": "dp", "accepted": True}}
+    text = plain_table([{**result.to_json(), **search}])
     for word in (
         "variables",
         "binaries",
         "nonzeros",
-        "objective",
+        "value",
         "bound",
         "gap",
         "nodes",
@@ -122,3 +124,4 @@ def test_the_table_has_every_column_of_a_comparison(result):
         "optimal",
     ):
         assert word in text
+    assert "binaries" not in plain_table([result.to_json()])  # nothing to say
