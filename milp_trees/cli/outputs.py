@@ -34,12 +34,28 @@ TABLE = "Written by milp-trees table."
 PAGE = '<meta name="generator" content="milp-trees">'
 #: The name that every picture states as its program.
 PICTURE = b"Matplotlib"
-#: The first line of predictions.
-PREDICTIONS = "prediction\n"
+#: The first line of predictions: what names the rows, the label, and probabilities.
+PREDICTIONS = re.compile(r'("([^"\n]|"")*"|[^",\n]*),prediction(,"?probability [^\n]*)?\n')
 
 #: Endings of names that promise something else than JSON.
 NO_JSON = frozenset(
-    [".csv", ".tsv", ".xls", ".xlsx", ".parquet", ".html", ".htm", ".tex", ".md", ".png", ".svg", ".pdf", ".jpg", ".py", ".pkl"]
+    [
+        ".csv",
+        ".tsv",
+        ".xls",
+        ".xlsx",
+        ".parquet",
+        ".html",
+        ".htm",
+        ".tex",
+        ".md",
+        ".png",
+        ".svg",
+        ".pdf",
+        ".jpg",
+        ".py",
+        ".pkl",
+    ]
 )
 
 #: Options that name outputs.
@@ -213,7 +229,7 @@ KINDS: dict[str, Callable[[bytes], bool]] = {
     "proof": lambda content: _beginning(content, len(PROOF)) == PROOF,
     "page": holds(PAGE),
     "picture": lambda content: PICTURE in content,
-    "predictions": lambda content: content.startswith(PREDICTIONS.encode()),
+    "predictions": lambda content: bool(PREDICTIONS.match(content.decode("utf-8", "replace"))),
     "table": _is_table,
     "log": lambda content: content.startswith(LOG_HEAD.encode()),
     "model": lambda content: b"Written by milp-trees" in _beginning(content, 10_000),

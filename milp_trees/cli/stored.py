@@ -13,7 +13,7 @@ from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
 from milp_trees.cli.help import STORED
 from milp_trees.cli.limits import takes_limits
-from milp_trees.cli.outputs import PREDICTIONS, writable
+from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import pairs
 from milp_trees.cli.reading import takes_reading
 from milp_trees.errors import DataError
@@ -118,17 +118,43 @@ def predict(
         ),
     ] = None,
     *,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            help="Column of the table that names the rows; by default they are numbered from 0.",
+        ),
+    ] = None,
+    proba: Annotated[
+        bool,
+        typer.Option(
+            "--proba", help="Also print the probability of each class: its share in the leaf."
+        ),
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", help="For --proba: where the training data are now, if they have moved."
+        ),
+    ] = None,
     reading: dict[str, Any],
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a table with the tree or rule list of a stored result."""
-    from milp_trees.studies.predict import predict_file
+    """Predict the rows of a table with the tree or rule list of a stored result.
+
+    A line per row: its number (or --id), the label, and with --proba probabilities.
+    """
+    from milp_trees.studies.predict import predictions
 
     writable(predictions=out)
-    labels, note = predict_file(result, new, **reading)
+    found = predictions(result, new, name=name, proba=proba, data=data, **reading)
+    note = found.note
     if as_json:
-        write({"predictions": labels}, None, True)
-    text = as_csv(PREDICTIONS.strip(), labels)
+        shares = {"probabilities": {str(c): of for c, of in found.shares.items()}} if proba else {}
+        write({"predictions": found.labels, name or "row": found.names, **shares}, None, True)
+    heads = [name or "row", "prediction", *(f"probability {c}" for c in found.shares)]
+    of = [[f"{share:.6g}" for share in shares] for shares in found.shares.values()]
+    text = as_csv(heads, list(zip(found.names, found.labels, *of, strict=True)))
     if out is not None:
         write_whole(out, text)
     elif not as_json:
@@ -137,8 +163,8 @@ def predict(
         typer.echo(note, err=True)
 
 
-def as_csv(head: str, values: list[Any]) -> str:
-    """A column as CSV; values with commas or quotes are quoted."""
+def as_csv(heads: list[str], rows: list[Any]) -> str:
+    """Columns as CSV; values with commas or quotes are quoted."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([[head], *([v] for v in values)])
+    csv.writer(text, lineterminator="\n").writerows([heads, *rows])
     return text.getvalue()

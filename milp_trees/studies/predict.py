@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from milp_trees.data.categories import made
 from milp_trees.data.formats import PLAIN
@@ -12,7 +15,8 @@ from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
 from milp_trees.errors import DataError
 from milp_trees.models.rule_list import RuleList
-from milp_trees.models.tree import Tree
+from milp_trees.models.tree import RawRows, Tree
+from milp_trees.results.reload import reload
 from milp_trees.results.result import Status
 from milp_trees.results.stored import stored_results
 from milp_trees.results.strict_json import read_json
@@ -21,9 +25,54 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True)
+class Predictions:
+    """What a stored model says of the rows of a table.
+
+    Parameters
+    ----------
+    labels : list
+        The label of every row.
+    note : str
+        A sentence about their accuracy; empty if the table does not hold the target.
+    names : list
+        What tells the rows apart: the values of a column, or their numbers from 0.
+    shares : mapping of label to list of float
+        The probability of each class for every row; empty if it was not asked for.
+    """
+
+    labels: list[Any]
+    note: str
+    names: list[Any]
+    shares: Mapping[Any, list[float]]
+
+
 def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple[list[Any], str]:
     """Predictions for the rows of a table, and a sentence about their accuracy.
 
+    Parameters
+    ----------
+    result, table, **reading
+        As `predictions` takes them.
+
+    Returns
+    -------
+    list, str
+    """
+    found = predictions(result, table, **reading)
+    return found.labels, found.note
+
+
+def predictions(
+    result: str | Path,
+    table: str | Path,
+    *,
+    name: str | None = None,
+    proba: bool = False,
+    data: str | Path | None = None,
+    **reading: Any,
+) -> Predictions:
+    """Predictions for the rows of a table, and a sentence about their accuracy.
 
     The sentence is empty if the table does not hold the target.
     A table without a header has the columns of the training file, with or without its target.
@@ -34,12 +83,19 @@ def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple
         A file with a stored result.
     table : str or Path
         The table; its columns are read like those of the training rows.
+    name : str, optional
+        Column of the table that names the rows; by default they are numbered from 0.
+    proba : bool, default=False
+        Whether probabilities of the classes are wanted: their shares among the training rows in a
+        row's leaf, of an ensemble the means of those.
+    data : str or Path, optional
+        Where the training data are now, if they were moved.
     **reading
         Options of `Reading` for what is different in this file, such as its separator.
 
     Returns
     -------
-    list, str
+    Predictions
 
     Raises
     ------
@@ -49,7 +105,7 @@ def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple
     stored = read_result(result)
     kind = stored["predictor"].get("kind") if isinstance(stored["predictor"], dict) else None
     if kind == "ensemble":
-        return _with_ensemble(stored, table, reading)
+        return _with_ensemble(stored, table, reading, name, proba)
     read: Any = RuleList.from_json if kind == "rule-list" else Tree.from_json
     try:
         tree, source = read(stored["predictor"]), dict(stored["problem"]["data"])
@@ -67,11 +123,44 @@ def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple
     ordered = {t.column for t in tests if t.order}
     categories = {column for column, kind in kinds if kind == "=="} | ordered
     numbers = {column for column, kind in kinds if kind in ("<=", "is")} - ordered
-    frame = _read(table, source, target, categories - {target}, numbers, reading)
+    shares = _shares(tree, source, data) if proba else None  # before the new rows are read
+    frame, names = _read(table, source, target, categories - {target}, numbers, reading, name)
+    rows = RawRows(tree.features if kind == "rule-list" else tree.splits, frame)
+    routes = tree.routes(rows)
     labels = tree.predict(frame).tolist()
-    if target is None or target not in frame.columns:
-        return labels, ""
-    return labels, _right(labels, frame[target].tolist(), target)
+    compared = target is not None and target in frame.columns
+    note = _right(labels, frame[target].tolist(), str(target)) if compared else ""
+    of_rows = {} if shares is None else {c: of[routes.leaf].tolist() for c, of in shares.items()}
+    return Predictions(labels, note, names, of_rows)
+
+
+def _shares(tree: Any, source: dict[str, Any], data: str | Path | None) -> dict[Any, np.ndarray]:
+    """For each class its share of the weighted training rows in every leaf."""
+    if "path" not in source:
+        raise DataError(
+            "Probabilities are shares of the training rows, and this result was made from arrays in memory; in Python, OptimalTreeClassifier(…).predict_proba gives them."
+        )
+    try:
+        train, _ = reload(source, data)
+    except DataError as error:
+        raise DataError(
+            f"Probabilities are shares of the training rows. {error} Say with --data where those are."
+        ) from None
+    if train.sha256 != source.get("arrays_sha256"):
+        raise DataError(
+            f"{data or source['path']} is not the table that the model was made from; say with --data where that is, or leave out --proba."
+        )
+    if train.y is None or train.classes is None:
+        raise DataError(
+            "Probabilities are shares of classes, and these data have none; leave out --proba."
+        )
+    weights = train.row_weights * train.row_counts
+    leaf = tree.routes(train).leaf
+    held = np.zeros((tree.routes(train).n_leaves, len(train.classes)))
+    np.add.at(held, (leaf, train.y), weights)
+    totals = held.sum(axis=1, keepdims=True)
+    held = np.divide(held, totals, out=np.full_like(held, 1 / held.shape[1]), where=totals > 0)
+    return dict(zip(train.classes, held.T, strict=True))
 
 
 def _kinds_of(column: str, source: dict[str, Any]) -> set[str]:
@@ -84,8 +173,12 @@ def _kinds_of(column: str, source: dict[str, Any]) -> set[str]:
 
 
 def _with_ensemble(
-    stored: dict[str, Any], table: str | Path, reading: dict[str, Any]
-) -> tuple[list[Any], str]:
+    stored: dict[str, Any],
+    table: str | Path,
+    reading: dict[str, Any],
+    name: str | None,
+    proba: bool,
+) -> Predictions:
     """Predictions by the votes (or means) of a pruned ensemble, as in `predict_file`."""
     from milp_trees.data.numeric import coded
     from milp_trees.models.ensemble import Ensemble
@@ -104,22 +197,30 @@ def _with_ensemble(
     labelled = None if ensemble.classes is None else target
     texts = set(feature_of.values())
     numbers = {c for c in ensemble.columns if c not in feature_of}
-    frame = _read(table, source, labelled, texts, numbers, reading)
-    labels = ensemble.predict(coded(frame, ensemble.columns, feature_of)).tolist()
-    if target not in frame.columns:
-        return labels, ""
-    if ensemble.classes is None:
-        try:
-            off = sum(
-                (a - float(b)) ** 2 for a, b in zip(labels, frame[target], strict=True)
-            ) / len(labels)
-        except (TypeError, ValueError):
-            return (
-                labels,
-                f"The column {target!r} holds something else than numbers; the predictions are not compared with it.",
-            )
-        return labels, f"The mean squared error against the column {target!r} is {off:.6g}."
-    return labels, _right(labels, frame[target].tolist(), target)
+    if proba and ensemble.classes is None:
+        raise DataError("This ensemble predicts numbers, which have no classes; leave out --proba.")
+    frame, names = _read(table, source, labelled, texts, numbers, reading, name)
+    X = coded(frame, ensemble.columns, feature_of)
+    labels = ensemble.predict(X).tolist()
+    shares: dict[Any, list[float]] = {}
+    if proba:
+        mean = ensemble.mean_value(ensemble.walk(X).leaf)
+        shares = {c: mean[:, k].tolist() for k, c in enumerate(ensemble.classes or ())}
+    note = ""
+    if target in frame.columns and ensemble.classes is None:
+        note = _off(labels, frame[target].tolist(), target)
+    elif target in frame.columns:
+        note = _right(labels, frame[target].tolist(), target)
+    return Predictions(labels, note, names, shares)
+
+
+def _off(labels: list[Any], true: list[Any], target: str) -> str:
+    """The error of numbers against a column."""
+    try:
+        off = sum((a - float(b)) ** 2 for a, b in zip(labels, true, strict=True)) / len(labels)
+    except (TypeError, ValueError):
+        return f"The column {target!r} holds something else than numbers; the predictions are not compared with it."
+    return f"The mean squared error against the column {target!r} is {off:.6g}."
 
 
 def _right(labels: list[Any], true: list[Any], target: str) -> str:
@@ -158,8 +259,9 @@ def _read(
     texts: set[str],
     numbers: set[str],
     given: dict[str, Any],
-) -> pd.DataFrame:
-    """The rows of a table, by the names that are used in the model.
+    name: str | None = None,
+) -> tuple[pd.DataFrame, list[Any]]:
+    """The rows of a table, by the names that are used in the model, and what names the rows.
 
     Labels, columns of text, numbers and dates are read like those of the training rows.
     """
@@ -168,7 +270,7 @@ def _read(
     plain = {name: PLAIN for name in numbers if name not in reading.formats}
     options: dict[str, Any] = {
         "labels": [target] if target else [],
-        "text": sorted({*texts, *maps}),
+        "text": sorted({*texts, *maps, *({name} - numbers if name else ())}),
         "numeric_target": True,
         "reading": replace(reading, formats={**plain, **reading.formats}),
     }
@@ -193,7 +295,13 @@ def _read(
                 f"the column {p.column!r} {p.what}; {p.remedy or 'correct it'}." for p in wrong
             )
         )
-    return made(_frame(table, source), maps)
+    frame = _frame(table, source)
+    if name is not None and name not in frame.columns:
+        raise DataError(
+            f"{path} has no column {name!r} to name the rows; its columns are {', '.join(map(str, frame.columns[:20]))}."
+        )
+    names = list(range(len(frame))) if name is None else frame[name].tolist()
+    return made(frame, maps), names
 
 
 def _frame(table: Table, source: dict[str, Any]) -> pd.DataFrame:

@@ -77,7 +77,7 @@ def test_a_result_travels_to_verify_and_predict(table, tmp_path):
     assert "Verdict: derived again by " in run("verify", stored).stdout
     assert as_json("verify", stored)["verdict"] == "derived"
     found = run("predict", stored, table)
-    assert found.stdout.splitlines()[:2] == ["prediction", "ill"]
+    assert found.stdout.splitlines()[:2] == ["row,prediction", "0,ill"]
     assert "60 of 60 rows" in found.stderr
     assert as_json("predict", stored, table)["predictions"].count("ill") == 12
 
@@ -99,7 +99,7 @@ def test_predict_takes_one_column_and_quotes_labels_with_commas(tmp_path):
     (tmp_path / "new.csv").write_text("a\n2\n1\n")
     assert (
         run("predict", tmp_path / "r.json", tmp_path / "new.csv").stdout
-        == 'prediction\nyes\n"no, never"\n'
+        == 'row,prediction\n0,yes\n1,"no, never"\n'
     )
     (tmp_path / "text.csv").write_text("a\n2\ntwo\n")
     assert (

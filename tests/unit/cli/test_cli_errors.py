@@ -233,7 +233,7 @@ def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
         return run("predict", out, tmp_path / "new.csv", **options)
 
     found = predicted("town,flag,y\n007,0,01\n1.50,1,1\n")
-    assert found.stdout.split() == ["prediction", "01", "1"]
+    assert found.stdout.split() == ["row,prediction", "0,01", "1,1"]
     assert "2 of 2 rows" in found.stderr
     stored = json.loads(out.read_text())
     tree = mt.Tree(
@@ -248,4 +248,4 @@ def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
         tree["root"]["test"] = test
         out.write_text(json.dumps({**stored, "predictor": tree}))
         found = predicted(f"town,flag\n007,1\n7,{flag}\n", code=1 if sentence else 0)
-        assert sentence in found.stderr if sentence else found.stdout.split()[1:] == ["01", "1"]
+        assert sentence in found.stderr if sentence else found.stdout.split()[1:] == ["0,01", "1,1"]
