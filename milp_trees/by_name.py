@@ -131,7 +131,10 @@ class Registry:
         return min(ranks or declared, key=lambda name: (ranks.get(name, 0), name))
 
     def solver(self, name: str) -> Solver:
-        solver: Solver = plugins.get("solvers", name)()
+        try:
+            solver: Solver = plugins.get("solvers", name)()
+        except UnknownName as error:
+            raise UnknownName(f"{error}{_reached(name)}") from None
         return solver
 
     def method(self, name: str) -> Method:
@@ -147,6 +150,13 @@ class Registry:
         if self.is_engine(name):
             method: Method = self.spelled("methods", name)
             return method
+        base = name.partition("@")[0].partition(":")[0]
+        if base != base.lower():
+            return self.method(base.lower() + name[len(base) :])
+        if "@" in name and self.is_engine(base):
+            raise UnknownName(
+                f"{base} is a search of its own and needs no solver; write {name.partition('@')[0]}."
+            )
         if "@" not in name:
             if plugins.knows("formulations", name.partition(":")[0]):
                 raise UnknownName(
@@ -172,6 +182,13 @@ class Registry:
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(plugins.classes(g))} {g}" for g in GROUPS)
         return f"<registry: {counts}>"
+
+
+def _reached(name: str) -> str:
+    """How a solver that is no plug-in is reached by one that is; empty if none says so."""
+    classes: dict[str, Any] = plugins.classes("solvers")
+    said = (cls.reaches(name) for cls in classes.values())
+    return next((f" {sentence}" for sentence in said if sentence), "")
 
 
 def _having(group: str, rank: str) -> list[tuple[int, str]]:

@@ -26,6 +26,14 @@ from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, captured, early
 
 #: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
+#: Commercial solvers: PuLP's name, and the package that it imports.
+REACHED = {
+    "gurobi": ("GUROBI", "gurobipy"),
+    "cplex": ("CPLEX_PY", "cplex"),
+    "xpress": ("XPRESS_PY", "xpress"),
+    "mosek": ("MOSEK", "mosek"),
+    "copt": ("COPT", "coptpy"),
+}
 #: The first choice if it is installed, because its log proves that a start was accepted.
 PREFERRED = "PULP_CBC_CMD"
 
@@ -114,6 +122,21 @@ class PulpBridge(Solver):
         ".lp": "it reads no LP files; write .mps for it",
     }
     install = "pip install 'pulp>=3.3.2,<4'"
+
+    @classmethod
+    def reaches(cls, name: str) -> str:
+        """PuLP's name of a solver, and whether its Python package is there."""
+        known = REACHED.get(name.lower())
+        if known is None:
+            return ""
+        called, package = known
+        there = importlib.util.find_spec(package) is not None
+        needs = "is installed here" if there else f"is not installed here (pip install {package})"
+        return (
+            f"PuLP runs it: FORMULATION@pulp --option solver={called}; its package {package} {needs}, and it needs a licence. "
+            f"Or write the model with milp-trees export-model, solve it elsewhere, and bring the solution back with milp-trees import-solution. "
+            f"From Python, pyomo.environ.SolverFactory({name.lower()!r}) takes what mt.registry.formulation(…).build(problem) returns."
+        )
 
     def availability(self) -> Availability:
         # Located and not imported: PuLP imports highspy, which cannot be in one process with

@@ -39,6 +39,41 @@ def find(path: Path) -> Path:
     raise DataError(f"There is no file {path}.{hint}")
 
 
+#: Files of tables that are read by pandas alone: what they are, and pandas's function.
+OF_PANDAS = {
+    ".xlsx": ("an Excel workbook", "read_excel"),
+    ".xls": ("an Excel workbook", "read_excel"),
+    ".ods": ("a spreadsheet", "read_excel"),
+    ".json": ("JSON", "read_json"),
+    ".jsonl": ("JSON lines", "read_json"),
+    ".feather": ("a Feather file", "read_feather"),
+    ".dta": ("a file of Stata", "read_stata"),
+    ".sav": ("a file of SPSS", "read_spss"),
+    ".sas7bdat": ("a file of SAS", "read_sas"),
+    ".pkl": ("a pickle", "read_pickle"),
+}
+
+
+def refuse_foreign_table(file: Path) -> None:
+    """Refuse a table that is no text and no Parquet, and say how pandas turns it into one.
+
+    Raises
+    ------
+    DataError
+        The name of the file ends like that of such a table.
+    """
+    if file.suffix.lower() not in OF_PANDAS:
+        return
+    what, function = OF_PANDAS[file.suffix.lower()]
+    lines = ", lines=True" if file.suffix.lower() == ".jsonl" else ""
+    csv = file.with_suffix(".csv").name
+    raise DataError(
+        f"{file} is {what}, and tables here are CSV, text or Parquet; pandas converts it: "
+        f"python -c \"import pandas; pandas.{function}('{file}'{lines}).to_csv('{csv}', index=False)\". "
+        f"In Python, mt.load takes the frame that pandas.{function} returns."
+    )
+
+
 def contents(file: Path) -> bytes:
     """The bytes of a file, as they are stored."""
     try:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.data import numbers
-from milp_trees.data.files import contents, find
+from milp_trees.data.files import contents, find, refuse_foreign_table
 from milp_trees.data.formats import PLAIN, open_mark, told
 from milp_trees.data.lines import TARGET as TARGET
 from milp_trees.data.lines import Lines
@@ -144,6 +144,7 @@ def read_table(
         The file is absent, empty, not text or not a table; one sentence says what to do.
     """
     file = find(Path(path))
+    refuse_foreign_table(file)
     raw = contents(file)
     source = {"path": str(path), "sha256": hashlib.sha256(raw).hexdigest()}
     if holds_rules(raw, file, label):

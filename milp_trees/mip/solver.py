@@ -157,6 +157,22 @@ class Solver(ABC):
                 f"The solver {cls.name} declares the capability {unknown[0]!r}, which is not known; known are {', '.join(CAPABILITIES)}."
             )
 
+    @classmethod
+    def reaches(cls, name: str) -> str:
+        """How to run a solver that is no plug-in through this one; empty if it cannot.
+
+        Parameters
+        ----------
+        name : str
+            The solver as the user called it.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        return ""
+
     @abstractmethod
     def availability(self) -> Availability:
         """Whether it is installed and in which version, or the reason why it cannot be used.

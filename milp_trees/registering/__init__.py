@@ -12,7 +12,6 @@ Own files are not imported to learn which plug-ins there are: `declared` reads t
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import importlib.metadata
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 
 from milp_trees.errors import PluginWarning, UnknownName
 from milp_trees.registering import declared, labels
+from milp_trees.registering.spelling import hint, same_name
 
 C = TypeVar("C", bound=type)
 
@@ -305,11 +305,11 @@ class Plugins:
         found = self.find(group, name)
         if found is None:
             classes = self.classes(group)
-            close = difflib.get_close_matches(name, classes, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            if (same := same_name(name, classes)) is not None:
+                return classes[same]
             broken = "".join(f" {why}" for why in self.broken.values())
             raise UnknownName(
-                f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.{broken}"
+                f"There is no {group[:-1]} called {name!r}.{hint(name, classes)} Known: {', '.join(classes)}.{broken}"
             )
         return found
 

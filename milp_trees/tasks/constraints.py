@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +25,7 @@ import numpy as np
 from milp_trees.counted import counted, spaced
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.registering import labels
+from milp_trees.registering.spelling import hint, same_name
 from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.constraint_base import Constraint as Constraint
 from milp_trees.tasks.constraint_base import as_constraints as as_constraints
@@ -357,6 +357,19 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
 }
 
 
+#: What papers and other packages call a constraint.
+OTHER_NAMES = {
+    "fairness": "statistical-parity",
+    "demographic-parity": "statistical-parity",
+    "group-fairness": "statistical-parity",
+    "equalized-odds": "equalised-odds",
+    "tpr-parity": "equal-opportunity",
+    "fpr-parity": "predictive-equality",
+    "calibration": "parity-in-leaves",
+    "monotonicity": "monotone",
+}
+
+
 def constraint(name: str, **options: Any) -> Constraint:
     """The side constraint with a given name; UnknownName lists all names."""
     kind = _kind(name)
@@ -366,13 +379,13 @@ def constraint(name: str, **options: Any) -> Constraint:
 
 def _kind(name: str) -> type[Constraint]:
     """The class of a constraint, with a suggestion for a misspelt name."""
-    if name not in CONSTRAINTS:
-        close = get_close_matches(name, CONSTRAINTS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+    found = same_name(OTHER_NAMES.get(name.lower(), name), CONSTRAINTS)
+    if found is None or name.lower() in OTHER_NAMES:
+        said = hint(name, CONSTRAINTS) if found is None else f" Did you mean {found!r}?"
         raise UnknownName(
-            f"There is no constraint {name!r}.{hint} Known: {', '.join(CONSTRAINTS)}."
+            f"There is no constraint {name!r}.{said} Known: {', '.join(CONSTRAINTS)}."
         )
-    return CONSTRAINTS[name]
+    return CONSTRAINTS[found]
 
 
 def constraint_of_label(text: str) -> Constraint:
