@@ -26,6 +26,7 @@ from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.outputs import draw, writable
 from milp_trees.cli.readers import check_methods
 from milp_trees.counted import counted
+from milp_trees.errors import DataError
 from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
@@ -75,6 +76,12 @@ def front(
     check_picture(plot)
     question = Front(None if against is None else constraint_of_label(against), most)
     check_methods(method, reference)
+    options.check_complete(question.against)
+    task = options.make_task()
+    if question.against is None and task.without_front:
+        raise DataError(
+            f"{task.without_front} For example: --against statistical-parity --group COLUMN."
+        )
     problem, test_data = options.problem(quiet=as_json)
     problem = replace(problem, question=question)
     method = method or default_method(problem)

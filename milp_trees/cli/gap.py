@@ -50,6 +50,7 @@ def gap(
 
     writable(json=out)
     check_methods(method)
+    options.check_complete()
     problem, _ = options.problem(quiet=as_json)
     given = read_model(model, problem)
     problem = options.free_of_depth(problem, method)

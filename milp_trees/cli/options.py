@@ -177,6 +177,27 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             typer.echo("\n".join(text), err=quiet)
         return problem, test
 
+    def check_complete(self, against: Any = None) -> None:
+        """Refuse a question that lacks something, before the data are read.
+
+        Parameters
+        ----------
+        against : Constraint, optional
+            What the value is traded against.
+
+        Raises
+        ------
+        DataError
+            Nothing limits the length of rule lists, or there is no column of groups to compare.
+        """
+        from milp_trees.spaces.rule_lists import UNBOUNDED
+
+        task = self.make_task()
+        if self.rule_lists and self.max_length is None and not getattr(task, "penalised", True):
+            raise DataError(UNBOUNDED)
+        if getattr(against, "compares_groups", False) and self.group is None:
+            raise DataError(_no_group(against.name))
+
     def _load(self, **options: Any) -> tuple[Dataset, Dataset | None]:
         """The rows, read into memory or grouped by an engine."""
         from milp_trees.data.engine_sources import needs_engine
@@ -283,8 +304,10 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         for label in self.constraint or ():
             rule = constraint_of_label(label)
             if rule.compares_groups and self.group is None:
+                raise DataError(_no_group(rule.name))
+            if isinstance(rule, Capacity) and rule.at_most is None and rule.at_least is None:
                 raise DataError(
-                    f"The constraint {rule.name} compares groups; name the group column with --group."
+                    f"The constraint {label} limits nothing; give it at_most or at_least, for example {label},at_most=100."
                 )
             own = {f.name for f in fields(rule)}
             given = {n: v for n, v in shared.items() if v is not None and n in own}
@@ -301,6 +324,10 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
             rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))
         return tuple(rules)
+
+
+def _no_group(name: str) -> str:
+    return f"The constraint {name} compares groups; name the group column with --group."
 
 
 def _tasks(having: str) -> str:

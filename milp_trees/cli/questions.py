@@ -177,6 +177,7 @@ def near_best(
             "Give one of --slack (in the task's unit) and --relative (a share of the best value), for example --slack 1."
         )
     question = NearBest(slack, relative, trivial, equal_tests, most=1)
+    options.check_complete()
     problem, _ = options.problem(quiet=as_json)
     problem = replace(problem, question=question)
     if proof is not None:

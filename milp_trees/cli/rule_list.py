@@ -98,6 +98,7 @@ def rule_list(
         raise DataError("--proof belongs to one run; name its method with --method.")
     check_methods(method, start, reference, option=option if methods is None else None)
     names = None if methods is None else method_names(methods, (), ())
+    options.check_complete()
     problem, test_data = options.problem(quiet=as_json)
     shared: dict[str, Any] = {
         "start": start,

@@ -97,6 +97,7 @@ def solve(
     writable(log=limits.log_file, json=out, proof=proof)
     check_methods(method, start, reference, option=option)
     goals = _goals(then or [])
+    options.check_complete()
     problem, test_data = options.problem(quiet=as_json)
     if goals:
         problem = _after_first_goals(problem, goals, method, limits, quiet=as_json)
@@ -292,6 +293,7 @@ def compare(
     else:  # all formulations are those for the problem, which is not known yet
         for name in split(solvers) if solvers not in ("all", "auto") else ():
             registry.solver(name)
+    options.check_complete()
     problem, test_data = options.problem(quiet=as_json)
     compare_several(
         problem,

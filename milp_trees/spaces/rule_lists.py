@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _mined: WeakKeyDictionary[Dataset, dict[Any, AntecedentTable]] = WeakKeyDictionary()
 
 
+#: Why a question about lists without any limit has no answer.
+UNBOUNDED = "A rule costs nothing here and max_length is not given, so nothing limits the length of a list; give max_length (--max-length), or a split_penalty above 0 (--length-penalty)."
+
+
 @dataclass(frozen=True)
 class RuleLists(Space):
     """Rule lists in which every rule, and the default rule, captures at least one row.
@@ -129,7 +133,7 @@ class RuleLists(Space):
             return None
         if view.leaf_cost + int(view.split_costs.min()) > 0:
             return None
-        return "A rule costs nothing here and max_length is not given, so nothing limits the length of a list; give max_length (--max-length), or a split_penalty above 0 (--length-penalty)."
+        return UNBOUNDED
 
     # -- antecedents -------------------------------------------------------------------------------
 

@@ -216,6 +216,10 @@ class Capacity(Constraint):
     at_least: int | None = None
 
     def __post_init__(self) -> None:
+        if self.action is None:
+            raise DataError(
+                "The constraint capacity needs the action whose rows are counted, for example capacity:action=drug,at_most=100."
+            )
         for name in ("at_most", "at_least"):
             given = getattr(self, name)
             if isinstance(given, str) and given.isdecimal():  # from the command line

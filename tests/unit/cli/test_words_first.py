@@ -88,3 +88,24 @@ def test_tables_of_other_programs_are_refused_with_the_line_that_converts_them(
         assert found.exit_code == 1
         assert said in found.stderr
         assert ".to_csv('t.csv', index=False)" in found.stderr
+
+
+INCOMPLETE = [
+    (("rule-list",), "nothing limits the length of a list"),
+    (("solve", "--rule-lists"), "nothing limits the length of a list"),
+    (("compare", "--rule-lists", "--methods", "dp-lists"), "nothing limits the length of a list"),
+    (("near-best", "--rule-lists", "--slack", "1"), "nothing limits the length of a list"),
+    (("front",), "--against statistical-parity --group COLUMN"),
+    (("front", "--against", "equal-opportunity"), "name the group column with --group"),
+    (("solve", "--constraint", "capacity"), "needs the action whose rows are counted"),
+    (("solve", "--constraint", "capacity:action=ill"), "limits nothing; give it at_most"),
+]
+
+
+@pytest.mark.parametrize(("command", "sentence"), INCOMPLETE)
+def test_an_incomplete_question_is_answered_before_the_data_are_read(command, sentence):
+    found = CliRunner().invoke(app, [command[0], "there-is-no-such-file.csv", *command[1:]])
+    assert found.exit_code == 1
+    assert sentence in found.stderr
+    assert "there-is-no-such-file" not in found.stderr
+    assert found.stdout == ""
