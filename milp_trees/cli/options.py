@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli import reading
+from milp_trees.cli.describing import describe
 from milp_trees.cli.folding import folded
 from milp_trees.cli.help import DATA, OUTPUT, TASK
 from milp_trees.cli.limits import with_options
 from milp_trees.cli.policy_options import PolicyOptions
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
-from milp_trees.counted import counted
 from milp_trees.errors import DataError
 from milp_trees.tasks.constraint_base import in_words
 from milp_trees.tasks.written import read_feature_costs
@@ -192,6 +192,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         """
         from milp_trees.spaces.rule_lists import UNBOUNDED
 
+        self.space()  # a limit of trees is refused first
         task = self.make_task()
         if self.rule_lists and self.max_length is None and not getattr(task, "penalised", True):
             raise DataError(UNBOUNDED)
@@ -369,39 +370,3 @@ def _with_problem(
         shared | reading.options(),
         lambda **given: make(reading=reading.stated(given), **given),
     )
-
-
-def describe(train: Dataset, test: Dataset | None) -> str:
-    """Which columns were taken as what, in words."""
-    source = train.source
-    features = source.get("features") or [t.column for t in train.features]
-    target = source.get("columns", {}).get("target")
-    shown = (
-        ", ".join(features)
-        if len(features) <= 8
-        else ", ".join(features[:4]) + f", … , {features[-1]}"
-    )
-    lines = [
-        f"data      {source.get('path', '')}: {train.total_rows} rows"
-        + ("" if train.counts is None else f", grouped into {train.n_rows} distinct ones")
-        + (f" for training, {test.n_rows} for test" if test is not None else "")
-    ]
-    lines += reading.described(source)
-    if source.get("regression"):
-        lines.append(f"target    {target or 'target'} (a number)")
-    elif train.classes is not None:
-        classes = ", ".join(map(str, train.classes[:8])) + (", …" if len(train.classes) > 8 else "")
-        lines.append(
-            f"target    {target or 'target'} ({counted(len(train.classes), 'class', 'classes')}: {classes})"
-        )
-    roles = {
-        k: v
-        for k, v in source.get("columns", {}).items()
-        if k not in ("target", "features", "drop")
-    }
-    lines += [
-        f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()
-    ]
-    tests = "" if train.numeric is not None else f" as {counted(train.n_features, 'test')}"
-    lines.append(f"features  {counted(len(features), 'column')}{tests}: {shown}")
-    return "\n".join(map(folded, lines))

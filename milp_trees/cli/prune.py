@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from milp_trees.cli.app import Json, Out, app, check_picture
+from milp_trees.cli.describing import describe
 from milp_trees.cli.failing import WRONG_INPUT, explained, fail
 from milp_trees.cli.help import ANSWER, DATA
 from milp_trees.cli.limits import takes_limits
-from milp_trees.cli.options import describe
 from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
 from milp_trees.cli.readers import split

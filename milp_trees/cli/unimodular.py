@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from milp_trees.cli.app import Json, Out, app, check_picture, write
+from milp_trees.cli.describing import describe
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.limits import takes_limits
-from milp_trees.cli.options import ProblemOptions, describe
+from milp_trees.cli.options import ProblemOptions
 from milp_trees.cli.outputs import draw, writable
 from milp_trees.errors import DataError, UnknownName, Unsupported
 from milp_trees.limits import Limits

@@ -72,12 +72,15 @@ def test_a_stored_list_is_verified_and_predicts(rules, tmp_path):
     assert "The data were read again" in run("verify", stored, "--require", "claimed").stdout
     found = run("predict", stored, rules)
     assert found.stdout.split() == [
-        "prediction",
-        *(["yes"] * 2 + ["no"] * 2 + ["yes"] + ["no"] * 3),
+        "row,prediction",
+        *(
+            f"{k},{label}"
+            for k, label in enumerate(["yes", "yes", "no", "no", "yes", "no", "no", "no"])
+        ),
     ]
     assert "8 of 8 rows" in found.stderr
     (tmp_path / "x.label").unlink()  # rows to predict need no labels
-    assert run("predict", stored, rules).stdout.split()[1] == "yes"
+    assert run("predict", stored, rules).stdout.split()[1] == "0,yes"
 
 
 def test_antecedents_are_counted_listed_and_written(table, tmp_path):
@@ -120,15 +123,27 @@ def test_sizes_of_lists_are_counted_in_rules(table):
         (["rule-list", "RULES", "--max-length", "-1"], 1, "max_length must be a whole number"),
         (["rule-list", "RULES", "--max-literals", "0"], 1, "max_literals must be a whole number"),
         (["rule-list", "RULES", "--min-support", "2"], 1, "min_support must be a share"),
-        (["rule-list", "RULES", "--min-support", "0.9"], 1, "No antecedent is left"),
+        (
+            ["rule-list", "RULES", "--min-support", "0.9", "--max-length", "1"],
+            1,
+            "No antecedent is left",
+        ),
         (["rule-list", "RULES", "--max-support", "x"], 1, "max_support must be a number"),
         (["rule-list", "RULES", "--min-samples-rule", "0"], 1, "min_samples_rule must be"),
         (["rule-list", "RULES", "--max-antecedents", "0"], 1, "most must be a whole number"),
         (["rule-list", "RULES", "--max-length", "1", "--node-limit", "0"], 1, "node_limit must be"),
-        (["rule-list", "RULES", "--label", "no.label"], 1, "There is no file no.label"),
-        (["rule-list", "iris", "--label", "no.label"], 1, "--label belongs to a file of rules"),
-        (["rule-list", PLANTED, "--label", "no.label"], 1, "leave out label"),
-        (["rule-list", "no.out"], 1, "There is no file no.out"),
+        (
+            ["rule-list", "RULES", "--label", "no.label", "--max-length", "1"],
+            1,
+            "There is no file no.label",
+        ),
+        (
+            ["rule-list", "iris", "--label", "no.label", "--max-length", "1"],
+            1,
+            "--label belongs to a file of rules",
+        ),
+        (["rule-list", PLANTED, "--label", "no.label", "--max-length", "1"], 1, "leave out label"),
+        (["rule-list", "no.out", "--max-length", "1"], 1, "There is no file no.out"),
         (["rule-list", "RULES", "--max-length", "1", "--method", "dp"], 1, "searches trees"),
         (
             ["rule-list", "RULES", "--method", "greedy", "--methods", "greedy"],
