@@ -22,18 +22,11 @@ from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
 from ._cbc_log import AWAY, PREPROCESSED_AWAY
+from ._commercial import how_to_reach
 from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, captured, early
 
 #: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
-#: Commercial solvers: PuLP's name, and the package that it imports.
-REACHED = {
-    "gurobi": ("GUROBI", "gurobipy"),
-    "cplex": ("CPLEX_PY", "cplex"),
-    "xpress": ("XPRESS_PY", "xpress"),
-    "mosek": ("MOSEK", "mosek"),
-    "copt": ("COPT", "coptpy"),
-}
 #: The first choice if it is installed, because its log proves that a start was accepted.
 PREFERRED = "PULP_CBC_CMD"
 
@@ -126,17 +119,7 @@ class PulpBridge(Solver):
     @classmethod
     def reaches(cls, name: str) -> str:
         """PuLP's name of a solver, and whether its Python package is there."""
-        known = REACHED.get(name.lower())
-        if known is None:
-            return ""
-        called, package = known
-        there = importlib.util.find_spec(package) is not None
-        needs = "is installed here" if there else f"is not installed here (pip install {package})"
-        return (
-            f"PuLP runs it: FORMULATION@pulp --option solver={called}; its package {package} {needs}, and it needs a licence. "
-            f"Or write the model with milp-trees export-model, solve it elsewhere, and bring the solution back with milp-trees import-solution. "
-            f"From Python, pyomo.environ.SolverFactory({name.lower()!r}) takes what mt.registry.formulation(…).build(problem) returns."
-        )
+        return how_to_reach(name)
 
     def availability(self) -> Availability:
         # Located and not imported: PuLP imports highspy, which cannot be in one process with

@@ -38,7 +38,7 @@ OTHER_NAMES = {
     "--save": "--out",
 }
 #: What is said of a solver where a command takes one method.
-SOLVER = "A solver is named with its formulation: --method flow-oct@highs."
+SOLVER = "A solver is named with its formulation: --method FORMULATION@SOLVER."
 
 
 def plurals(words: Sequence[str], known: Collection[str]) -> list[str]:

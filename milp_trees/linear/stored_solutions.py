@@ -31,7 +31,7 @@ class StoredSolution:
     Parameters
     ----------
     program : str
-        Who wrote the file, as solvers are named.
+        Who wrote the file.
     objective : float or None
         The objective that the file states.
     status : str
@@ -90,7 +90,7 @@ def _gurobi(text: str, path: Path) -> StoredSolution:
     stated = re.search(rf"^# Objective value = ({NUMBER})", text, re.MULTILINE)
     lines = ((i, line) for i, line in enumerate(text.splitlines(), 1) if not line.startswith("#"))
     values = _values(_pairs(lines, path), path)
-    return StoredSolution("gurobi", float(stated[1]) if stated else None, "", values)
+    return StoredSolution("Gurobi", float(stated[1]) if stated else None, "", values)
 
 
 def _cplex(text: str, path: Path) -> StoredSolution:
@@ -108,7 +108,7 @@ def _cplex(text: str, path: Path) -> StoredSolution:
         (0, str(v.get("name")), str(v.get("value"))) for v in one.findall("./variables/variable")
     ]
     return StoredSolution(
-        "cplex",
+        "CPLEX",
         None if said is None else _number(said, path, 0),
         header.get("solutionStatusString", ""),
         _values(iter(found), path),
@@ -125,10 +125,10 @@ def _highs(text: str, path: Path) -> StoredSolution:
         re.MULTILINE | re.DOTALL,
     )
     if primal is None:
-        return StoredSolution("highs", None, status, {})
+        return StoredSolution("HiGHS", None, status, {})
     first = text[: primal.start(3)].count("\n") + 1
     values = _values(_pairs(enumerate(primal[3].splitlines(), first), path), path)
-    return StoredSolution("highs", float(primal[1]), status, values)
+    return StoredSolution("HiGHS", float(primal[1]), status, values)
 
 
 def _scip(text: str, path: Path) -> StoredSolution:
@@ -137,11 +137,11 @@ def _scip(text: str, path: Path) -> StoredSolution:
     stated = re.search(rf"^objective value:\s+({NUMBER})\s*$", text, re.MULTILINE)
     said = status[1].strip() if status else ""
     if stated is None:
-        return StoredSolution("scip", None, said, {})
+        return StoredSolution("SCIP", None, said, {})
     first = text[: stated.end()].count("\n") + 2
     rest = (line.partition("(obj:")[0] for line in text[stated.end() :].splitlines()[1:])
     values = _values(_pairs(enumerate(rest, first), path), path)
-    return StoredSolution("scip", float(stated[1]), said, values)
+    return StoredSolution("SCIP", float(stated[1]), said, values)
 
 
 def _cbc(text: str, path: Path) -> StoredSolution:
@@ -161,7 +161,7 @@ def _cbc(text: str, path: Path) -> StoredSolution:
     )
     values = {} if none else _values(iter(found), path)
     number = re.match(rf"\s*({NUMBER})", stated)
-    return StoredSolution("cbc", float(number[1]) if number else None, status, values)
+    return StoredSolution("CBC", float(number[1]) if number else None, status, values)
 
 
 #: How files begin, and who reads them.

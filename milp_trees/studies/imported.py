@@ -111,7 +111,7 @@ def import_solution(
     said = f"{stored.program} states the status {stored.status!r}; " if stored.status else ""
     result = finish(
         export.problem,
-        f"{export.formulation.label}@{stored.program}",
+        f"{export.formulation.label}@{stored.program.lower()}",
         tree,
         bound=None,
         claims_optimal=False,

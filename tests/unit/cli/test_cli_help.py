@@ -94,7 +94,7 @@ def test_no_line_of_a_list_is_cut_and_every_command_has_a_heading():
         (["solve", "iris", "--dpeth", "2"], "No such option: --dpeth. Did you mean --depth?"),
         (["solve", "iris", "--max-leaves", "2"], "Did you mean --leaves?"),
         (["size-path", "iris", "--max-leaf-nodes", "2"], "Did you mean --leaves?"),
-        (["solve", "iris", "--solver", "highs"], "--method flow-oct@highs"),
+        (["solve", "iris", "--solver", "highs"], "--method FORMULATION@SOLVER."),
         (["solve", "iris", "--methods", "dp"], "Did you mean --method, which takes one?"),
         (["solve", "iris", "--wxyz"], "milp-trees COMMAND --help-all lists all options"),
     ],

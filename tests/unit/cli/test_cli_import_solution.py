@@ -122,7 +122,7 @@ def test_the_point_its_objective_and_the_tree_are_shown(model):
     solution.write_text(as_gurobi(objective, values))
     text = run("import-solution", path, solution).stdout  # the model names its description
     said = " ".join(text.split())
-    assert f"of gurobi: it states the objective {objective:g}; its point has {objective:g}" in said
+    assert f"of Gurobi: it states the objective {objective:g}; its point has {objective:g}" in said
     assert "1 error in 9 rows" in said
     assert "└─ " in text
 

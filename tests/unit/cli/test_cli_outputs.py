@@ -65,6 +65,7 @@ COMMANDS = {
     "look people.csv": ("people.csv",),
     "unimodular ip3 --data people.csv": ("people.csv",),
     "export-model people.csv --depth 1": ("people.csv",),
+    "import-solution r.json people.csv": ("r.json", "people.csv"),
     "export r.json --to json": ("r.json", "people.csv"),
     "export r.json --to html": ("r.json", "r.proof"),
     "predict r.json people.csv": ("r.json", "people.csv"),
