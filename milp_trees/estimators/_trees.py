@@ -26,7 +26,7 @@ from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators._tables import TakesTables, plain_rows
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
-from milp_trees.models.tree import RawRows
+from milp_trees.models.array_rows import RawRows
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees

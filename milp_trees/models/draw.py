@@ -1,118 +1,46 @@
-"""Drawings of a tree: indented text, and a self-contained SVG picture.
+"""Drawings of a tree: a self-contained SVG picture, and the boxes that other pictures draw, too.
 
-The picture needs no graphviz, no fonts and no network. Both show original names: tests in the
-branch nodes, the action's label in the leaves; "no" is on the left and "yes" on the right, as
-everywhere in this package. Row counts per leaf are shown if they are given (`leaf_counts`).
+The picture needs no graphviz, no fonts and no network. It shows original names: tests in the
+branch nodes, the action's label in the leaves, and on every edge the condition under which rows
+take it; rows on which the test fails go left, as everywhere in this package. Rows and errors of
+each leaf are shown if they are given (`leaf_counts`).
 """
 
 from __future__ import annotations
 
 import colorsys
 import math
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from milp_trees.errors import DataError
+from milp_trees.models.draw_text import Drawable, beside, clean, leaf_notes
+from milp_trees.models.draw_text import leaf_counts as leaf_counts
+from milp_trees.models.draw_text import tree_text as tree_text
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 if TYPE_CHECKING:
-    from milp_trees.data.dataset import Dataset
+    from milp_trees.data.feature import BinaryFeature
 
 #: Longest line in a box; longer names are shortened in the middle, and the tooltip shows the whole
 #: name.
 MAX_CHARS = 24
+#: The same for the condition on an edge.
+MAX_EDGE = 16
 
 _FONT = 12.0
+_EDGE_FONT = 11.0
 _LINE = 15.0
 _PAD = 8.0
 _GAP = 14.0
-_LEVEL = 78.0
+_LEVEL = 88.0
+#: From the top of a condition to the top of the box below it.
+_OVER = 17.0
 #: Light colours that colour-blind readers can tell apart; further actions get hues at multiples of
 #: the golden angle.
 _TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3eef0", "#e4dccf")
-
-
-class Counted(Protocol):
-    """The parts of a predictor that counting rows needs."""
-
-    @property
-    def actions(self) -> tuple[Any, ...]: ...
-    def routes(self, rows: Any) -> Any:
-        """Leaf and action of every row."""
-
-
-class Drawable(Counted, Protocol):
-    """The parts of a tree that a drawing needs."""
-
-    @property
-    def root(self) -> Node: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def n_leaves(self) -> int: ...
-    @property
-    def nodes(self) -> Any: ...
-
-
-def leaf_counts(tree: Counted, dataset: Dataset) -> np.ndarray:
-    """Number of original rows of a dataset in each leaf, from left to right.
-
-    Rules of a list are in their order. The shape is (leaves, K), counted by class, or (leaves,) if the dataset has no target.
-    """
-    routes = tree.routes(dataset)
-    if dataset.y is None or not set(dataset.classes or ()) <= set(
-        tree.actions
-    ):  # actions are not classes
-        sizes = np.zeros(routes.n_leaves, dtype=np.int64)
-        np.add.at(sizes, routes.leaf, dataset.row_counts)
-        return sizes
-    position = np.array([tree.actions.index(c) for c in dataset.classes or ()])
-    counts = np.zeros((routes.n_leaves, len(tree.actions)), dtype=np.int64)
-    np.add.at(counts, (routes.leaf, position[dataset.y]), dataset.row_counts)
-    return counts
-
-
-def tree_text(tree: Drawable, counts: Any = None) -> str:
-    """The tree as indented text.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    counts : int array of shape (leaves,) or (leaves, K), optional
-        Rows per leaf (and class), leaves from left to right; see `leaf_counts`.
-
-    Examples
-    --------
-    >>> from milp_trees import BinaryFeature, Tree
-    >>> from milp_trees.models.nodes import Branch, Leaf
-    >>> print(tree_text(Tree(Branch(BinaryFeature("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
-    age <= 37.5
-    ├─ no:  high
-    └─ yes: low
-    """
-    notes = _notes(tree, counts)
-    lines: list[str] = []
-
-    def walk(node: Node, first: str, rest: str) -> None:
-        if isinstance(node, Leaf):
-            note = next(notes)
-            lines.append(
-                first + _clean(tree.actions[node.action]) + (f"  ({note})" if note else "")
-            )
-            return
-        lines.append(first + _clean(node.test.name))
-        walk(node.left, rest + "├─ no:  ", rest + "│  ")
-        walk(node.right, rest + "└─ yes: ", rest + "   ")
-
-    walk(tree.root, "", "")
-    return "\n".join(lines)
 
 
 def tree_svg(tree: Drawable, counts: Any = None, title: str | None = None) -> str:
@@ -133,8 +61,8 @@ def tree_svg(tree: Drawable, counts: Any = None, title: str | None = None) -> st
     """
     from xml.sax.saxutils import quoteattr  # which imports the network, and text needs none
 
-    root = _boxes(tree.root, tree, _notes(tree, counts))
-    left, right = _place(root)
+    root = boxes_of(tree, counts)
+    left, right = place(root)
     boxes = list(root.walk())
     width = right - left + 2 * _GAP
     height = max(b.top + b.height for b in boxes) + 2 * _GAP
@@ -145,7 +73,7 @@ def tree_svg(tree: Drawable, counts: Any = None, title: str | None = None) -> st
     body = "".join(_edges(b) for b in boxes) + "".join(_draw(b) for b in boxes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'role="img" aria-label={quoteattr(_clean(title))} font-family="Helvetica,Arial,sans-serif" font-size="{_FONT:g}">'
+        f'role="img" aria-label={quoteattr(clean(title))} font-family="Helvetica,Arial,sans-serif" font-size="{_FONT:g}">'
         f'<rect width="{width:.1f}" height="{height:.1f}" rx="6" fill="#ffffff"/>'
         f'<g transform="translate({_GAP - left:.1f},{_GAP:g})">{body}</g></svg>'
     )
@@ -163,15 +91,17 @@ def action_colour(index: int) -> str:
 
 
 @dataclass
-class _Box:
+class Box:
     """A drawn node: its centre `x`, its `top`, and its lines of text."""
 
     lines: tuple[str, ...]
     tooltip: str
     colour: str
     rounded: bool
-    children: tuple[_Box, ...] = ()
+    children: tuple[Box, ...] = ()
     level: int = 0
+    #: The condition on the edge that leads here, short and whole; empty for the root.
+    condition: tuple[str, str] = ("", "")
     x: float = 0.0
     width: float = field(init=False)
     height: float = field(init=False)
@@ -184,7 +114,17 @@ class _Box:
     def top(self) -> float:
         return self.level * _LEVEL
 
-    def walk(self) -> Iterator[_Box]:
+    @property
+    def label_width(self) -> float:
+        """Width of the condition above the box."""
+        return _text_width(self.condition[0]) * _EDGE_FONT / _FONT + 4 if self.level else 0.0
+
+    @property
+    def half(self) -> float:
+        """Half of the room that the box and the condition above it take."""
+        return max(self.width, self.label_width) / 2
+
+    def walk(self) -> Iterator[Box]:
         yield self
         for child in self.children:
             yield from child.walk()
@@ -200,7 +140,7 @@ def _leaf_labels(tree: Drawable) -> dict[int, tuple[str, str]]:
     Where long labels (such as two paths) would look alike after shortening, the parts between `+`
     that are common to the beginning and the end of all of them are left out.
     """
-    used = {n.action: _clean(tree.actions[n.action]) for n in tree.nodes() if isinstance(n, Leaf)}
+    used = {n.action: clean(tree.actions[n.action]) for n in tree.nodes() if isinstance(n, Leaf)}
     alike: dict[str, list[int]] = {}
     for action, label in used.items():
         alike.setdefault(_shorten(label), []).append(action)
@@ -227,30 +167,69 @@ def _shared(parts: Sequence[Sequence[str]]) -> int:
     )
 
 
-def _boxes(
-    node: Node,
-    tree: Drawable,
-    notes: Iterator[str],
-    level: int = 0,
-    known: dict[int, tuple[str, str]] | None = None,
-) -> _Box:
-    labels = _leaf_labels(tree) if known is None else known
-    if isinstance(node, Leaf):
-        label, short = labels[node.action]
-        note = next(notes)
-        lines = (short, *([note] if note else []))
-        return _Box(
-            lines,
-            f"{label} ({note})" if note else label,
-            action_colour(node.action),
-            True,
-            level=level,
+def boxes_of(tree: Drawable, counts: Any = None) -> Box:
+    """The box of the root, with those below it; they have no places yet (`place`).
+
+    Parameters
+    ----------
+    tree : Tree
+    counts : int array of shape (leaves,) or (leaves, K), optional
+        See `leaf_counts`.
+    """
+    labels = _leaf_labels(tree)
+    actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
+    notes = iter(leaf_notes(actions, counts))
+
+    def make(node: Node, level: int, condition: tuple[str, str]) -> Box:
+        if isinstance(node, Leaf):
+            (label, short), note = labels[node.action], next(notes)
+            said = label + beside(note)
+            colour = action_colour(node.action)
+            return Box((short, *note), said, colour, True, (), level, condition)
+        no, yes = edge_labels(node.test)
+        children = (
+            make(node.left, level + 1, (no, clean(node.test.negation))),
+            make(node.right, level + 1, (yes, clean(node.test.name))),
         )
-    children = (
-        _boxes(node.left, tree, notes, level + 1, labels),
-        _boxes(node.right, tree, notes, level + 1, labels),
-    )
-    return _Box(_test_lines(node), _clean(node.test.name), "#f4f4f4", False, children, level)
+        tooltip = clean(node.test.name)
+        return Box(_test_lines(node), tooltip, "#f4f4f4", False, children, level, condition)
+
+    return make(tree.root, 0, ("", ""))
+
+
+def edge_labels(test: BinaryFeature) -> tuple[str, str]:
+    """The conditions of the two branches of a test, short and without its column.
+
+    For example `("> 37.5", "<= 37.5")`, the one of the rows on which the test fails first; 0/1
+    columns are compared with 0 and 1, so that no branch is called yes, no, true or false.
+    """
+    if test.kind == "missing":
+        return "not missing", "missing"
+    value = "" if test.kind == "is" else _value(test)
+    no, yes = {
+        "is": ("== 0", "== 1"),
+        "==": (f"!= {value}", f"== {value}"),
+        "<=": (f"> {value}", f"<= {value}"),
+    }[test.kind]
+    gap = " or missing"
+    no, yes = _shorten(no, MAX_EDGE), _shorten(yes, MAX_EDGE)
+    return no + gap * (test.missing == "no"), yes + gap * (test.missing == "yes")
+
+
+def branches_of(test: Any) -> tuple[str, str]:
+    """The conditions of the two branches of a feature or of an antecedent, as `edge_labels`."""
+    literals = getattr(test, "literals", None)
+    if literals is None:
+        return edge_labels(test)
+    if len(literals) > 1:
+        return "not all", "all hold"
+    no, yes = edge_labels(literals[0].feature)
+    return (no, yes) if literals[0].value else (yes, no)
+
+
+def _value(test: BinaryFeature) -> str:
+    """The threshold or category of a test; a tooltip has all of its digits."""
+    return f"{test.value:.6g}" if isinstance(test.value, float) else clean(test.value)
 
 
 def _test_lines(node: Branch) -> tuple[str, ...]:
@@ -259,31 +238,28 @@ def _test_lines(node: Branch) -> tuple[str, ...]:
     On two lines, neither is shortened because of the other.
     """
     test = node.test
-    column = _clean(test.column)
+    column = clean(test.column)
     if test.kind == "missing":
         return (_shorten(f"{column} is missing"),)
     missing = " or missing" if test.missing == "yes" else ""
     if test.kind == "is":
         return (_shorten(column + missing),)
-    value = (
-        f"{test.value:.6g}" if isinstance(test.value, float) else _clean(test.value)
-    )  # the tooltip has all digits
-    value += missing
+    value = _value(test) + missing
     line = f"{column} {test.kind} {value}"
     return (
         (line,) if len(line) <= MAX_CHARS else (_shorten(column), _shorten(f"{test.kind} {value}"))
     )
 
 
-def _place(root: _Box) -> tuple[float, float]:
+def place(root: Box) -> tuple[float, float]:
     """Set every `x`, and return the outermost edges.
 
     Subtrees are as close as their outlines allow, and parents are centred. The cost is O(nodes ·
     depth): an outline is the leftmost and the rightmost edge per level.
     """
 
-    def walk(box: _Box) -> tuple[list[float], list[float]]:
-        here = ([-box.width / 2], [box.width / 2])
+    def walk(box: Box) -> tuple[list[float], list[float]]:
+        here = ([-box.half], [box.half])
         if not box.children:
             return here
         left, right = box.children
@@ -307,7 +283,7 @@ def _merge(a: Sequence[float], b: Sequence[float], choose: Any) -> list[float]:
 # -- SVG -------------------------------------------------------------------------------------------
 
 
-def _draw(box: _Box) -> str:
+def _draw(box: Box) -> str:
     text = "".join(
         f'<text x="{box.x:.1f}" y="{box.top + _PAD / 2 + _LINE * (i + 0.78):.1f}" text-anchor="middle" fill="#1a1a1a">{escape(line, quote=False)}</text>'
         for i, line in enumerate(box.lines)
@@ -319,56 +295,30 @@ def _draw(box: _Box) -> str:
     )
 
 
-def _edges(box: _Box) -> str:
+def _edges(box: Box) -> str:
+    """The edges below a box; each arrives from above at the condition, which stands over a box."""
     out = []
     bottom = box.top + box.height
-    for child, label in zip(box.children, ("no", "yes"), strict=False):
-        x, y = (box.x + child.x) / 2, (bottom + child.top) / 2
+    for child in box.children:
+        label, whole = child.condition
+        width, over = child.label_width, child.top - _OVER
+        bend = (bottom + over) / 2
         out.append(
-            f'<path d="M{box.x:.1f} {bottom:.1f}L{child.x:.1f} {child.top:.1f}" stroke="#888888" fill="none"/>'
+            f'<path d="M{box.x:.1f} {bottom:.1f}C{box.x:.1f} {bend:.1f} {child.x:.1f} {bend:.1f} {child.x:.1f} {over:.1f}V{child.top:.1f}" stroke="#888888" fill="none"/>'
         )
         out.append(
-            f'<rect x="{x - 12:.1f}" y="{y - 7:.1f}" width="24" height="14" fill="#ffffff"/>'
-        )
-        out.append(
-            f'<text x="{x:.1f}" y="{y + 4:.1f}" font-size="11" fill="#555555" text-anchor="middle">{label}</text>'
+            f"<g><title>{escape(whole, quote=False)}</title>"
+            f'<rect x="{child.x - width / 2:.1f}" y="{over:.1f}" width="{width:.1f}" height="14" fill="#ffffff"/>'
+            f'<text x="{child.x:.1f}" y="{over + 11:.1f}" font-size="{_EDGE_FONT:g}" fill="#444444" text-anchor="middle">{escape(label, quote=False)}</text></g>'
         )
     return "".join(out)
 
 
-def _notes(tree: Drawable, counts: Any) -> Iterator[str]:
-    """The text beside each leaf's label: `34 rows`, or `31 of 34` if rows are counted by class."""
-    if counts is None:
-        return iter([""] * tree.n_leaves)
-    table = np.asarray(counts)
-    if len(table) != tree.n_leaves or table.ndim not in (1, 2):
-        raise DataError(
-            f"counts must have one entry or row per leaf ({tree.n_leaves}); its shape is {table.shape}. Use leaf_counts(tree, dataset)."
-        )
-    if table.ndim == 1:
-        return iter([f"{n:g} row{'s' if n != 1 else ''}" for n in table.tolist()])
-    actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
-    return iter([f"{row[a]:g} of {row.sum():g}" for a, row in zip(actions, table, strict=True)])
-
-
-def _clean(value: Any) -> str:
-    """One line of text without characters that XML forbids."""
-    text = re.sub(r"\s+", " ", str(value)).strip()
-    return (
-        "".join(
-            c
-            for c in text
-            if unicodedata.category(c) not in ("Cc", "Cs") and ord(c) not in (0xFFFE, 0xFFFF)
-        )
-        or "(empty)"
-    )
-
-
-def _shorten(text: str) -> str:
-    if len(text) <= MAX_CHARS:
+def _shorten(text: str, most: int = MAX_CHARS) -> str:
+    if len(text) <= most:
         return text
-    tail = math.floor((MAX_CHARS - 1) / 2)
-    return text[: MAX_CHARS - 1 - tail] + "…" + text[-tail:]
+    tail = math.floor((most - 1) / 2)
+    return text[: most - 1 - tail] + "…" + text[-tail:]
 
 
 def _text_width(text: str) -> float:

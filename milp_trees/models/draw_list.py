@@ -3,56 +3,40 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 from xml.sax.saxutils import quoteattr
+
+import numpy as np
 
 from milp_trees.models.draw import (
     _FONT,
     _GAP,
     _LINE,
     _PAD,
-    Counted,
-    _clean,
     _shorten,
     _text_width,
     action_colour,
-    leaf_counts,
 )
-
-if TYPE_CHECKING:
-    from milp_trees.data.antecedents import Antecedent
-    from milp_trees.data.dataset import Dataset
+from milp_trees.models.draw_text import Listed, beside, clean, leaf_notes
 
 
-class Listed(Counted, Protocol):
-    """The parts of a rule list that a drawing needs."""
-
-    @property
-    def length(self) -> int: ...
-    @property
-    def splits(self) -> tuple[Antecedent, ...]: ...
-    @property
-    def leaf_actions(self) -> tuple[int, ...]: ...
-
-
-def list_rows(rules: Listed, dataset: Dataset | None = None) -> list[dict[str, Any]]:
+def list_rows(rules: Listed, counts: Any = None) -> list[dict[str, Any]]:
     """One mapping per rule, the default rule last.
 
     Parameters
     ----------
     rules : RuleList
-    dataset : Dataset, optional
-        Rows to count.
+    counts : int array of shape (rules + 1,) or (rules + 1, K), optional
+        See `leaf_counts`.
 
     Returns
     -------
     list of dict
         `place` (from 1), `word` ("if", "else if" or "else"), `condition` (empty for the default
-        rule) and `action`. With a dataset also `rows`, the number of rows that the rule captures;
+        rule) and `action`. With counts also `rows`, the number of rows that the rule captures;
         and, if the actions are its classes, `correct`, the number of those of the rule's class, and
         `share`, that number divided by `rows` (None if there are none).
     """
-    counts = None if dataset is None else leaf_counts(rules, dataset)
     out = []
     for k, action in enumerate(rules.leaf_actions):
         last = k == rules.length
@@ -63,20 +47,20 @@ def list_rows(rules: Listed, dataset: Dataset | None = None) -> list[dict[str, A
             "action": rules.actions[action],
         }
         if counts is not None:
-            size = int(counts[k].sum())
+            size = int(np.sum(counts[k]))
             row["rows"] = size
-            if counts.ndim == 2:
-                row["correct"] = int(counts[k, action])
+            if np.ndim(counts) == 2:
+                row["correct"] = int(counts[k][action])
                 row["share"] = row["correct"] / size if size else None
         out.append(row)
     return out
 
 
-def list_html(rules: Listed, dataset: Dataset | None = None) -> str:
+def list_html(rules: Listed, counts: Any = None) -> str:
     """The list as an HTML table without scripts; see `list_rows` for its numbers."""
     heads = {"word": "", "condition": "condition", "action": "then", "rows": "rows"}
     lines = []
-    for row in list_rows(rules, dataset):
+    for row in list_rows(rules, counts):
         cells = [row[name] for name in heads if name in row]
         if "correct" in row:
             share = f" ({100 * row['share']:.1f} %)" if row["rows"] else ""
@@ -91,16 +75,18 @@ def _row(tag: str, cells: list[Any]) -> str:
     return f"<tr>{inside}</tr>"
 
 
-def list_svg(rules: Listed, dataset: Dataset | None = None) -> str:
+def list_svg(rules: Listed, counts: Any = None) -> str:
     """The list as one `<svg>` element that can be part of any HTML page or file.
 
-    Each rule is a line: its condition, and a box with its action and (with a dataset) the number
-    of rows that it captures, or how many of them are of its class.
+    Each rule is a line: its condition, and a box with its action and (with counts) the number
+    of rows that it captures, and how many of them are of another class.
     """
-    rows = list_rows(rules, dataset)
-    texts = [f"{row['word']} {_clean(row['condition'])}" for row in rows[:-1]] + ["else"]
-    names = [_clean(row["action"]) + _note(row) for row in rows]
-    labels = [_shorten(_clean(row["action"])) + _note(row) for row in rows]
+    rows = list_rows(rules, counts)
+    notes = [beside(note) for note in leaf_notes(list(rules.leaf_actions), counts)]
+    texts = [f"{row['word']} {clean(row['condition'])}" for row in rows[:-1]] + ["else"]
+    own = [clean(row["action"]) for row in rows]
+    names = [name + note for name, note in zip(own, notes, strict=True)]
+    labels = [_shorten(name) + note for name, note in zip(own, notes, strict=True)]
     at = _GAP + max(map(_text_width, texts)) + 2 * _GAP
     wide = max(map(_text_width, labels)) + 2 * _PAD
     step = _LINE + 2 * _PAD
@@ -126,10 +112,3 @@ def list_svg(rules: Listed, dataset: Dataset | None = None) -> str:
         f'role="img" aria-label={quoteattr(title)} font-family="Helvetica,Arial,sans-serif" font-size="{_FONT:g}">'
         f'<rect width="{width:.1f}" height="{height:.1f}" rx="6" fill="#ffffff"/>{"".join(body)}</svg>'
     )
-
-
-def _note(row: dict[str, Any]) -> str:
-    """What a box says beside the action: `(34 rows)`, or `(31 of 34)` if classes are counted."""
-    if "correct" in row:
-        return f"  ({row['correct']} of {row['rows']})"
-    return f"  ({row['rows']} row{'s' if row['rows'] != 1 else ''})" if "rows" in row else ""

@@ -8,9 +8,9 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import DataError
-from milp_trees.models.draw import action_colour
+from milp_trees.models.draw import action_colour, branches_of
 from milp_trees.models.nodes import Branch, Leaf, Node
-from milp_trees.models.tree import RawRows
+from milp_trees.models.array_rows import RawRows
 
 if TYPE_CHECKING:
     import networkx
@@ -308,7 +308,8 @@ def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
 def to_networkx(tree: Tree) -> networkx.DiGraph:
     """The tree as a directed graph with nodes 0, 1, …, parents first.
 
-    Nodes have a `label`, and a `test` or an `action`; edges have the `label` "no" or "yes".
+    Nodes have a `label`, and a `test` or an `action`; edges have the condition of their branch as
+    the `label`, and the `answer` to the test, False or True.
     """
     import networkx
 
@@ -322,8 +323,8 @@ def to_networkx(tree: Tree) -> networkx.DiGraph:
             )
             return at
         graph.add_node(at, label=node.test.name, test=node.test)
-        graph.add_edge(at, walk(node.left), label="no")
-        graph.add_edge(at, walk(node.right), label="yes")
+        graph.add_edge(at, walk(node.left), label=node.test.negation, answer=False)
+        graph.add_edge(at, walk(node.right), label=node.test.name, answer=True)
         return at
 
     walk(tree.root)
@@ -344,8 +345,8 @@ def to_dot(tree: Tree) -> str:
         at, count = count, count + 1
         if isinstance(node, Branch):
             lines.append(f"  n{at} [label={_quote(node.test.name)}];")
-            for child, label in ((node.left, "no"), (node.right, "yes")):
-                lines.append(f'  n{at} -> n{walk(child)} [label="{label}"];')
+            for child, label in zip((node.left, node.right), branches_of(node.test), strict=True):
+                lines.append(f"  n{at} -> n{walk(child)} [label={_quote(label)}];")
         else:
             lines.append(
                 f'  n{at} [label={_quote(tree.actions[node.action])}, style="filled,rounded", fillcolor="{action_colour(node.action)}"];'

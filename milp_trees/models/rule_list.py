@@ -12,9 +12,9 @@ import numpy as np
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
-from milp_trees.models.exporting import Exportable
 from milp_trees.models.list_routes import ListRoutes
-from milp_trees.models.tree import RawRows, Rows, _dtype, _plain, is_table
+from milp_trees.models.shown import Shown
+from milp_trees.models.tree import Rows, _plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class RuleList(Exportable):
+class RuleList(Shown):
     """A list of rules with a default rule for the rows that no rule captures.
 
     Parameters
@@ -157,14 +157,6 @@ class RuleList(Exportable):
                 f"The rule list asks for {strange[0].name!r}, which the data do not have; use the data (or binarizer) it was fitted on."
             )
         return antecedent.evaluate(rows) == 1
-
-    def predict(self, data: Any) -> np.ndarray:
-        """Original action of every row.
-
-        The rows are a Dataset, a view of one, or a table of raw columns (DataFrame or mapping).
-        """
-        rows = RawRows(self.features, data, "rule list") if is_table(data) else data
-        return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -290,17 +282,15 @@ class RuleList(Exportable):
 
     # -- pictures ----------------------------------------------------------------------------------
 
-    def to_text(self) -> str:
-        """The list as text with original names, a line per rule."""
-        names = [str(self.actions[k]) for k in self.leaf_actions]
-        if not self.rules:
-            return names[0]
-        words = ["if", *["else if"] * (self.length - 1)]
-        lines = [
-            f"{word} {a.name}: {name}"
-            for word, a, name in zip(words, self.splits, names, strict=False)
-        ]
-        return "\n".join([*lines, f"else: {names[-1]}"])
+    def _text(self, counts: Any) -> str:
+        from milp_trees.models.draw_text import list_text
+
+        return list_text(self, counts)
+
+    def _svg(self, counts: Any) -> str:
+        from milp_trees.models.draw_list import list_svg
+
+        return list_svg(self, counts)
 
     def to_html(self, dataset: Any = None) -> str:
         """The list as an HTML table without scripts.
@@ -309,7 +299,7 @@ class RuleList(Exportable):
         ----------
         dataset : Dataset, optional
             Rows to count: how many each rule captures, and how many of them have its class, if
-            there is a target.
+            there is a target. By default the training rows, if they are known.
 
         Returns
         -------
@@ -317,7 +307,7 @@ class RuleList(Exportable):
         """
         from milp_trees.models.draw_list import list_html
 
-        return list_html(self, dataset)
+        return list_html(self, self._counts_of(dataset))
 
     def to_frame(self, dataset: Any = None) -> pd.DataFrame:
         """The list as a table, a row per rule.
@@ -325,13 +315,13 @@ class RuleList(Exportable):
         Parameters
         ----------
         dataset : Dataset, optional
-            Rows to count.
+            Rows to count; by default the training rows, if they are known.
 
         Returns
         -------
         DataFrame
-            `place` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With a
-            dataset also `rows`, the number of rows that the rule captures; and, if the actions are
+            `place` (from 1), `word` ("if", "else if", "else"), `condition` and `action`. With
+            rows also `rows`, the number of rows that the rule captures; and, if the actions are
             its classes, `correct`, the number of those of the rule's class, and `share`, that
             number divided by `rows`.
         """
@@ -339,7 +329,7 @@ class RuleList(Exportable):
 
         from milp_trees.models.draw_list import list_rows
 
-        return pd.DataFrame(list_rows(self, dataset))
+        return pd.DataFrame(list_rows(self, self._counts_of(dataset)))
 
     def to_tree(self) -> Tree:
         """The tree of binary features that predicts what the list predicts, on every row.
@@ -360,23 +350,8 @@ class RuleList(Exportable):
 
         return tree_of(self)
 
-    def to_svg(self) -> str:
-        """The list as a self-contained SVG picture."""
-        from milp_trees.models.draw_list import list_svg
-
-        return list_svg(self)
-
-    def picture(self, dataset: Any) -> str:
-        """The list as an SVG picture with numbers of rows, if there are rows."""
-        from milp_trees.models.draw_list import list_svg
-
-        return list_svg(self, None if getattr(dataset, "left_out", False) else dataset)
-
     def _repr_html_(self) -> str:
         return self.to_html()
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def _action(stored: Mapping[str, Any]) -> int:

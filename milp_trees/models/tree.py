@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from milp_trees.data.checks import as_array, check_columns
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.data.names import as_pandas
 from milp_trees.errors import DataError
-from milp_trees.models.exporting import Exportable
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.shown import Shown
 
 
 class Rows(Protocol):
@@ -87,7 +85,7 @@ class Routes:
 
 
 @dataclass(frozen=True)
-class Tree(Exportable):
+class Tree(Shown):
     """A decision tree.
 
     Parameters
@@ -118,6 +116,11 @@ class Tree(Exportable):
     @cached_property
     def splits(self) -> tuple[BinaryFeature, ...]:
         return tuple(n.test for n in self.nodes() if isinstance(n, Branch))
+
+    @cached_property
+    def features(self) -> tuple[BinaryFeature, ...]:
+        """The binary features that are asked for, each once."""
+        return tuple(dict.fromkeys(self.splits))
 
     @property
     def n_leaves(self) -> int:
@@ -163,14 +166,6 @@ class Tree(Exportable):
             self.splits,
             self.actions,
         )
-
-    def predict(self, data: Any) -> np.ndarray:
-        """Original action of every row.
-
-        The rows are a Dataset, a view of one, or a table of raw columns (DataFrame or mapping).
-        """
-        rows = RawRows(self.splits, data) if is_table(data) else data
-        return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -256,31 +251,17 @@ class Tree(Exportable):
 
         return cls(walk(data["root"]), actions)
 
-    def to_text(self) -> str:
-        """The tree as indented text with original names."""
-        from milp_trees.models.draw import tree_text
+    # -- pictures ----------------------------------------------------------------------------------
 
-        return tree_text(self)
+    def _text(self, counts: Any) -> str:
+        from milp_trees.models.draw_text import tree_text
 
-    def to_svg(self) -> str:
-        """The tree as a self-contained SVG picture."""
+        return tree_text(self, counts)
+
+    def _svg(self, counts: Any) -> str:
         from milp_trees.models.draw import tree_svg
 
-        return tree_svg(self)
-
-    def picture(self, dataset: Any) -> str:
-        """The tree as an SVG picture whose leaves show their number of rows (if there are rows)."""
-        from milp_trees.models.draw import leaf_counts, tree_svg
-
-        return tree_svg(
-            self, None if getattr(dataset, "left_out", False) else leaf_counts(self, dataset)
-        )
-
-    def _repr_html_(self) -> str:
-        return self.to_svg()
-
-    def __str__(self) -> str:
-        return self.to_text()
+        return tree_svg(self, counts)
 
 
 def _with_tests(rows: Rows, tests: Iterable[BinaryFeature]) -> Rows:
@@ -305,57 +286,5 @@ def _length(rows: Rows) -> int:
     return int(rows.n_rows) if hasattr(rows, "n_rows") else len(rows.X)
 
 
-def is_table(data: Any) -> bool:
-    """Whether rows are given as a table of raw columns, and not as a Dataset or a view of one."""
-    return hasattr(as_pandas(data), "iloc") or not (hasattr(data, "index") and hasattr(data, "X"))
-
-
-class RawRows:
-    """Values of a predictor's features on raw columns (`values`).
-
-    With it a predictor predicts on tables that no binarizer has seen.
-    """
-
-    def __init__(self, tests: Iterable[BinaryFeature], table: Any, who: str = "tree") -> None:
-        used, table = list(dict.fromkeys(tests)), as_pandas(table)
-        names = list(table.columns) if hasattr(table, "columns") else list(table)
-        spelled = {str(n): n for n in names}
-        columns = []
-        self.values = {}
-        check_columns((test.column for test in used), names, who)
-        for test in used:
-            self.values[test.column] = as_array(table[spelled[test.column]])
-            columns.append(_outcome(test, self.values[test.column]))
-        n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
-        self.X = (
-            np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
-        )
-        self.index = {t: j for j, t in enumerate(used)}
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.X)
-
-    def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
-        """Values 0/1 of one feature on the given rows."""
-        return np.asarray(self.X[rows, test])
-
-
-def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
-    """The answers of a test on a column, which must be of the kind of the test."""
-    try:
-        return test.evaluate(values)
-    except DataError:
-        raise
-    except (TypeError, ValueError):
-        raise DataError(
-            f"The test {test.name!r} needs {test.needs} in the column {test.column!r}; it holds something else."
-        ) from None
-
-
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _dtype(actions: tuple[Any, ...]) -> Any:
-    return object if len({type(a) for a in actions}) > 1 else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.models.draw import action_colour, leaf_counts
+from milp_trees.models.draw import action_colour, edge_labels, leaf_counts
 from milp_trees.models.nodes import Leaf
 from milp_trees.results.json import json_safe
 
@@ -26,8 +26,8 @@ def tree_nodes(model: Any, dataset: Any) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        A branch has `test` (literals), `name`, `no` and `yes` (places of the children); a leaf has
-        `label`, the number of its label. A rule has `test`, `name` and `label`. With rows, each has
+        A branch has `test` (literals), `name`, `no` and `yes` (places of the children) and the two
+        conditions on its `edges`; a leaf has `label`, the number of its label. A rule has `test`, `name` and `label`. With rows, each has
         `rows`, and `counts` per label if the labels are the classes of the target.
     """
     counts = None if dataset is None else leaf_counts(model, dataset)
@@ -46,6 +46,7 @@ def tree_nodes(model: Any, dataset: Any) -> list[dict[str, Any]]:
             leaves += 1
         else:
             at |= {"test": [literal(node.test, True)], "name": node.test.name}
+            at["edges"] = list(edge_labels(node.test))
             at["no"] = len(out)
             found = add(node.left)
             at["yes"] = len(out)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.limits import Limit as Limit
 from milp_trees.models.exporting import Exportable
+from milp_trees.models.shown import Shown
 from milp_trees.results.front import front_json, front_rows
 from milp_trees.results.history import history_frame
 from milp_trees.results.html_tables import row_html
@@ -59,6 +60,11 @@ class Solution:
     predictor: Any
     value: Value
     coordinates: tuple[Value, ...] = ()
+
+    def on(self, dataset: Any) -> Solution:
+        """The solution whose predictor knows the rows of a dataset, if it shows them."""
+        shows = isinstance(self.predictor, Shown)
+        return replace(self, predictor=self.predictor.on(dataset)) if shows else self
 
 
 @dataclass(frozen=True)
@@ -171,6 +177,11 @@ class Result(Exportable):
     derived_by: str | None = None
     found_by: str = ""
     reference: str | None = None
+
+    def __post_init__(self) -> None:
+        dataset = self.problem.dataset
+        known = tuple(solution.on(dataset) for solution in self.solutions)
+        object.__setattr__(self, "solutions", known)
 
     @property
     def predictor(self) -> Any:

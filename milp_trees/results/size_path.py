@@ -97,7 +97,8 @@ class Point:
             raise SolverFailure(
                 f"A bound of {float(bound or 0):.12g} is claimed for {leaves} leaves, but its own model has {value.number:.12g}. Please report this problem."
             )
-        return cls(leaves, tree, value, bound, _loss(problem, tree, value), _tolerance(problem))
+        loss = _loss(problem, tree, value)
+        return cls(leaves, tree.on(problem.dataset), value, bound, loss, _tolerance(problem))
 
 
 def _tolerance(problem: Problem) -> float:
@@ -238,7 +239,9 @@ class SizePath:
 
     def without_rows(self) -> SizePath:
         """The same path without the rows of its problem."""
-        return replace(self, problem=self.problem.without_rows())
+        problem = self.problem.without_rows()
+        points = tuple(replace(p, predictor=p.predictor.on(problem.dataset)) for p in self.points)
+        return replace(self, problem=problem, points=points)
 
     # -- output ------------------------------------------------------------------------------------
 

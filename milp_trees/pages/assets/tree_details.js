@@ -6,12 +6,14 @@ T.details = (() => {
   const { number, share } = T.draw;
 
   // -- one node -------------------------------------------------------------------------------------
+  /** What holds for the rows that answer the question of a node in one way. */
+  const condition = (node, answer) => (answer ? node.name : state.data.kind === "list" || node.test.length > 1 ? `not (${node.name})` : node.test[0].negation);
   function conditions(at) {
     const { nodes, ups, kind } = state.data;
     const out = [];
     for (let up = ups[at]; up; up = ups[up.at]) {
       const node = nodes[up.at];
-      out.unshift(up.answer ? node.name : kind === "list" || node.test.length > 1 ? `not (${node.name})` : node.test[0].negation);
+      out.unshift(condition(node, up.answer));
     }
     if (kind === "list" && nodes[at].test) out.push(nodes[at].name);
     return out;
@@ -78,7 +80,7 @@ T.details = (() => {
       T.draw.path([...new Set([...found.steps.map((s) => s.at), found.end])]);
       place.replaceChildren(
         el("p", {}, "This row gets ", el("span", { class: "label", style: `background:${colours[found.label]}` }, labels[found.label]), "."),
-        el("ol", {}, found.steps.map(({ at, answer }) => el("li", {}, `${nodes[at].name}: `, el("strong", {}, answer ? "yes" : "no")))));
+        el("ol", {}, found.steps.map(({ at, answer }) => el("li", {}, condition(nodes[at], answer)))));
       place.className = "";
     } catch (error) {
       T.draw.path([]);

@@ -14,6 +14,11 @@ T.draw = (() => {
   const said = (node) => (node.test ? node.name : `\u2192 ${state.data.labels[node.label]}`);
   const rows = (node) => (node.rows === undefined ? "" : `${number(node.rows)} ${node.rows === 1 ? "row" : "rows"}`);
 
+  /** Rows of a leaf that are of another class, in words; empty if there are none. */
+  function errors(node) {
+    const n = node.counts ? node.rows - node.counts[node.label] : 0;
+    return n ? `${number(n)} ${n === 1 ? "error" : "errors"}` : "";
+  }
   /** Parent and answer of every node of a tree. */
   function ups(nodes) {
     const out = nodes.map(() => null);
@@ -70,7 +75,7 @@ T.draw = (() => {
     const column = leaf ? "" : node.test[0].column;
     const name = leaf ? state.data.labels[node.label] : node.name;
     const lines = name.length <= CHARS || !column || !name.startsWith(`${column} `) ? [short(name)] : [short(column), short(name.slice(column.length + 1))];
-    const foot = rows(node);
+    const foot = [rows(node), leaf ? errors(node) : ""].filter(Boolean).join(", ");
     const total = lines.length + (foot ? 1 : 0);
     [...lines, ...(foot ? [foot] : [])].forEach((text, k) => g.append("text").attr("class", k < lines.length ? "name" : "rows")
       .attr("y", (k - (total - 1) / 2) * 15 + (node.counts ? 0 : 4)).text(text));
@@ -86,7 +91,7 @@ T.draw = (() => {
   }
   function drawn() {
     const root = d3.hierarchy(nested(0));
-    d3.tree().nodeSize(down ? [WIDTH + 22, HEIGHT + 52] : [HEIGHT + 14, WIDTH + 70]).separation(() => 1)(root);
+    d3.tree().nodeSize(down ? [WIDTH + 22, HEIGHT + 52] : [HEIGHT + 14, WIDTH + 130]).separation(() => 1)(root);
     const { nodes } = state.data;
     const all = nodes[0].rows || 1;
     inside.selectAll("*").remove();
@@ -97,7 +102,7 @@ T.draw = (() => {
       const turn = down ? `C${begin[0]} ${begin[1] + 26} ${end[0]} ${end[1] - 26} ${end}` : `C${begin[0] + 34} ${begin[1]} ${end[0] - 34} ${end[1]} ${end}`;
       inside.append("path").attr("class", "edge").attr("data-edge", target.data.at).attr("d", `M${begin}${turn}`)
         .style("stroke-width", 1.5 + 7 * (nodes[target.data.at].rows ?? 0) / all);
-      inside.append("text").attr("class", "answer").attr("x", (begin[0] + 2 * end[0]) / 3).attr("y", (begin[1] + 2 * end[1]) / 3 - (down ? 4 : 6)).text(yes ? "yes" : "no");
+      inside.append("text").attr("class", down ? "answer" : "answer beside").attr("x", end[0] - (down ? 0 : 8)).attr("y", end[1] + (down ? -9 : yes ? 15 : -7)).text(nodes[source.data.at].edges[yes ? 1 : 0]);
     }
     for (const d of root.descendants()) {
       const { at } = d.data;

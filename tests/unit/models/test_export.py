@@ -206,11 +206,12 @@ def test_a_dataset_without_values_cannot_promise_thresholds():
 
 
 def test_networkx_graph_has_the_tree_s_shape_and_labels():
-    """Parents come first; edges say no and yes."""
+    """Parents come first; edges have the conditions of their branches."""
     graph = to_networkx(TREE)
     assert networkx.is_arborescence(graph)
     assert graph.nodes[0]["test"] == BinaryFeature("age", "<=", 45.0)
-    assert [d["label"] for _, _, d in graph.out_edges(0, data=True)] == ["no", "yes"]
+    edges = [(d["label"], d["answer"]) for _, _, d in graph.out_edges(0, data=True)]
+    assert edges == [("age > 45", False), ("age <= 45", True)]
     assert sorted(d["action"] for _, d in graph.nodes(data=True) if "action" in d) == [
         "high",
         "high",

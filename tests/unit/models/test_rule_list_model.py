@@ -115,7 +115,7 @@ def test_text_table_and_pictures_say_the_same():
         texts = [t.text for t in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
         assert texts[0] == "if age <= 24.5 and sex == male"
         assert texts[6] == "else"
-    assert texts[3] == "a  (2 of 3)"
+    assert texts[3] == "a  (3 rows, 1 error)"
     no_classes = mt.Dataset(data().X, data().features)
     assert RULES.to_frame(no_classes)["rows"].tolist() == [1, 3, 1, 1]
     assert "1 row)" in RULES.picture(no_classes)

@@ -123,6 +123,6 @@ def test_a_rule_list_is_a_list_and_shows_which_rules_were_asked(pages, models):
 
 
 def _tested(model, frame):
-    from milp_trees.models.tree import RawRows
+    from milp_trees.models.array_rows import RawRows
 
     return RawRows(model.features, frame)

@@ -95,7 +95,9 @@ def test_html_holds_tree_and_certificate_and_needs_nothing(result):
 
 def test_html_draws_how_many_rows_a_leaf_has(problem, result):
     counts = mt.models.draw.leaf_counts(result.tree, problem.dataset)
-    assert f"{counts[0].max()} of {counts[0].sum()}" in result._repr_html_()
+    page = result._repr_html_()
+    assert f">{counts[0].sum()} rows</text>" in page
+    assert f">{counts[0].min()} error" in page
 
 
 def test_html_escapes_what_users_wrote():

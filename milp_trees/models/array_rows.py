@@ -1,0 +1,200 @@
+"""Rows for a predictor that no binarizer has seen: tables by name, arrays by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from milp_trees.counted import counted
+from milp_trees.data.checks import as_array, binary_matrix, check_columns, some
+from milp_trees.data.feature import BinaryFeature
+from milp_trees.data.names import as_pandas, spelled
+from milp_trees.errors import DataError
+
+
+@dataclass(frozen=True)
+class Places:
+    """The columns of the arrays that a model takes, in their order.
+
+    Parameters
+    ----------
+    count : int
+        Number of columns of an array.
+    of : mapping
+        The place of every column by its name; or of every binary feature, if the data were given
+        as their answers.
+    answers : bool
+        Whether the columns of an array are answers of binary features, 0 or 1.
+    """
+
+    count: int
+    of: Mapping[Any, int]
+    answers: bool = False
+
+    @classmethod
+    def in_data(cls, dataset: Any, tests: Iterable[BinaryFeature]) -> Places | None:
+        """The places of the columns that a dataset was made from, if it tells them.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        tests : iterable of BinaryFeature
+            Of a dataset of answers, only the places of these are kept.
+        """
+        binarizer = dataset.source.get("binarizer")
+        if binarizer:
+            columns = list(binarizer["columns"])
+            return cls(len(columns), {str(name): j for j, name in enumerate(columns)})
+        if getattr(dataset, "left_out", False):
+            return None
+        asked = set(tests)
+        of = {test: j for j, test in enumerate(dataset.features) if test in asked}
+        return cls(len(dataset.features), of, answers=True)
+
+
+class AnsweredRows:
+    """Answers of binary features by their places, as a predictor takes them.
+
+    Parameters
+    ----------
+    X : array of shape (n, F), values 0/1
+    index : mapping of BinaryFeature to its column of X
+    """
+
+    def __init__(self, X: np.ndarray, index: Mapping[BinaryFeature, int]) -> None:
+        self.X, self.index = X, index
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
+        """Values 0/1 of one feature on the given rows."""
+        return np.asarray(self.X[rows, test])
+
+
+class RawRows(AnsweredRows):
+    """Values of a predictor's features on raw columns (`values`)."""
+
+    def __init__(self, tests: Iterable[BinaryFeature], table: Any, who: str = "tree") -> None:
+        used, table = list(dict.fromkeys(tests)), as_pandas(table)
+        names = list(table.columns) if hasattr(table, "columns") else list(table)
+        column_of = {str(n): n for n in names}
+        columns = []
+        self.values = {}
+        check_columns((test.column for test in used), names, who)
+        for test in used:
+            self.values[test.column] = as_array(table[column_of[test.column]])
+            columns.append(_outcome(test, self.values[test.column]))
+        n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
+        X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
+        super().__init__(X, {t: j for j, t in enumerate(used)})
+
+
+def rows_of(model: Any, data: Any) -> Any:
+    """The rows of a table or array for a predictor; a Dataset, or a view of one, as it is.
+
+    Parameters
+    ----------
+    model : Tree or RuleList
+        With its `features`, its `noun`, and the `places` of columns if it knows them.
+    data : Dataset, DataFrame, mapping of columns, or array of shape (n, p)
+        The columns of an array, and of a DataFrame without names, are taken by their places.
+
+    Raises
+    ------
+    DataError
+        A column is missing, or an array has the wrong number of columns or no known order.
+    """
+    data = as_pandas(data)
+    if hasattr(data, "index") and hasattr(data, "X") and not hasattr(data, "iloc"):
+        return data
+    return table_rows(model, data)
+
+
+def table_rows(model: Any, data: Any) -> AnsweredRows:
+    """As `rows_of`, for what is no Dataset."""
+    if isinstance(data, Mapping) or (hasattr(data, "columns") and not _unnamed(model, data)):
+        return RawRows(model.features, data, model.noun)
+    return _by_place(model, data)
+
+
+def _unnamed(model: Any, frame: Any) -> bool:
+    """Whether the columns of a frame are only numbered, and the model asks for none of these."""
+    names = [spelled(name) for name in frame.columns]
+    numbered = names == [str(j) for j in range(len(names))]
+    return numbered and not {t.column for t in model.features} <= set(names)
+
+
+def _by_place(model: Any, data: Any) -> AnsweredRows:
+    array, noun = _matrix(data), model.noun
+    places: Places | None = model.places
+    if places is not None and array.shape[1] != places.count:
+        what = "one column per binary feature" if places.answers else "the columns of the data"
+        raise DataError(
+            f"The array has {counted(array.shape[1], 'column')}, and the {noun} was made for arrays with {places.count}: {what}, in their order."
+        )
+    if places is not None and places.answers:
+        return AnsweredRows(binary_matrix(array), places.of)
+    asked = list(dict.fromkeys(t.column for t in model.features))
+    of = {str(j): j for j in range(array.shape[1])} if places is None else places.of
+    lacking = [name for name in asked if name not in of]
+    if lacking and places is None and not all(name.isdecimal() for name in asked):
+        raise DataError(
+            f"The {noun} tests the columns {some(map(repr, asked))}, and it does not know their places in an array; give a DataFrame, or a mapping from names to columns."
+        )
+    if lacking:
+        raise DataError(
+            f"The {noun} tests the column {lacking[0]!r}, and the array has {counted(array.shape[1], 'column')}; give the columns of the data, in their order."
+        )
+    columns = {name: _column(array, of[name]) for name in asked}
+    if not columns:
+        return AnsweredRows(np.zeros((array.shape[0], 0), dtype=np.uint8), {})
+    return RawRows(model.features, columns, noun)
+
+
+def _matrix(data: Any) -> Any:
+    """An array of rows and columns, or a sparse matrix whose columns can be taken."""
+    if hasattr(data, "tocsc"):
+        return data.tocsc()
+    if hasattr(data, "columns"):
+        return data.to_numpy()
+    if isinstance(data, (list, tuple)):
+        lengths = {len(row) if hasattr(row, "__len__") else None for row in data}
+        if len(lengths) == 1 and None not in lengths and not isinstance(data[0], str):
+            array = np.empty((len(data), *lengths), dtype=object)
+            array[:] = [list(row) for row in data]
+            return array
+    array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    if array.ndim != 2:
+        raise DataError(
+            f"Rows to predict are a table, or an array with two dimensions (rows × columns); this has {array.ndim}. For one row give X.reshape(1, -1)."
+        )
+    return array
+
+
+def _column(array: Any, place: int) -> np.ndarray:
+    """One column; numbers in an array of objects become numbers."""
+    if hasattr(array, "tocsc"):
+        return np.asarray(array[:, [place]].toarray()).ravel()
+    column = array[:, place]
+    if column.dtype != object or isinstance(column, np.ma.MaskedArray):
+        return column
+    import pandas as pd
+
+    return pd.Series(column).infer_objects().to_numpy()
+
+
+def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
+    """The answers of a test on a column, which must be of the kind of the test."""
+    try:
+        return test.evaluate(values)
+    except DataError:
+        raise
+    except (TypeError, ValueError):
+        raise DataError(
+            f"The test {test.name!r} needs {test.needs} in the column {test.column!r}; it holds something else."
+        ) from None

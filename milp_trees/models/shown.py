@@ -1,0 +1,188 @@
+"""`Shown`: what trees and rule lists have in common, pictures and the rows they are made for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from milp_trees.errors import DataError, NoView
+from milp_trees.models.array_rows import Places, rows_of
+from milp_trees.models.exporting import Exportable
+
+if TYPE_CHECKING:
+    from milp_trees.data.feature import BinaryFeature
+
+
+class Shown(Exportable):
+    """Base of predictors that are drawn, and that predict tables and arrays.
+
+    A model of a result knows the rows of its problem: how many are in each leaf, and how the
+    columns of their table are ordered. The rows are counted when that is first asked for. Copies
+    and pickles have the counts and no rows. Two models are equal whatever they know.
+    """
+
+    noun: str
+    actions: tuple[Any, ...]
+    routes: Any
+
+    @property
+    def features(self) -> tuple[BinaryFeature, ...]:
+        """The binary features that are asked for, each once."""
+        raise NotImplementedError
+
+    # -- the data ----------------------------------------------------------------------------------
+
+    def on(self, dataset: Any) -> Self:
+        """The same model, which knows the rows of a dataset.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Where its rows were left out, what the model knows of rows stays.
+
+        Returns
+        -------
+        Tree or RuleList
+        """
+        out = object.__new__(type(self))
+        if getattr(dataset, "left_out", False):
+            self._settle()
+            known = self.places or Places.in_data(dataset, self.features)
+            out.__dict__.update(self.__dict__, _places=known)
+        else:
+            kept = {k: v for k, v in self.__dict__.items() if k not in ("_counts", "_places")}
+            out.__dict__.update(kept, _dataset=dataset)
+        return out
+
+    @property
+    def leaf_counts(self) -> np.ndarray | None:
+        """Rows of the training data in each leaf, from left to right; None if they are not known.
+
+        The shape is (leaves, K), counted by class, or (leaves,) where actions are not classes.
+        """
+        self._settle()
+        found: np.ndarray | None = self.__dict__.get("_counts")
+        return found
+
+    @property
+    def places(self) -> Places | None:
+        """The places of columns in an array; None if they are not known."""
+        self._settle()
+        found: Places | None = self.__dict__.get("_places")
+        return found
+
+    def _settle(self) -> None:
+        """Take what is shown from the dataset, which is not needed any more."""
+        dataset = self.__dict__.get("_dataset")
+        if dataset is not None:
+            places = Places.in_data(dataset, self.features)
+            self.__dict__.update(_places=places, _counts=_counted(self, dataset))
+            self.__dict__.pop("_dataset", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for pickle and copies: numbers of rows, and not the rows."""
+        self._settle()
+        return dict(self.__dict__)
+
+    # -- prediction --------------------------------------------------------------------------------
+
+    def predict(self, data: Any) -> np.ndarray:
+        """Original action of every row.
+
+        Parameters
+        ----------
+        data : Dataset, DataFrame, mapping of columns, or array of shape (n, p)
+            A view of a Dataset, or raw rows. The columns of an array are those of the data that the
+            model was made for, in their order.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        kinds = {type(a) for a in self.actions}
+        labels = np.array(self.actions, dtype=object if len(kinds) > 1 else None)
+        routes = self.routes(rows_of(self, data))
+        chosen: np.ndarray = labels[routes.action]
+        return chosen
+
+    # -- pictures ----------------------------------------------------------------------------------
+
+    def to_text(self, dataset: Any = None) -> str:
+        """The model as text with original names.
+
+        Parameters
+        ----------
+        dataset : Dataset, optional
+            Rows that are counted in the leaves; by default the training rows, if they are known.
+
+        Returns
+        -------
+        str
+        """
+        return self._text(self._counts_of(dataset))
+
+    def to_svg(self, dataset: Any = None) -> str:
+        """The model as a self-contained SVG picture.
+
+        Parameters
+        ----------
+        dataset : Dataset, optional
+            As for `to_text`.
+
+        Returns
+        -------
+        str
+        """
+        return self._svg(self._counts_of(dataset))
+
+    def picture(self, dataset: Any) -> str:
+        """The picture for the rows of a dataset, if it has them; otherwise as `to_svg`."""
+        return self.to_svg(None if getattr(dataset, "left_out", False) else dataset)
+
+    def plot(self, ax: Any = None, dataset: Any = None) -> Any:
+        """Draw the model with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            By default those of a new figure of a suitable size.
+        dataset : Dataset, optional
+            As for `to_text`.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from milp_trees.models.plot import plot_model
+
+        return plot_model(self, self._counts_of(dataset), ax)
+
+    def _counts_of(self, dataset: Any) -> np.ndarray | None:
+        if dataset is None:
+            return self.leaf_counts
+        from milp_trees.models.draw_text import leaf_counts
+
+        return leaf_counts(self, dataset)
+
+    def _text(self, counts: Any) -> str:
+        raise NotImplementedError
+
+    def _svg(self, counts: Any) -> str:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def _counted(model: Shown, dataset: Any) -> np.ndarray | None:
+    """The rows in the leaves; None if the dataset lacks a feature that the model asks for."""
+    from milp_trees.models.draw_text import leaf_counts
+
+    try:
+        return leaf_counts(model, dataset)
+    except (DataError, NoView):
+        return None
