@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.estimators._importance import by_column, drops, shared, splits_of
+from milp_trees.estimators._notebook import InNotebook
 from milp_trees.estimators._tables import TakesTables
 from milp_trees.models.nodes import Branch, Node
 from milp_trees.models.rule_list import RuleList
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Routes, Tree
 
 
-class Inspected(TakesTables):
+class Inspected(InNotebook, TakesTables):
     """Base of the estimators of one tree or rule list."""
 
     result_: Any
@@ -153,10 +154,31 @@ class Inspected(TakesTables):
         return int(self._fitted.n_leaves)
 
     def to_text(self) -> str:
-        """The model as text, with the original names of columns and classes."""
+        """The model as text, with original names and the training rows of its leaves."""
         check_is_fitted(self)
         text: str = self._fitted.to_text()
         return text
+
+    def to_svg(self) -> str:
+        """The model as an SVG picture with the training rows of its leaves, if they are known."""
+        check_is_fitted(self)
+        picture: str = self._fitted.to_svg()
+        return picture
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the model with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            By default those of a new figure of a suitable size.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return self._fitted.plot(ax)
 
 
 def _paths(model: Tree | RuleList) -> list[list[int]]:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
+from milp_trees.estimators._notebook import InNotebook, text_html
 from milp_trees.estimators._tables import TakesTables, takes_tables
 from milp_trees.estimators._warning import warn_user
 from milp_trees.limits import Limits
@@ -29,7 +30,7 @@ def _has_proba(pruner: PrunedModel) -> bool:
     return hasattr(parts.unwrapped(pruner.estimator, "auto")[0], "predict_proba")
 
 
-class PrunedModel(TakesTables):
+class PrunedModel(InNotebook, TakesTables):
     """Base of `EnsemblePruner`, whose `fit` sets the attributes."""
 
     estimator: Any
@@ -46,6 +47,13 @@ class PrunedModel(TakesTables):
     lam_: float | None
     curve_: PruningCurve
     estimator_: Any
+
+    def _model_html(self) -> str:
+        """The selected pruning in words; empty before `fit`."""
+        if "selected_" not in vars(self):
+            return ""
+        figures = "\n".join(f"{k}: {v}" for k, v in self.selected_.plain().items() if v is not None)
+        return text_html(f"{self.selected_.ensemble.to_text()}\n{figures}")
 
     # -- predictions -------------------------------------------------------------------------------------------
 

@@ -264,12 +264,6 @@ class OptimalTree(Inspected, OptimalModel):
         check_is_fitted(self)
         return int(self.tree_.depth)
 
-    def to_svg(self) -> str:
-        """The tree as an SVG picture; its leaves show their training rows if these are kept."""
-        check_is_fitted(self)
-        picture: str = self.tree_.picture(self.result_.problem.dataset)
-        return picture
-
     def to_sklearn(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, pipeline: Any = None
     ) -> Any:

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.errors import DataError
 from milp_trees.estimators._solving import sizes_of
+from milp_trees.estimators._notebook import InNotebook
 from milp_trees.estimators._tables import TakesTables
 from milp_trees.estimators._trees import OptimalModel
 from milp_trees.estimators._warning import warn_user
@@ -41,7 +42,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(getattr(self, "estimator_", self._model()), name)
 
 
-class OptimalTreeCV(TakesTables, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class OptimalTreeCV(InNotebook, TakesTables, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """An optimal tree or rule list whose size is chosen by cross-validation, for any task.
 
     The thresholds of numeric columns are chosen once, on all rows; the trees are learned on the
@@ -254,6 +255,25 @@ class OptimalTreeCV(TakesTables, MetaEstimatorMixin, BaseEstimator):  # type: ig
         """The fitted model as text."""
         check_is_fitted(self)
         return str(self.estimator_.to_text())
+
+    def to_svg(self) -> str:
+        """The fitted model as an SVG picture."""
+        check_is_fitted(self)
+        return str(self.estimator_.to_svg())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the fitted model with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return self.estimator_.plot(ax)
 
     def save(self, path: Any) -> None:
         """Write `estimator_` to a JSON file; its class loads it.

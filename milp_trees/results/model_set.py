@@ -5,6 +5,7 @@ See Xin et al. (2022) and Fisher, Rudin, Dominici (2019).
 
 from __future__ import annotations
 
+import html
 import random
 import sys
 from abc import ABC, abstractmethod
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.problem import Problem
+
+
+#: Lines of each table that a notebook shows.
+MOST_SHOWN = 12
 
 
 class ModelSet(ABC):
@@ -206,6 +211,24 @@ class ModelSet(ABC):
     def _value(self, regret: int) -> Value:
         exact, task = self._natural(regret), self.problem.task
         return Value(float(exact), exact, task.unit, task.sense)
+
+    def _repr_html_(self) -> str:
+        """The number of models, their values, the use of their questions, and the best model."""
+        import pandas as pd
+
+        values = [(float(v), c) for v, c in self.values().items()]
+        unit = self.problem.task.unit
+        tables = [
+            pd.DataFrame(values[:MOST_SHOWN], columns=[unit, f"{self.noun}s"]),
+            self.importance().head(MOST_SHOWN),
+        ]
+        form: dict[str, Any] = {"index": False, "border": 0, "na_rep": "–"}
+        shown = "".join(t.to_html(float_format="{:.6g}".format, **form) for t in tables)
+        best = self[0].predictor._repr_html_() if self.count else ""
+        heading = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        beside = f'<div style="display:flex;gap:2em;align-items:flex-start">{shown}</div>'
+        caption = f"<p>The best {self.noun}:</p>" if best else ""
+        return f'<div style="overflow-x:auto">{heading}{beside}{caption}{best}</div>'
 
     def __repr__(self) -> str:
         part = (

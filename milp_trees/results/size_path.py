@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, SolverFailure
@@ -336,6 +337,15 @@ class SizePath:
         ax.set_ylabel(points[0].value.unit if points else "")
         ax.legend(frameon=False)
         return ax
+
+    def _repr_html_(self) -> str:
+        """The table of sizes, and the largest of the models."""
+        picture = "".join(p.predictor._repr_html_() for p in self.improving[-1:])
+        form: dict[str, Any] = {"index": False, "border": 0, "na_rep": "–"}
+        table = self.frame().to_html(float_format="{:.6g}".format, **form)
+        return (
+            f'<div style="overflow-x:auto"><p>{escape(repr(self)[1:-1])}</p>{table}{picture}</div>'
+        )
 
     def __repr__(self) -> str:
         known = "proven" if self.proven else "not all proven"
