@@ -303,7 +303,8 @@ class Binarizer(StoredRules):
 
     def transform(self, X: Any) -> np.ndarray:
         """Value of every feature on every row, uint8 of shape (n, F)."""
-        frame, tests = as_frame(X), self.features
+        tests = self.features
+        frame = as_frame(X, tuple(self.rules_))
         self._check_columns(frame, tests)
         return outcomes(tests, frame)
 
@@ -350,9 +351,9 @@ class Binarizer(StoredRules):
             fitted_on = frame
         tests = self.features
         check_same_rows({"the table": frame, "y": y, **fields})
-        numbers = number_table(frame)
+        numbers = number_table(frame, tuple(self.rules_))
         ranked = None if numbers is None else ranked_numbers(self.rules_, numbers)
-        table: Any = frame if ranked is not None else as_frame(frame)
+        table: Any = numbers if ranked is not None else as_frame(frame, tuple(self.rules_))
         if ranked is None:
             self._check_columns(table, tests)
         note, source = getattr(self, "threshold_note_", ""), dict(fields.pop("source", {}))
@@ -370,6 +371,8 @@ class Binarizer(StoredRules):
             make = partial(self._with_all, fitted_on, table, y, {**fields, "source": given})
             fields["all_thresholds"] = make
         fields.setdefault("open_thresholds", bool(every) and self.kind == "auto")
+        names = table.columns if numbers is None or ranked is None else numbers.names
+        fields.setdefault("table_columns", tuple(map(str, names)))
         X: Any = ranked_features(self.rules_, table) if ranked is None else ranked
         return Dataset(X, tests, y=y, source=source, **fields)
 

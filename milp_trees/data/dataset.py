@@ -82,6 +82,8 @@ class Dataset(Counted):
     open_thresholds : bool, default=False
         Whether a method for which all thresholds of the columns are too much work may choose among
         them (`Binarizer(kind="auto")`).
+    table_columns : sequence of str, optional
+        Names of the columns of the table that the features were made from, in their order.
     all_thresholds : callable, optional
         Makes the dataset with all thresholds of the columns, if the features are a choice of them
         and the columns are at hand. It is called at most once, and left out of pickles.
@@ -111,6 +113,7 @@ class Dataset(Counted):
     source: Mapping[str, Any] = field(default_factory=dict)
     counts: np.ndarray | None = None
     open_thresholds: bool = False
+    table_columns: Sequence[str] | None = None
     all_thresholds: Callable[[], Dataset] | None = None
 
     def __post_init__(self) -> None:
@@ -394,7 +397,6 @@ class Dataset(Counted):
         numeric = (
             "" if self.numeric is None else f", {counted(self.numeric.shape[1], 'numeric column')}"
         )
-        rows = f"{self.total_rows} rows" + (
-            "" if self.counts is None else f", {self.n_rows} distinct,"
-        )
+        distinct = "" if self.counts is None else f", {self.n_rows} distinct,"
+        rows = f"{self.total_rows} rows{distinct}"
         return f"Dataset({rows} × {self.n_features} features{numeric}{target})"

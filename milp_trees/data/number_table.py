@@ -71,39 +71,46 @@ class NumberTable(Mapping[str, np.ndarray]):
         return self._different[name]
 
 
-def number_table(X: Any) -> NumberTable | None:
+def number_table(X: Any, names: Sequence[str] | None = None) -> NumberTable | None:
     """A table as a `NumberTable`; None if a column is no plain number or has a gap.
 
     Parameters
     ----------
     X : NumberTable, array of shape (n, p) or DataFrame
+    names : sequence of str, optional
+        Names of the columns of an array, and of a frame whose columns are only numbered; by default
+        "0", "1", ….
+
+    Returns
+    -------
+    NumberTable or None
     """
     if isinstance(X, NumberTable):
         return X
     if isinstance(X, np.ndarray):
-        return _of_matrix([str(j) for j in range(X.shape[1])], X) if X.ndim == 2 else None
+        if X.ndim != 2 or (names is not None and len(names) != X.shape[1]):
+            return None
+        return numbers_under(range(X.shape[1]) if names is None else names, X)
     if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         return None
-    names = [str(name) for name in X.columns]
+    called = list(X.columns)
+    if names is not None and called == list(range(len(names))):
+        called = list(names)
     kinds = {getattr(t, "kind", "") if isinstance(t, np.dtype) else "" for t in X.dtypes}
-    if not kinds <= set(PLAIN) or len(set(names)) < len(names):
+    if not kinds <= set(PLAIN) or len(set(map(str, called))) < len(called):
         return None
-    return _of_matrix(names, X.to_numpy() if len(kinds) == 1 else X.to_numpy(dtype=float))
+    return numbers_under(called, X.to_numpy() if len(kinds) == 1 else X.to_numpy(dtype=float))
 
 
-def numbers_under(names: Sequence[str], X: np.ndarray) -> NumberTable | None:
+def numbers_under(names: Sequence[Any], X: np.ndarray) -> NumberTable | None:
     """A matrix as a `NumberTable` with the names of its columns, or None; see `number_table`."""
-    return _of_matrix([str(name) for name in names], X)
-
-
-def _of_matrix(names: list[str], X: np.ndarray) -> NumberTable | None:
     if X.dtype.kind not in PLAIN or X.dtype.itemsize > 8 or not len(X):
         return None
     if X.dtype.kind != "b" and X.size:
         low, high = float(X.min()), float(X.max())  # NaN if there is a gap
         if not (low > -(2.0**53) and high < 2.0**53):
             return None
-    return NumberTable(names, X)
+    return NumberTable([str(name) for name in names], X)
 
 
 def thresholded(table: NumberTable, whole: NumberTable | None) -> dict[str, np.ndarray]:

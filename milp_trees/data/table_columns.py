@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.checks import check_finite, nested
+from milp_trees.counted import counted
+from milp_trees.data.checks import check_finite, nested, some
 from milp_trees.data.dates import microseconds
 from milp_trees.data.names import as_pandas
 from milp_trees.data.scales import measured, positions, spelled
@@ -21,16 +22,33 @@ if TYPE_CHECKING:
 MANY_NUMBERS, SPOILT = 10, 0.1
 
 
-def as_frame(X: Any) -> pd.DataFrame:
-    """A DataFrame from a frame, a mapping of columns, or an array (columns named "0", "1", …).
+def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """A DataFrame from a frame, a mapping of columns, or an array.
 
     Frames of polars and tables of pyarrow are converted.
+
+    Parameters
+    ----------
+    X : DataFrame, mapping of columns, or array of shape (n, p)
+    names : sequence of str, optional
+        Names of the columns of an array, and of a frame whose columns are only numbered; by default
+        "0", "1", ….
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    DataError
+        An array has another number of columns than names, or not two dimensions.
     """
     import pandas as pd
 
     X = as_pandas(X)
     if isinstance(X, pd.DataFrame):
-        return _plain_columns(X)
+        numbered = names is not None and list(X.columns) == list(range(len(names)))
+        return _plain_columns(X.set_axis(list(names or ()), axis=1) if numbered else X)
     if isinstance(X, Mapping):
         return _plain_columns(pd.DataFrame(dict(X)))  # pandas takes other mappings for sequences
     array = np.asarray(X)
@@ -38,7 +56,12 @@ def as_frame(X: Any) -> pd.DataFrame:
         raise DataError(
             f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
         )
-    return pd.DataFrame(array, columns=[str(j) for j in range(array.shape[1])]).infer_objects()
+    named = [str(j) for j in range(array.shape[1])] if names is None else list(names)
+    if len(named) != array.shape[1]:
+        raise DataError(
+            f"The array has {counted(array.shape[1], 'column')} where {len(named)} are expected: {some(named)}."
+        )
+    return pd.DataFrame(array, columns=named).infer_objects()
 
 
 def _plain_columns(frame: pd.DataFrame) -> pd.DataFrame:

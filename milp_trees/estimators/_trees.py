@@ -24,9 +24,10 @@ from milp_trees.estimators._solving import solved
 from milp_trees.estimators._sparse import SparseColumns
 from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators._tables import TakesTables, plain_rows
+from milp_trees.estimators._texts import has_text, with_text_columns
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
-from milp_trees.models.array_rows import RawRows
+from milp_trees.models.array_rows import RawRows, column_at, matrix
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
@@ -106,6 +107,7 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
         check_parameters(self, OF_TREES)
         if hasattr(self, "constraints"):
             as_constraints(self.constraints)
+        X = with_text_columns(X)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
             numbers = None if options else plain_rows(X, y)
@@ -134,6 +136,10 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
                     self, X, reset=False, accept_sparse=SPARSE, ensure_all_finite=self._finite()
                 )
             )
+        if not hasattr(X, "columns"):
+            array = matrix(X)
+            validate_data(self, array, reset=False, skip_check_array=True)
+            return {name: column_at(array, j) for j, name in enumerate(self._column_names())}
         validate_data(self, X, reset=False, skip_check_array=True)
         return {str(c): X[c].to_numpy() for c in X.columns}
 
@@ -308,7 +314,8 @@ class OptimalTree(Inspected, OptimalModel):
             pipeline = pipeline or self._text_columns_
         elif not pipeline:
             _check_answers_no_gap(self.tree_.splits)
-        tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline))
+        columns = () if pipeline or self._text_columns_ else self._column_names()
+        tree = to_sklearn(self.tree_, rows, y, sample_weight, exact=bool(pipeline), columns=columns)
         if not pipeline:
             return tree
         if getattr(self, "_categories_of", None):
@@ -319,13 +326,13 @@ class OptimalTree(Inspected, OptimalModel):
 
         from milp_trees.estimators.tree_columns import TreeColumns
 
-        columns = TreeColumns(
+        taken = TreeColumns(
             columns=tuple(self._column_names()),
             names=tuple(tree.feature_names_in_),
             tests=tuple(dict.fromkeys(self.tree_.splits)),
         ).fit()
         del tree.feature_names_in_  # the columns arrive as an array
-        return Pipeline([("columns", columns), ("tree", tree)])
+        return Pipeline([("columns", taken), ("tree", tree)])
 
 
 def _check_answers_no_gap(tests: Iterable[BinaryFeature]) -> None:
@@ -343,15 +350,6 @@ def _check_answers_no_gap(tests: Iterable[BinaryFeature]) -> None:
 
 
 # -- arguments -------------------------------------------------------------------------------------
-
-
-def has_text(X: Any) -> bool:
-    """Whether X is a DataFrame with a column that is neither numeric nor Boolean."""
-    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
-        return False
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    return not all(is_numeric_dtype(t) or is_bool_dtype(t) for t in X.dtypes)
 
 
 def take(X: Any, rows: np.ndarray) -> Any:

@@ -21,8 +21,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.errors import DataError
-from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._notebook import InNotebook
+from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._tables import TakesTables
 from milp_trees.estimators._trees import OptimalModel
 from milp_trees.estimators._warning import warn_user

@@ -44,9 +44,10 @@ class Places:
         tests : iterable of BinaryFeature
             Of a dataset of answers, only the places of these are kept.
         """
-        binarizer = dataset.source.get("binarizer")
-        if binarizer:
-            columns = list(binarizer["columns"])
+        columns = dataset.table_columns
+        if columns is None:
+            columns = dataset.source.get("binarizer", {}).get("columns")
+        if columns is not None:
             return cls(len(columns), {str(name): j for j, name in enumerate(columns)})
         if getattr(dataset, "left_out", False):
             return None
@@ -89,6 +90,8 @@ class RawRows(AnsweredRows):
         for test in used:
             self.values[test.column] = as_array(table[column_of[test.column]])
             columns.append(_outcome(test, self.values[test.column]))
+        if not names and not hasattr(table, "columns"):
+            raise DataError("The table has no columns, so its rows cannot be counted; give one.")
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
         X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
         super().__init__(X, {t: j for j, t in enumerate(used)})
@@ -130,7 +133,7 @@ def _unnamed(model: Any, frame: Any) -> bool:
 
 
 def _by_place(model: Any, data: Any) -> AnsweredRows:
-    array, noun = _matrix(data), model.noun
+    array, noun = matrix(data), model.noun
     places: Places | None = model.places
     if places is not None and array.shape[1] != places.count:
         what = "one column per binary feature" if places.answers else "the columns of the data"
@@ -138,7 +141,10 @@ def _by_place(model: Any, data: Any) -> AnsweredRows:
             f"The array has {counted(array.shape[1], 'column')}, and the {noun} was made for arrays with {places.count}: {what}, in their order."
         )
     if places is not None and places.answers:
-        return AnsweredRows(binary_matrix(array), places.of)
+        if not hasattr(array, "tocsc"):
+            return AnsweredRows(binary_matrix(array), places.of)
+        kept = dict(zip(places.of, range(len(places.of)), strict=True))
+        return AnsweredRows(binary_matrix(array[:, list(places.of.values())].toarray()), kept)
     asked = list(dict.fromkeys(t.column for t in model.features))
     of = {str(j): j for j in range(array.shape[1])} if places is None else places.of
     lacking = [name for name in asked if name not in of]
@@ -150,13 +156,13 @@ def _by_place(model: Any, data: Any) -> AnsweredRows:
         raise DataError(
             f"The {noun} tests the column {lacking[0]!r}, and the array has {counted(array.shape[1], 'column')}; give the columns of the data, in their order."
         )
-    columns = {name: _column(array, of[name]) for name in asked}
+    columns = {name: column_at(array, of[name]) for name in asked}
     if not columns:
         return AnsweredRows(np.zeros((array.shape[0], 0), dtype=np.uint8), {})
     return RawRows(model.features, columns, noun)
 
 
-def _matrix(data: Any) -> Any:
+def matrix(data: Any) -> Any:
     """An array of rows and columns, or a sparse matrix whose columns can be taken."""
     if hasattr(data, "tocsc"):
         return data.tocsc()
@@ -176,16 +182,34 @@ def _matrix(data: Any) -> Any:
     return array
 
 
-def _column(array: Any, place: int) -> np.ndarray:
-    """One column; numbers in an array of objects become numbers."""
+def columns_of(model: Any, data: Any) -> Any:
+    """A table as it is; the columns of an array by the names that the model gives to places."""
+    if isinstance(data, Mapping) or hasattr(data, "columns"):
+        return data
+    array = matrix(data)
+    places: Places | None = model.places
+    names = [str(j) for j in range(array.shape[1])]
+    for key, place in {} if places is None else places.of.items():
+        if place < len(names):
+            names[place] = key if isinstance(key, str) else key.column
+    return {name: column_at(array, j) for j, name in enumerate(names)}
+
+
+def column_at(array: Any, place: int) -> np.ndarray:
+    """One column of a `matrix`; numbers in an array of objects become numbers."""
     if hasattr(array, "tocsc"):
         return np.asarray(array[:, [place]].toarray()).ravel()
     column = array[:, place]
     if column.dtype != object or isinstance(column, np.ma.MaskedArray):
         return column
+    if any(isinstance(v, (str, bytes)) for v in column.tolist()):
+        return column
     import pandas as pd
 
-    return pd.Series(column).infer_objects().to_numpy()
+    column = pd.Series(column).infer_objects()
+    if column.dtype == object and column.isna().any():
+        column = column.where(column.notna(), np.nan).infer_objects()
+    return np.asarray(column)
 
 
 def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import DataError
+from milp_trees.models.array_rows import RawRows, columns_of
 from milp_trees.models.draw import action_colour, branches_of
 from milp_trees.models.nodes import Branch, Leaf, Node
-from milp_trees.models.array_rows import RawRows
 
 if TYPE_CHECKING:
     import networkx
@@ -24,7 +25,13 @@ NOTHING = "nothing is asked"
 
 
 def to_sklearn(
-    tree: Tree, X: Any, y: Any = None, sample_weight: Any = None, *, exact: bool = False
+    tree: Tree,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    exact: bool = False,
+    columns: Sequence[str] = (),
 ) -> Any:
     """The tree as a fitted `DecisionTreeClassifier`.
 
@@ -39,7 +46,7 @@ def to_sklearn(
     ----------
     tree : Tree
         The tree.
-    X : Dataset or table (DataFrame or mapping of columns)
+    X : Dataset, table (DataFrame or mapping of columns), or array
         Rows that are counted in the nodes. If the tree has thresholds, a Dataset must come from a
         Binarizer: others hold no column values.
     y : array of shape (n,), optional
@@ -49,6 +56,9 @@ def to_sklearn(
         Weights of the rows; default 1 each.
     exact : bool, default=False
         Whether the thresholds stay as they are, for rows that a `TreeColumns` rounds.
+    columns : sequence of str, optional
+        Names of the features of the converted tree, if it asks numbers only; among them those that
+        the tree asks. By default the columns of X that hold numbers.
 
     Returns
     -------
@@ -78,7 +88,9 @@ def to_sklearn(
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import Tree as SklearnTree
 
-    names = _features(tree, X)
+    X = X if isinstance(X, Dataset) else columns_of(tree, X)
+    given = list(columns) if all(asks_number(t) for t in tree.splits) else []
+    names = given or _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree.splits, X)
     tree.routes(rows)  # raises DataError for rows that lack features of the tree
     codes = _codes(tree, rows, X, y)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: The beginning of a line: of a rule, with its condition and action, or of the default rule.
 RULE = re.compile(r"(if|else\s+if|elif)\s+(.*\S)", re.IGNORECASE)
 DEFAULT = re.compile(r"else(?:\s*:|\s)\s*(.*\S)", re.IGNORECASE)
+#: The rows and errors that stand behind an action in a printed list.
+ROWS = re.compile(r" \([\d ]+ rows?(, [\d ]+ errors?)?\)$")
 #: What stands between condition and action.
 THEN = re.compile(r"\s*:\s*|\s+then\s+", re.IGNORECASE)
 #: Most names that a sentence proposes.
@@ -76,7 +78,8 @@ def read_rules(
     literals = [Antecedent((Literal(t, v),)) for v in (True, False) for t in dataset.features]
     names = {_plain(str(a)): k for k, a in enumerate(own)}
     words = Words(_by_name(antecedents, dataset), _by_name(literals, dataset), names)
-    lines = [(i, line) for i, line in enumerate(map(_plain, text.splitlines()), 1) if line]
+    plain = [_without_rows(_plain(line), names) for line in text.splitlines()]
+    lines = [(i, line) for i, line in enumerate(plain, 1) if line]
     if not lines:
         raise DataError(
             "The text holds no rule list; write a line 'if FEATURE: ACTION' per rule, 'else if' from the second on, and a last line 'else: ACTION'."
@@ -87,6 +90,12 @@ def read_rules(
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
+
+
+def _without_rows(line: str, actions: Mapping[str, int]) -> str:
+    """A line without the rows that a printed list shows, unless an action is called like that."""
+    named = any(ROWS.search(name) and line.endswith(name) for name in actions)
+    return line if named else ROWS.sub("", line)
 
 
 def _by_name(

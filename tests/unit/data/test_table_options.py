@@ -32,7 +32,7 @@ def test_a_result_reads_other_files_as_its_own(tmp_path):
     data = mt.load(path, binarizer="quantiles:3")
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
     stored = json.loads(json.dumps(result.to_json()))
-    assert result.predictor.to_text().startswith("day <= 2021-")
+    assert result.predictor.splits[0].name.startswith("day <= 2021-")
     assert mt.verify(stored).verdict.value == "derived"
     (tmp_path / "r.json").write_text(json.dumps(stored))
     new = write(tmp_path, "rate\tday\n1,5 %\t01.02.2021\n2,5 %\t03.10.2021\n", "new.csv")

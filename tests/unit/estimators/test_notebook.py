@@ -70,8 +70,11 @@ def test_a_pruned_ensemble_shows_what_is_left_of_it():
     assert "splits kept" in page(pruner.fit(X, Y))
 
 
-@pytest.mark.parametrize("space", [mt.Trees(1), mt.RuleLists(max_length=1)])
-def test_near_best_models_and_sizes_have_an_html_view(space):
+@pytest.mark.parametrize(
+    ("space", "limit"),
+    [(mt.Trees(1), {"max_leaves": 2}), (mt.RuleLists(max_length=1), {"max_length": 1})],
+)
+def test_near_best_models_and_sizes_have_an_html_view(space, limit):
     data = mt.Binarizer().dataset(X, Y)
     problem = mt.Problem(data, mt.Accuracy(), space)
     near = mt.near_best(problem, slack=1)
@@ -79,5 +82,5 @@ def test_near_best_models_and_sizes_have_an_html_view(space):
     assert "within 1 of" in shown
     assert near[0].predictor._repr_html_() in shown
     assert "rows" in near[-1].predictor.to_text()
-    sizes = mt.size_path(problem)
-    assert sizes.points[0].predictor._repr_html_() in sizes._repr_html_()
+    sizes = mt.size_path(problem, **limit)
+    assert sizes.improving[-1].predictor._repr_html_() in sizes._repr_html_()

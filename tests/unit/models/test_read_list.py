@@ -105,3 +105,15 @@ def test_without_classes_the_actions_are_asked_for():
     with pytest.raises(mt.DataError, match="give the names of the actions"):
         mt.RuleList.from_text("else: 0", rows)
     assert mt.RuleList.from_text("else: 1", rows, (0, 1)).default == 1
+
+
+def test_a_printed_list_is_read_back_with_the_rows_that_it_shows():
+    """The text of a result shows rows and errors; an action may be called like that, too."""
+    rows = mt.Dataset([[0], [0], [1], [1]], [mt.BinaryFeature("a")], y=["b", "no", "no", "no"])
+    for classes in (("b", "no"), ("b", "no (2 rows)")):
+        data = mt.Dataset(rows.X, rows.features, y=np.array(classes)[rows.y])
+        for written in (mt.RuleList((mt.Rule(data.features[0], 1),), 0, classes).on(data),):
+            assert "(2 rows, 1 error)" in written.to_text()
+            assert mt.RuleList.from_text(written.to_text(), data) == written
+            bare = mt.RuleList(written.rules, 0, classes)
+            assert mt.RuleList.from_text(bare.to_text(), data) == written
