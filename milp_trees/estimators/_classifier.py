@@ -15,10 +15,17 @@ from milp_trees.estimators._class_weight import exact_class_weight
 from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._tables import Classifier
 from milp_trees.estimators._trees import OptimalModel, check_weights, take
+from milp_trees.estimators._warning import warn_user
 from milp_trees.tasks.base import Task
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+
+
+#: A target of more numbers than this, with fewer rows for each, is taken for a quantity.
+MANY_CLASSES, ROWS_OF_A_CLASS = 20, 20
+#: What to do with a quantity.
+QUANTITY = "cut it into classes, for example with pandas.qcut(y, 4, labels=False), or fit a regression tree, such as sklearn.tree.DecisionTreeRegressor"
 
 
 class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
@@ -58,13 +65,14 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
         y = column_or_1d(y, warn=True)
         present = np.unique(y) if y.dtype.kind in "biuU" else np.zeros(len(y))
         if 2 * len(present) > len(y):  # scikit-learn refuses targets, or warns that they are many
-            check_classification_targets(y)
+            _check_labels(y)
             present = np.unique(y)
         weights = None if sample_weight is None else check_weights(sample_weight, len(y))
         groups, column = check_groups(groups, X)
         # A class of y stays a class if none of its rows counts, as in scikit-learn's trees.
         table, known = (None, present) if within is None else within
         self.classes_, codes = known, np.searchsorted(known, y)
+        _warn_of_many_classes(known, len(y))
         labels = tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
         if weights is not None:
             kept = np.flatnonzero(weights)
@@ -187,6 +195,26 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
         leaf = self.apply(X)
         shares: np.ndarray = self._shares_[leaf]
         return shares
+
+
+def _check_labels(y: np.ndarray) -> None:
+    """Raise DataError if a target holds quantities and no labels."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if y.dtype.kind != "f" or not np.isfinite(y).all():
+            raise
+        raise DataError(
+            f"Unknown label type: y holds {len(np.unique(y))} different numbers, some with fractions, so it is a quantity and no class; {QUANTITY}."
+        ) from error
+
+
+def _warn_of_many_classes(classes: np.ndarray, n: int) -> None:
+    """Warn of a target of numbers with few rows for each of them."""
+    found = len(classes)
+    if classes.dtype.kind in "iuf" and found > MANY_CLASSES and n < ROWS_OF_A_CLASS * found:
+        said = f"y holds {found} different numbers in {n} rows, and each of them becomes a class. If it is a quantity, {QUANTITY}."
+        warn_user(said, UserWarning)
 
 
 def _check_two_count(labels: tuple[Any, ...], codes: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from milp_trees.errors import Infeasible, NothingFound, NotInTime, SolverFailure
+from milp_trees.estimators._repeated import stop_repeated
 from milp_trees.estimators._warning import warn_user
 from milp_trees.limits import Deadline, Limit, Limits
 from milp_trees.methods.by_size import by_runs
@@ -67,6 +68,7 @@ def solved(
         )
     except NotInTime as refused:
         result = greedy_result(problem, str(method), str(refused))
+    stop_repeated(result)
     if result.status is Status.INFEASIBLE:
         raise Infeasible(
             result.message
@@ -119,7 +121,9 @@ def sizes_of(problem: Problem, most: int, method: str | None, limits: Limits) ->
     from milp_trees.studies.solving import path_of_sizes
 
     try:
-        return path_of_sizes(problem, most, method, limits, listener())
+        path = path_of_sizes(problem, most, method, limits, listener())
+        stop_repeated(path)
+        return path
     except (NotInTime, NothingFound) as stopped:
         label, why = str(method), str(stopped)
         path = by_runs(problem, most, lambda one, _: greedy_result(one, label, why), label)

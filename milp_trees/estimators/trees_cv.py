@@ -23,6 +23,7 @@ from sklearn.utils import _safe_indexing
 
 from milp_trees.errors import DataError
 from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._texts import with_text_columns
 from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.methods.by_size import result_at
@@ -191,6 +192,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         DataError
             `cv` gives no folds.
         """
+        X = with_text_columns(X)
         if not hasattr(X, "iloc"):
             X = X.tocsr() if issparse(X) else np.asarray(X)
         y = np.asarray(y).ravel()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import DataError, Infeasible
-from milp_trees.limits import Limits
+from milp_trees.limits import Limit, Limits
 from milp_trees.methods.callback import listener
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Space, Trees
@@ -119,6 +119,8 @@ def choose_size(
         No size has a feasible tree on every fold.
     NothingFound, SolverFailure
         A run found no tree within the limits, or failed.
+    KeyboardInterrupt
+        The user interrupted a run on a fold.
     """
     if not isinstance(folds, Iterable):
         parts = random_folds(problem, folds, seed)
@@ -149,6 +151,8 @@ def choose_size(
                 space=limited(problem.space, d, most),
             )
             path = run(stated, most, method, limits or Limits())
+            if path.limit is Limit.INTERRUPTED:  # not one fold is meant, but all of them
+                raise KeyboardInterrupt
             row += _scores(path, most, problem.dataset.subset(test))
             proven = proven and path.proven
         scores.append(row)

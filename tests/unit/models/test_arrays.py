@@ -39,7 +39,7 @@ def test_the_array_that_a_dataset_was_made_from_is_predicted(space, features):
     for same in (model, pickle.loads(pickle.dumps(model))):
         for rows in (X, X.tolist(), X.astype(bool), csr_matrix(X), pd.DataFrame(X)):
             assert same.predict(rows).tolist() == wanted
-        with pytest.raises(mt.DataError, match="3 columns, and the .* for arrays with 2"):
+        with pytest.raises(mt.DataError, match=r"3 columns, and the .* for arrays with 2"):
             same.predict(np.ones((2, 3)))
         with pytest.raises(mt.DataError, match="must hold 0/1 features; row 0, column 0 is 2"):
             same.predict(X + 2)
@@ -82,7 +82,7 @@ def test_a_binarizer_takes_arrays_by_place():
     binarizer = mt.Binarizer().fit(FRAME)
     wanted = binarizer.transform(FRAME)
     assert (binarizer.transform(FRAME.to_numpy()) == wanted).all()
-    assert (binarizer.dataset(FRAME.to_numpy(), Y).X == wanted).all()
+    assert (wanted == binarizer.dataset(FRAME.to_numpy(), Y).X).all()
     with pytest.raises(mt.DataError, match="2 columns where 4 are expected: text, number"):
         binarizer.transform(FRAME.to_numpy()[:, :2])
 
@@ -99,7 +99,7 @@ def test_an_estimator_of_a_table_with_text_takes_arrays(make):
             assert (model.apply(rows) == model.apply(FRAME)).all()
             assert (model.decision_path(rows) != model.decision_path(FRAME)).nnz == 0
             assert model.score(rows, Y) == model.score(FRAME, Y)
-        with pytest.raises(ValueError, match="has 3 features, but .* is expecting 4"):
+        with pytest.raises(ValueError, match=r"has 3 features, but .* is expecting 4"):
             model.predict(array[:, :3])
 
 
