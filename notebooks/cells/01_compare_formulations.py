@@ -45,10 +45,10 @@ its certificate: the value is recomputed from the tree on the data, and the boun
     (
         "markdown",
         """
-The same tree as text, with how many of each leaf's rows have its label:
+The same tree as text, with the rows of each leaf and how many of them have another label:
 """,
     ),
-    ("code", "from milp_trees.models.draw import leaf_counts, tree_text\n\nprint(tree_text(best.tree, leaf_counts(best.tree, data)))"),
+    ("code", "print(best.tree)"),
     (
         "markdown",
         """

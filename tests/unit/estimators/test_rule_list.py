@@ -75,7 +75,7 @@ def test_a_weight_of_two_is_a_row_twice():
     one = fitted(length_penalty="0.02").fit(X, Y, sample_weight=weights)
     two = fitted(length_penalty="0.02").fit(X[again], Y[again])
     assert one.result_.objective == pytest.approx(two.result_.objective)
-    assert str(one.rule_list_) == str(two.rule_list_)
+    assert one.rule_list_ == two.rule_list_
 
 
 def test_names_labels_and_the_tree_say_the_same():
