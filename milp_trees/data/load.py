@@ -20,6 +20,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, frame_table, is_frame, read_table
 from milp_trees.data.role_problems import measurement
 from milp_trees.data.roles import Columns
+from milp_trees.data.table_columns import as_frame
 from milp_trees.data.teachers import check_teachers, estimated
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError, UnknownName
@@ -120,6 +121,8 @@ def load_split(
     """
     from milp_trees.data.generate import GENERATORS, generated
 
+    if isinstance(name, (np.ndarray, list)):
+        name = as_frame(name)
     if is_frame(name):
         return load_columns(name, Columns.of(columns), binarizer, test_size, seed)
     if not isinstance(name, (str, Path)):

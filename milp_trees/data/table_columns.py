@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.counted import counted
-from milp_trees.data.checks import check_finite, nested, some
+from milp_trees.data.checks import check_finite, nested
 from milp_trees.data.dates import microseconds
+from milp_trees.data.matrices import frame_of
 from milp_trees.data.names import as_pandas
 from milp_trees.data.scales import measured, positions, spelled
 from milp_trees.errors import DataError
@@ -41,7 +41,7 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
     Raises
     ------
     DataError
-        An array has another number of columns than names, or not two dimensions.
+        As `frame_of` raises.
     """
     import pandas as pd
 
@@ -51,17 +51,7 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
         return _plain_columns(X.set_axis(list(names or ()), axis=1) if numbered else X)
     if isinstance(X, Mapping):
         return _plain_columns(pd.DataFrame(dict(X)))  # pandas takes other mappings for sequences
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise DataError(
-            f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
-        )
-    named = [str(j) for j in range(array.shape[1])] if names is None else list(names)
-    if len(named) != array.shape[1]:
-        raise DataError(
-            f"The array has {counted(array.shape[1], 'column')} where {len(named)} are expected: {some(named)}."
-        )
-    return pd.DataFrame(array, columns=named).infer_objects()
+    return frame_of(X, names)
 
 
 def _plain_columns(frame: pd.DataFrame) -> pd.DataFrame:

@@ -25,6 +25,7 @@ class Inspected(InNotebook, TakesTables):
 
     result_: Any
     n_features_in_: int
+    _column_names: Callable[[], list[str]]
     _fitted: Any
     _routes: Callable[[Any], Routes]
 
@@ -98,10 +99,6 @@ class Inspected(InNotebook, TakesTables):
 
     def _drops_of_splits(self) -> np.ndarray:
         return drops(self.result_.problem, self._fitted)
-
-    def _column_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-        return [str(name) for name in names]
 
     # -- files ---------------------------------------------------------------------------------------
 

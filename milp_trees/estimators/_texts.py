@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
-from milp_trees.models.array_rows import column_at, matrix
+from milp_trees.data.matrices import frame_of, matrix
 
 
 def has_text(X: Any) -> bool:
@@ -26,7 +25,7 @@ def with_text_columns(X: Any) -> Any:
     Raises
     ------
     DataError
-        An array of texts has a column of numbers, which may have been numbers before.
+        As `frame_of` raises.
     """
     if hasattr(X, "columns") or isinstance(X, Mapping) or hasattr(X, "tocsc"):
         return X
@@ -36,15 +35,4 @@ def with_text_columns(X: Any) -> Any:
     array = matrix(X)
     if kind == "O" and not any(isinstance(v, str) for row in array.tolist() for v in row):
         return X
-    import pandas as pd
-
-    columns = {j: column_at(array, j) for j in range(array.shape[1])}
-    frame = pd.DataFrame(
-        {j: c.astype(str) if c.dtype.kind == "S" else c for j, c in columns.items()}
-    )
-    for name in frame if kind != "O" else ():
-        if pd.to_numeric(frame[name], errors="coerce").notna().any():
-            raise DataError(
-                f"X is an array of text, and its column {name} holds numbers as text; give a DataFrame, or X as an array of objects (dtype=object)."
-            )
-    return frame
+    return frame_of(array, range(array.shape[1]))

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from milp_trees.data.matrices import column_at, matrix
 from milp_trees.data.number_table import NumberTable, number_table, numbers_under
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
@@ -27,7 +28,7 @@ from milp_trees.estimators._tables import TakesTables, plain_rows
 from milp_trees.estimators._texts import has_text, with_text_columns
 from milp_trees.estimators.binarizer import Binarizer
 from milp_trees.limits import Limits
-from milp_trees.models.array_rows import RawRows, column_at, matrix
+from milp_trees.models.array_rows import RawRows
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
@@ -157,6 +158,10 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return [str(name) for name in names]
 
     def _finite(self) -> bool | str:
         """Whether cells of X may be missing, in the words of scikit-learn's validation."""

@@ -11,6 +11,7 @@ import numpy as np
 from milp_trees.counted import counted
 from milp_trees.data.checks import as_array, binary_matrix, check_columns, some
 from milp_trees.data.feature import BinaryFeature
+from milp_trees.data.matrices import column_at, matrix
 from milp_trees.data.names import as_pandas, spelled
 from milp_trees.errors import DataError
 
@@ -115,11 +116,6 @@ def rows_of(model: Any, data: Any) -> Any:
     data = as_pandas(data)
     if hasattr(data, "index") and hasattr(data, "X") and not hasattr(data, "iloc"):
         return data
-    return table_rows(model, data)
-
-
-def table_rows(model: Any, data: Any) -> AnsweredRows:
-    """As `rows_of`, for what is no Dataset."""
     if isinstance(data, Mapping) or (hasattr(data, "columns") and not _unnamed(model, data)):
         return RawRows(model.features, data, model.noun)
     return _by_place(model, data)
@@ -162,26 +158,6 @@ def _by_place(model: Any, data: Any) -> AnsweredRows:
     return RawRows(model.features, columns, noun)
 
 
-def matrix(data: Any) -> Any:
-    """An array of rows and columns, or a sparse matrix whose columns can be taken."""
-    if hasattr(data, "tocsc"):
-        return data.tocsc()
-    if hasattr(data, "columns"):
-        return data.to_numpy()
-    if isinstance(data, (list, tuple)):
-        lengths = {len(row) if hasattr(row, "__len__") else None for row in data}
-        if len(lengths) == 1 and None not in lengths and not isinstance(data[0], str):
-            array = np.empty((len(data), *lengths), dtype=object)
-            array[:] = [list(row) for row in data]
-            return array
-    array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
-    if array.ndim != 2:
-        raise DataError(
-            f"Rows to predict are a table, or an array with two dimensions (rows × columns); this has {array.ndim}. For one row give X.reshape(1, -1)."
-        )
-    return array
-
-
 def columns_of(model: Any, data: Any) -> Any:
     """A table as it is; the columns of an array by the names that the model gives to places."""
     if isinstance(data, Mapping) or hasattr(data, "columns"):
@@ -193,23 +169,6 @@ def columns_of(model: Any, data: Any) -> Any:
         if place < len(names):
             names[place] = key if isinstance(key, str) else key.column
     return {name: column_at(array, j) for j, name in enumerate(names)}
-
-
-def column_at(array: Any, place: int) -> np.ndarray:
-    """One column of a `matrix`; numbers in an array of objects become numbers."""
-    if hasattr(array, "tocsc"):
-        return np.asarray(array[:, [place]].toarray()).ravel()
-    column = array[:, place]
-    if column.dtype != object or isinstance(column, np.ma.MaskedArray):
-        return column
-    if any(isinstance(v, (str, bytes)) for v in column.tolist()):
-        return column
-    import pandas as pd
-
-    column = pd.Series(column).infer_objects()
-    if column.dtype == object and column.isna().any():
-        column = column.where(column.notna(), np.nan).infer_objects()
-    return np.asarray(column)
 
 
 def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
+from milp_trees.models.array_rows import rows_of
 from milp_trees.models.list_routes import ListRoutes
 from milp_trees.models.shown import Shown
 from milp_trees.models.tree import Rows, _plain
@@ -130,7 +131,8 @@ class RuleList(Shown):
     # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, rows: Rows) -> ListRoutes:
-        """Rule and action of every row of a Dataset (or of a view of one)."""
+        """Rule and action of every row of a Dataset, a view of one, or what `predict` takes."""
+        rows = rows_of(self, rows)
         n = int(rows.n_rows) if hasattr(rows, "n_rows") else len(rows.X)
         leaf = np.full(n, self.length, dtype=np.int64)
         free = np.ones(n, dtype=bool)

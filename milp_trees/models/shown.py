@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from milp_trees.errors import DataError, NoView
-from milp_trees.models.array_rows import Places, rows_of
+from milp_trees.models.array_rows import Places
 from milp_trees.models.exporting import Exportable
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ class Shown(Exportable):
         """
         kinds = {type(a) for a in self.actions}
         labels = np.array(self.actions, dtype=object if len(kinds) > 1 else None)
-        routes = self.routes(rows_of(self, data))
-        chosen: np.ndarray = labels[routes.action]
+        chosen: np.ndarray = labels[self.routes(data).action]
         return chosen
 
     # -- pictures ----------------------------------------------------------------------------------

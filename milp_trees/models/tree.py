@@ -11,6 +11,7 @@ import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
+from milp_trees.models.array_rows import rows_of
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.shown import Shown
 
@@ -136,8 +137,8 @@ class Tree(Shown):
     # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, rows: Rows) -> Routes:
-        """Leaf and action of every row of a Dataset (or of a view of one)."""
-        rows = _with_tests(rows, self.splits)
+        """Leaf and action of every row of a Dataset, a view of one, or what `predict` takes."""
+        rows = _with_tests(rows_of(self, rows), self.splits)
         outcome, index = _outcomes(rows), rows.index
         leaf = np.zeros(_length(rows), dtype=np.int64)
         paths: list[tuple[BinaryFeature, ...]] = []

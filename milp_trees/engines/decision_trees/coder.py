@@ -160,6 +160,8 @@ def dataset_of(
     X: Any = RankedTests(
         np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy(), gap
     )
+    if table is not None:
+        fields.setdefault("table_columns", tuple(map(str, table)))
     return Dataset(
         X if len(keep) else np.zeros((columns.codes.shape[1], 0), dtype=np.uint8),
         tuple(keep),

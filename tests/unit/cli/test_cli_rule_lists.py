@@ -28,7 +28,7 @@ def test_a_list_of_a_rule_file_is_proven_and_drawn(rules):
     text = run("rule-list", rules, "--length-penalty", "1/100").stdout
     assert "target    target (2 classes: no, yes)" in text
     assert "rules     3 antecedents of one feature" in text
-    assert "if a: yes\nelse: no" in text
+    assert "if a: yes  (3 rows)\nelse: no  (5 rows)" in text
     data = as_json("rule-list", rules, "--length-penalty", "1/100")
     assert (data["status"], data["exact"], data["unit"]) == ("optimal", "1/100", "rate")
     assert data["agrees"] is not False

@@ -115,7 +115,7 @@ def test_arrays_of_objects_and_lists_may_hold_text(make):
         assert not hasattr(model, "feature_names_in_")
     texts = np.array([["u", "v"], ["v", "v"], ["u", "w"], ["w", "w"], ["v", "u"], ["w", "u"]])
     assert make().fit(texts, Y).predict(texts).shape == (6,)
-    with pytest.raises(mt.DataError, match="array of text, and its column 1 holds numbers as text"):
+    with pytest.raises(mt.DataError, match="its column 1 holds numbers as text"):
         make().fit(array.astype(str), Y)
 
 
@@ -137,3 +137,29 @@ def test_a_tree_is_converted_with_the_rows_of_an_array():
     converted = to_sklearn(model, NUMBERS.to_numpy(), Y)
     assert converted.feature_names_in_.tolist() == NUMBERS.columns.tolist()
     assert (converted.predict(NUMBERS) == model.predict(NUMBERS)).all()
+
+
+def test_numbers_beside_text_stay_numbers_in_arrays_and_lists():
+    """A list of rows with both would become an array of texts."""
+    array = FRAME.to_numpy()
+    names = [t.name for t in mt.Binarizer().fit(FRAME.set_axis(range(4), axis=1)).features]
+    assert "1 <= 1.5" in names
+    for rows in (array, array.tolist(), [tuple(row) for row in array]):
+        assert [t.name for t in mt.Binarizer().fit(rows).features] == names
+        assert mt.load(rows, target="3").n_rows == 6
+    with pytest.raises(mt.DataError, match="different lengths"):
+        mt.Binarizer().fit([[1, 2], [3]])
+    with pytest.raises(mt.DataError, match="column 1 holds numbers as text"):
+        mt.Binarizer().fit(array.astype(str))
+
+
+@pytest.mark.parametrize("make", [mt.SPOTree, mt.SPOForest])
+def test_estimators_of_decisions_take_arrays_with_text(make):
+    costs = np.where(FRAME[["ill"]] == 1, [[1.0, 2.0]], [[2.0, 1.0]])
+    model = make(max_depth=1, random_state=0).fit(FRAME, costs)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        assert (model.predict(FRAME.to_numpy()) == model.predict(FRAME)).all()
+    if make is mt.SPOTree:
+        tree = model.result_.tree
+        assert tree.predict(FRAME.to_numpy()).tolist() == tree.predict(FRAME).tolist()
