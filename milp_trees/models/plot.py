@@ -45,7 +45,7 @@ def _plot_tree(model: Any, counts: Any, ax: Any) -> Any:
     for box in boxes:
         corner = (box.x - box.width / 2, box.top)
         shape = f"round,pad=0,rounding_size={8 if box.rounded else 2}"
-        colours = {"facecolor": box.colour, "edgecolor": "#555555"}
+        colours: dict[str, Any] = {"facecolor": box.colour, "edgecolor": "#555555"}
         ax.add_patch(FancyBboxPatch(corner, box.width, box.height, boxstyle=shape, **colours))
         middle = box.top + box.height / 2
         ax.text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Shown(Exportable):
     and pickles have the counts and no rows. Two models are equal whatever they know.
     """
 
-    noun: str
+    noun: ClassVar[str]
     actions: tuple[Any, ...]
     routes: Any
 
