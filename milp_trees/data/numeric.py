@@ -25,9 +25,10 @@ from milp_trees.data.load import (
     read_named,
 )
 from milp_trees.data.problems import Problem
+from milp_trees.data.read import frame_table, is_frame
 from milp_trees.data.roles import Columns
 from milp_trees.data.scales import spelled
-from milp_trees.data.table_columns import check_complete, kind_of, plain
+from milp_trees.data.table_columns import as_frame, check_complete, kind_of, plain
 from milp_trees.data.teachers import check_teachers
 from milp_trees.data.usable import regroup, usable
 from milp_trees.errors import DataError
@@ -40,14 +41,14 @@ MOST_LEVELS = 100
 
 
 def load_numeric(
-    name: str | Path,
+    name: str | Path | pd.DataFrame,
     *,
     test_size: float | None = None,
     seed: int = 0,
     regression: bool = False,
     **columns: Any,
 ) -> Dataset:
-    """A Dataset with numeric columns from a file or a built-in name.
+    """A Dataset with numeric columns from a file, a built-in name or a table in memory.
 
     Columns of categories, ordered ones too, become one 0/1 column per value (`color == red`). `dataset.source["feature_of"]`
     gives the feature that each of these columns is part of, in the form that
@@ -55,8 +56,9 @@ def load_numeric(
 
     Parameters
     ----------
-    name : str or Path
-        A file, or the name of a built-in data set (`breast-cancer`, `iris`, …).
+    name : str, Path, DataFrame or array
+        A file, the name of a built-in data set (`breast-cancer`, `iris`, …), or a table. The
+        columns of an array are called `"0"`, `"1"`, ….
     test_size : float, optional
         Share of rows to leave out; `load_numeric_split` returns these rows too.
     seed : int, default=0
@@ -83,7 +85,7 @@ def load_numeric(
 
 
 def load_numeric_split(
-    name: str | Path,
+    name: str | Path | pd.DataFrame,
     *,
     test_size: float | None = None,
     seed: int = 0,
@@ -94,7 +96,7 @@ def load_numeric_split(
 
     Parameters
     ----------
-    name : str or Path
+    name : str, Path, DataFrame or array
         As for `load_numeric`.
     test_size : float, optional
         Share of rows to leave out; without it all rows are training rows.
@@ -117,7 +119,10 @@ def load_numeric_split(
         The data are generated and have no numeric columns, the target is not of the expected kind,
         or a column cannot be used.
     """
-    if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
+    if isinstance(name, (np.ndarray, list)):
+        name = as_frame(name)
+    named = isinstance(name, (str, Path))
+    if named and str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
         raise DataError(
             f"{name} is made of binary features and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."
         )
@@ -125,7 +130,7 @@ def load_numeric_split(
 
 
 def load_numeric_columns(
-    name: str | Path,
+    name: str | Path | pd.DataFrame,
     given: Columns,
     regression: bool = False,
     test_size: float | None = None,
@@ -150,7 +155,7 @@ def load_numeric_columns(
     DataError
         As `load_numeric_split` raises.
     """
-    table = read_named(
+    table = (frame_table if is_frame(name) else read_named)(
         name,
         given.target,
         labels=[given.group] if given.group else [],

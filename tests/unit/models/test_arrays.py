@@ -147,6 +147,7 @@ def test_numbers_beside_text_stay_numbers_in_arrays_and_lists():
     for rows in (array, array.tolist(), [tuple(row) for row in array]):
         assert [t.name for t in mt.Binarizer().fit(rows).features] == names
         assert mt.load(rows, target="3").n_rows == 6
+        assert mt.load_numeric(rows, target="3").columns[0] == "0 == u"
     with pytest.raises(mt.DataError, match="different lengths"):
         mt.Binarizer().fit([[1, 2], [3]])
     with pytest.raises(mt.DataError, match="column 1 holds numbers as text"):
