@@ -1,0 +1,87 @@
+"""The two pictures of pages that the README and the site's first page begin with, as PNG: the
+interactive tree page of `people.csv`, and the page of a stored study.
+
+python benchmarks/page_pictures.py
+
+It needs playwright (of the extra `test`) and a Chromium, `chromium` or `google-chrome` in the path.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import milp_trees as mt
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "start" / "pictures"
+STUDY = ROOT / "benchmarks" / "results" / "published_short.html"
+#: Some of its methods, each of a kind of its own.
+METHODS = ["dp", "peer-pystreed", "state-flow@highs", "path-cut@highs", "bin-oct@cp-sat", "cart"]
+COLOURS = 64
+
+
+def tree_page(folder: Path) -> Path:
+    """The page of the optimal tree of depth 3 for the example table `people.csv`, with its proof."""
+    table, proof = folder / "people.csv", folder / "people.proof"
+    mt.example("people", table)
+    problem = mt.Problem(mt.load(table), mt.Accuracy(), mt.Trees(max_depth=3))
+    result = mt.solve(problem, "dp", proof=proof)
+    page = folder / "people.html"
+    return result.save_html(page, title="Income of 1000 people", seconds=30, proof=proof)
+
+
+def shot(browser: Any, address: str, size: tuple[int, int], section: str = "") -> bytes:
+    """What a window of a size shows of a page, twice as sharp, from a section on if one is named."""
+    width, height = size
+    tab = browser.new_page(
+        viewport={"width": width, "height": height}, device_scale_factor=2, color_scheme="light"
+    )
+    tab.goto(address)
+    if section:
+        tab.wait_for_selector(f"#{section}")
+        tab.evaluate("id => document.getElementById(id).scrollIntoView()", section)
+    tab.wait_for_timeout(1000)  # what comes near the window is drawn
+    picture: bytes = tab.screenshot(animations="disabled")
+    tab.close()
+    return picture
+
+
+def small(picture: bytes) -> bytes:
+    """The same picture with few colours: a quarter of the bytes, and text as sharp as before."""
+    from PIL import Image
+
+    out = io.BytesIO()
+    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=0)
+    reduced.save(out, format="PNG", optimize=True)
+    return out.getvalue()
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        raise SystemExit("No chromium or google-chrome in the path; install one of them.")
+    chosen = quote(f"~{json.dumps(METHODS)}")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        tree = tree_page(Path(folder)).as_uri()
+        study = f"{STUDY.as_uri()}#only.method={chosen}"
+        for name, picture in {
+            "tree_page": shot(browser, tree, (1100, 600)),
+            "study_page": shot(browser, study, (1100, 640), "solved"),
+        }.items():
+            file = FOLDER / f"{name}.png"
+            file.write_bytes(small(picture))
+            print(f"{file.relative_to(ROOT)}: {file.stat().st_size / 1000:.0f} kB")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
