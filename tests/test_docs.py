@@ -86,6 +86,25 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
     assert 'bash -euo pipefail -c "$command"' in script
 
 
+def test_the_readme_s_ratios_are_the_measured_ones():
+    """They are those of docs/benchmarks/speed.md, and of the stored runs of ConTree."""
+    rows = re.findall(
+        r"^\| ([\w. ]+) \| (\d.*|the same.*) \| (\d+) of .* \| (0\.\d+) \|", text("README.md"), re.M
+    )
+    measured = text("docs/benchmarks/speed.md")
+    for peer, _, same, ratio in rows[:-1]:
+        place = rf"\| {peer.split()[0]} \| \d+ \| {same} of {same} \| [\d.]+ \| {ratio} \|"
+        assert re.search(place, measured), (peer, ratio)
+    import pandas as pd
+
+    runs = pd.read_csv(ROOT / "benchmarks/results/continuous.csv").query("depth == 3")
+    runs = runs.pivot(index="set", columns="engine", values=["seconds", "status"])
+    proved = runs[(runs["status"] == "optimal").all(axis=1)]["seconds"].astype(float)
+    ratio = (proved["dp-sorted"] / proved["ConTree"]).prod() ** (1 / len(proved))
+    assert (rows[-1][0], rows[-1][2], rows[-1][3]) == ("ConTree", str(len(proved)), f"{ratio:.3f}")
+    assert len(rows) == 4
+
+
 def commands_of(page):
     """The words of every `milp-trees …` line of a page."""
     found = re.findall(

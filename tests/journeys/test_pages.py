@@ -45,7 +45,7 @@ def test_every_command_of_the_readme_s_table_answers(tmp_path, monkeypatch):
     assert len(asked) >= 12
 
 
-def test_the_picture_of_the_readme_is_the_tree_that_its_command_prints():
+def test_the_drawn_tree_is_the_one_of_the_readme_s_command():
     """`python benchmarks/readme_picture.py` writes it."""
     import runpy
 
