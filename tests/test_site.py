@@ -146,6 +146,20 @@ def test_formulas_become_mathml_that_means_the_same():
     assert "…" in _mathml(nodes.math("", r"a_1,\dots,a_n"), as_block=True)
 
 
+def test_wide_formulas_are_broken_where_they_may_be():
+    """At columns, quads, relations, and the signs of a long sum, never within parentheses."""
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    from _site.mathml import cells, pieces
+
+    rows = cells(r"\begin{aligned}\min\ & f(a=b),\qquad g=-1 \\ & \sum_{i=1}^n c\le 2\end{aligned}")
+    assert [[pieces(cell) for cell in row] for row in rows] == [
+        [[r"\min\ "], [r" f(a=b),\qquad", " g", "{}=-1 "]],
+        [[], [r" \sum_{i=1}^n c", r"{}\le 2"]],
+    ]
+    assert pieces("+".join(["x_1"] * 20))[1:] == ["{}+x_1"] * 19
+    assert pieces(r"\left(a=b\right)+c") == [r"\left(a=b\right)+c"]
+
+
 def test_faults_of_a_built_site_are_found(tmp_path):
     from _site.check import external, problems
 

@@ -29,6 +29,7 @@ SPELLINGS = {
 
 #: Words of a formula: commands, escaped signs, and single signs.
 WORD = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
+ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split)\}")
 RELATIONS = (r"\le", r"\ge", "=")
 SIGNS = ("+", "-")
 #: In a cell with more signs than this a line may also be broken before + and -.
@@ -63,7 +64,7 @@ def block(writer: Any, node: nodes.math_block) -> None:
 def cells(text: str) -> list[list[str]]:
     r"""Rows and columns of a formula, as its `\\\\` and `&` say."""
     rows: list[list[str]] = [[""]]
-    for word, depth, _ in _words(text):
+    for word, depth, _ in _words(ALIGNED.sub("", text)):
         if depth == 0 and word == "\\\\":
             rows.append([""])
         elif depth == 0 and word == "&":
