@@ -3,7 +3,7 @@
 What is known at every moment of a search: the best tree so far, and how good any tree can be. Where
 the lines meet, the tree is proven optimal.
 
-Alt: Two step lines against milliseconds: the incumbent falls and the bound rises until they meet.
+Alt: Two step lines against milliseconds: the area of the best tree rises and the bound falls until they meet.
 """
 
 import matplotlib.pyplot as plt
