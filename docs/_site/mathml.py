@@ -32,6 +32,8 @@ WORD = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
 ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split)\}")
 RELATIONS = (r"\le", r"\ge", "=")
 SIGNS = ("+", "-")
+#: Columns behind the second one say for what a row holds, often in words.
+CONDITIONS = (r"\text",)
 #: In a cell with more signs than this a line may also be broken before + and -.
 LONG = 60
 
@@ -50,7 +52,10 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 def block(writer: Any, node: nodes.math_block) -> None:
     """Write a formula on lines of its own."""
-    rows = [[pieces(cell) for cell in row] for row in cells(node.astext())]
+    rows = [
+        [pieces(cell, CONDITIONS if place > 1 else ()) for place, cell in enumerate(row)]
+        for row in cells(node.astext())
+    ]
     columns = max(len(row) for row in rows)
     writer.body.append(f'<div class="math columns-{min(columns, 4)}">')
     for row in rows:
@@ -74,10 +79,10 @@ def cells(text: str) -> list[list[str]]:
     return [row for row in rows if any(cell.strip() for cell in row)]
 
 
-def pieces(cell: str) -> list[str]:
-    """The parts of a cell between which a line may be broken."""
+def pieces(cell: str, more: tuple[str, ...] = ()) -> list[str]:
+    """The parts of a cell between which a line may be broken, also before the words in `more`."""
     found = [""]
-    breaks = (*RELATIONS, *(SIGNS if len(cell) > LONG else ()))
+    breaks = (*RELATIONS, *more, *(SIGNS if len(cell) > LONG else ()))
     for word, depth, parentheses in _words(cell):
         before = found[-1].strip().removeprefix("{}")
         here = depth == parentheses == 0 and word in breaks
