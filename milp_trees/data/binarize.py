@@ -356,10 +356,8 @@ class Binarizer(StoredRules):
         table: Any = numbers if ranked is not None else as_frame(frame, tuple(self.rules_))
         if ranked is None:
             self._check_columns(table, tests)
-        note, source = getattr(self, "threshold_note_", ""), dict(fields.pop("source", {}))
-        given = dict(source)
-        if note:
-            source["threshold_note"] = note
+        given, note = dict(fields.pop("source", {})), getattr(self, "threshold_note_", "")
+        source = {**given, "threshold_note": note} if note else dict(given)
         # A binarizer that was read, or keeps some features only, has no number of all thresholds,
         # and those of other rows are others.
         every = getattr(self, "n_thresholds_", 0)
@@ -368,12 +366,11 @@ class Binarizer(StoredRules):
         if every:
             source["thresholds"] = {"used": n_thresholds(tests), "of": every}
         if n_thresholds(tests) < every <= MOST_IN_ALL and fitted_on is not None:
-            make = partial(self._with_all, fitted_on, table, y, {**fields, "source": given})
-            fields["all_thresholds"] = make
+            known = {**fields, "source": given}
+            fields["all_thresholds"] = partial(self._with_all, fitted_on, table, y, known)
         fields.setdefault("open_thresholds", bool(every) and self.kind == "auto")
-        names = table.columns if numbers is None or ranked is None else numbers.names
-        fields.setdefault("table_columns", tuple(map(str, names)))
-        X: Any = ranked_features(self.rules_, table) if ranked is None else ranked
+        fields.setdefault("table_columns", tuple(map(str, table)))  # their names
+        X: Any = ranked or ranked_features(self.rules_, table)
         return Dataset(X, tests, y=y, source=source, **fields)
 
     def _with_all(self, fitted_on: Any, table: Any, y: Any, fields: Mapping[str, Any]) -> Dataset:

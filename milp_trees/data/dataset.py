@@ -20,7 +20,7 @@ from milp_trees.data.checks import (
 )
 from milp_trees.data.counted import Counted
 from milp_trees.data.feature import BinaryFeature as BinaryFeature
-from milp_trees.data.feature_list import FeatureList, Places, check_different
+from milp_trees.data.feature_list import FeatureList, Places, check_different, named_or_numbered
 from milp_trees.data.names import check_same_rows, columns_and_names, one_or_several
 from milp_trees.data.rules import n_thresholds, rules_of
 from milp_trees.errors import DataError
@@ -126,9 +126,7 @@ class Dataset(Counted):
             self._put("X", frozen_copy(X))
             if names is not None and own is None:
                 self._put("features", tuple(BinaryFeature(str(name)) for name in names))
-        tests: Any = self.features
-        if not isinstance(tests, FeatureList):
-            tests = tuple(tests) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
+        tests = named_or_numbered(self.features, X.shape[1])
         self._put("features", tests)
         if len(tests) != X.shape[1]:
             raise DataError(
@@ -381,9 +379,10 @@ class Dataset(Counted):
             value = getattr(self, f.name)
             if isinstance(value, np.ndarray):
                 h.update(f.name.encode())
+                plain = value.dtype != object
                 h.update(
                     np.ascontiguousarray(value).tobytes()
-                    if value.dtype != object
+                    if plain
                     else repr(value.tolist()).encode()
                 )
             elif f.name in ("classes", "actions") or (f.name == "columns" and value is not None):
@@ -391,12 +390,11 @@ class Dataset(Counted):
         return h.hexdigest()
 
     def __repr__(self) -> str:
-        target = (
-            "" if self.classes is None else f", {counted(len(self.classes), 'class', 'classes')}"
-        )
-        numeric = (
-            "" if self.numeric is None else f", {counted(self.numeric.shape[1], 'numeric column')}"
-        )
+        target = numeric = ""
+        if self.classes is not None:
+            target = f", {counted(len(self.classes), 'class', 'classes')}"
+        if self.numeric is not None:
+            numeric = f", {counted(self.numeric.shape[1], 'numeric column')}"
         distinct = "" if self.counts is None else f", {self.n_rows} distinct,"
         rows = f"{self.total_rows} rows{distinct}"
         return f"Dataset({rows} × {self.n_features} features{numeric}{target})"

@@ -142,6 +142,12 @@ def feature_list(rules: Mapping[str, Any]) -> FeatureList | None:
     return FeatureList(known)
 
 
+def named_or_numbered(features: Sequence[BinaryFeature], n: int) -> Sequence[BinaryFeature]:
+    """The features, or n columns of 0 and 1 called by their places if there are none."""
+    given = features if isinstance(features, FeatureList) else tuple(features)
+    return given or tuple(BinaryFeature(str(j)) for j in range(n))
+
+
 def check_different(features: Sequence[BinaryFeature]) -> None:
     """Raise DataError if two features have the same name."""
     if isinstance(features, FeatureList) and features.differ:

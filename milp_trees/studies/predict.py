@@ -14,8 +14,9 @@ from milp_trees.data.formats import PLAIN
 from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
 from milp_trees.errors import DataError
+from milp_trees.models.array_rows import RawRows
 from milp_trees.models.rule_list import RuleList
-from milp_trees.models.tree import RawRows, Tree
+from milp_trees.models.tree import Tree
 from milp_trees.results.reload import reload
 from milp_trees.results.result import Status
 from milp_trees.results.stored import stored_results

@@ -174,7 +174,7 @@ def read(
     # taken.
     between = (int(ranks[k - 1]) + int(ranks[k]) - 1) // 2
     test = view.features[int(columns.tests[part.column][between])]
-    nodes = []
+    nodes: list[Node] = []
     for side, known in enumerate(part.sides):
         asked = part.question(side)
         if not asked.depth:
