@@ -202,14 +202,25 @@ def _classes(
 ) -> Iterator[tuple[str, Any]]:
     """Names and classes, which are imported one after the other as they are needed."""
     for _, name in entries:
-        if problem is None or not _cannot_take(group, name, problem):
+        if problem is None or not cannot_take(group, name, problem):
             cls = plugins.find(group, name)
             if cls is not None:  # its module could be imported
                 yield name, cls
 
 
-def _cannot_take(group: str, name: str, problem: Problem) -> bool:
-    """Whether a plug-in that is not imported is known to take no such space or view."""
+def cannot_take(group: str, name: str, problem: Problem) -> bool:
+    """Whether a plug-in that is not imported is known to take no such problem.
+
+    Parameters
+    ----------
+    group, name : str
+        Kind and name of the plug-in.
+    problem : Problem
+
+    Returns
+    -------
+    bool
+    """
     if plugins.excludes(group, name, "space", type(problem.space).__mro__):
         return True
     if problem.rule is not None or problem.is_ratio:  # in steps, other questions and views do too

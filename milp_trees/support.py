@@ -69,6 +69,19 @@ def offers_what(taker: Any, task: Task) -> bool:
     )
 
 
+def may_take(taker: Any, problem: Problem) -> bool:
+    """Whether a method or formulation declares that it takes such problems at all.
+
+    It says no where `unsupported_reason` gives a reason, but composes no sentence.
+    """
+    steps = problem.by_steps(taker)
+    return (
+        isinstance(problem.space, taker.space)
+        and (problem.question.name in taker.questions or steps)
+        and (offers_what(taker, problem.task) or steps)
+    )
+
+
 def able(
     problem: Problem,
     flag: str | Callable[[Any], bool] = "",
@@ -97,9 +110,7 @@ def able(
         found += [
             (cls.effort + 1000 if cls.default_rank is None else cls.default_rank, name)
             for name, cls in classes.items()
-            if isinstance(problem.space, cls.space)
-            and (problem.question.name in cls.questions or problem.by_steps(cls))
-            and (offers_what(cls, problem.task) or problem.by_steps(cls))
+            if may_take(cls, problem)
             and (not flag or (flag(cls) if callable(flag) else getattr(cls, flag, False)))
             and _declares(cls, problem)
         ]

@@ -13,6 +13,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.registering import plugins
 from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.spaces.trees import Trees
+from milp_trees.support import may_take
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Any]:
         if not quick or plugins.excludes("methods", name, "needs", problem.task.view_makers):
             continue
         cls: Any = plugins.find("methods", name)
-        if cls is not None and cls().unsupported(problem) is None:
+        if cls is None or not may_take(cls, problem):
+            continue
+        if cls().unsupported(problem) is None:
             found = cls().search(problem, Limits(time=deadline.left), None, None)
             if found.tree is not None:
                 yield found.tree

@@ -13,6 +13,7 @@ from milp_trees.methods.work import ENOUGH, sizes_of
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status, bound_of
 from milp_trees.studies.attempt import AUTO
+from milp_trees.support import may_take
 from milp_trees.tasks.comparing import crosses, equal
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def choose_reference(
             continue
         if quick and name not in named and method.expected_seconds(sizes_of(problem)) > ENOUGH:
             continue
+        if registry.is_engine(name) and not may_take(method, problem):
+            continue  # no sentence is composed for it
         if method.unsupported(problem) is None:
             return name
     return None

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
+from milp_trees.by_name import cannot_take, registry
 from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
@@ -24,6 +24,7 @@ from milp_trees.registering.labels import FORMULATIONS_EFFORT
 from milp_trees.results.result import Limit, Result, Status, bound_of
 from milp_trees.studies.agreement import built_on
 from milp_trees.studies.attempt import attempt
+from milp_trees.support import may_take
 from milp_trees.tasks.comparing import crosses, equal, meets
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
@@ -211,8 +212,10 @@ def _engines(
 ) -> Iterator[tuple[int, int, str]]:
     """Rank and name of every exact method without a solver that takes the problem."""
     for name, effort in plugins.values("methods", "effort").items():
-        cls: Any = plugins.find("methods", name) if effort in efforts else None
-        if cls is None or not isinstance(problem.space, cls.space):
+        if effort not in efforts or cannot_take("methods", name, problem):
+            continue
+        cls: Any = plugins.find("methods", name)
+        if cls is None or not may_take(cls, problem):
             continue
         try:
             method = registry.method(name)
