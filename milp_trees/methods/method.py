@@ -382,7 +382,7 @@ class Method(ABC):
 
 
 def _is_large(problem: Problem, sorts_columns: bool) -> bool:
-    """Whether preparing a problem may take a moment: its tests, or its columns where these are sorted."""
+    """Whether preparing the tests, or the columns where these are sorted, may take a moment."""
     data = problem.dataset
     ranked = data.ranked if sorts_columns else None
     width = data.n_features if ranked is None else ranked.codes.shape[1]

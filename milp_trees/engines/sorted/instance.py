@@ -52,9 +52,10 @@ class Arrays:
         from milp_trees.engines.sorted.records import tables
         from milp_trees.engines.sorted.search import solver
 
+        number = self.columns.values.dtype.name
         if self._tables is None:
-            self._tables = tables(self.columns, self.lists, self.work, self.state)
-        solver(self.columns.values.dtype.name)(*(table.address for table in self._tables))
+            self._tables = tables(number, (self.columns, self.lists, self.work, self.state))
+        solver(number)(*(table.address for table in self._tables))
 
     def rows(self) -> Rows:
         """All rows, in the order of every column."""

@@ -55,11 +55,7 @@ def work_of(number: str) -> ContextType:
     return ContextType("Work", fields(_WORK.replace("#", number)))
 
 
-def tables(columns: Any, lists: Any, work: Any, state: Any) -> tuple[Context, ...]:
-    """The tables of the four named tuples; they keep the arrays."""
-    number = columns.values.dtype.name
+def tables(number: str, given: tuple[Any, ...]) -> tuple[Context, ...]:
+    """The tables of the four named tuples for a number type; they keep the arrays."""
     kinds = columns_of(number), LISTS, work_of(number), STATE
-    return tuple(
-        Context(kind, **given._asdict())
-        for kind, given in zip(kinds, (columns, lists, work, state), strict=True)
-    )
+    return tuple(Context(kind, **one._asdict()) for kind, one in zip(kinds, given, strict=True))
