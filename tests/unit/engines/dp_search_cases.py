@@ -1,10 +1,9 @@
 """Problems for the tests of the engine `dp`."""
 
-import time
-
 import numpy as np
 
 import milp_trees as mt
+from milp_trees.compiling import run_clock
 from milp_trees.engines._dp_run import Run
 from milp_trees.engines.dp import DynamicProgramme
 from milp_trees.limits import Limits
@@ -23,7 +22,7 @@ def solve(view, space, method=None, threads=1):
     )
     run.prepare()
     run.compile()
-    run.begin(time.perf_counter())
+    run.begin(run_clock())
     run.go()
     return run
 

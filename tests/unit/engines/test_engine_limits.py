@@ -9,6 +9,7 @@ from engine_limits_cases import GREEDY, LONG, method_of, midpoints, noise, roads
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.compiling import run_clock
 from milp_trees.limits import Limits, Stopped
 from milp_trees.methods import method as method_module
 from milp_trees.methods import simplest, unprepared
@@ -200,7 +201,7 @@ def test_a_run_that_gave_the_greedy_tree_up_still_gets_one_where_it_was_stopped(
 
 def test_a_trace_shows_the_greedy_tree_until_there_is_a_better_one(monkeypatch):
     problem = mt.Problem(noise(100, 10), mt.Accuracy(), mt.Trees(3))
-    watch = Watch(Limits(), time.perf_counter() - 1.0, problem)
+    watch = Watch(Limits(), run_clock() - 1.0, problem)
     watch.make_fallback()
     greedy = watch.fallback.value.number
     trace = [

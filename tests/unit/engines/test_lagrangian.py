@@ -11,6 +11,7 @@ from side_rows import all_trees, natural, optimum, random_problem
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.compiling import run_clock
 from milp_trees.engines.lagrangian.closing import Closing
 from milp_trees.engines.lagrangian.dual import Dual
 from milp_trees.engines.lagrangian.incumbent import Incumbent
@@ -65,7 +66,7 @@ def test_looking_at_smaller_trees_first_changes_no_optimum(monkeypatch):
 
 def dual(problem):
     view = problem.presolved_view()
-    incumbent = Incumbent(view, Trace(), time.perf_counter())
+    incumbent = Incumbent(view, Trace(), run_clock())
     found = Dual(view, problem.trees, incumbent, Watch(Limits(time=None)))
     found.maximise()
     return found
