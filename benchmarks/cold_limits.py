@@ -65,13 +65,13 @@ if model.result_.limit is not None:
     "verify by file": """
 import tempfile
 problem = mt.Problem(mt.load("planted:rows=60,tests=6,depth=3,noise=0.1"), mt.Accuracy(), space=mt.Trees(3))
-result = mt.solve(problem, time_limit=limit)
 with tempfile.TemporaryDirectory() as folder:
-    from milp_trees.verification.proof_files import prove
-    prove(result, folder + "/proof", time_limit=limit)
-    found = mt.verify(result, time_limit=limit)
-if result.limit is not None or str(found.verdict) == "recomputed":
-    charged.append(f"{result.limit} {found.verdict}")
+    proof = folder + "/proof.cert"
+    result = mt.solve(problem, time_limit=limit, proof=proof)
+    found = mt.verify(result, time_limit=limit, proof=proof)
+spent = result.seconds
+if result.limit is not None or "Proved by file" not in str(found):
+    charged.append(f"{result.limit}; {result.message} {found}")
 """,
     "integer program with start": """
 problem = mt.Problem(mt.load("planted:rows=60,tests=6,depth=2,noise=0.1"), mt.Accuracy(), space=mt.Trees(2))
