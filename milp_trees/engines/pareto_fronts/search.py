@@ -18,6 +18,7 @@ from milp_trees.engines.ranking.beside import Beside, LongKernels
 from milp_trees.engines.ranking.bits import pack
 from milp_trees.engines.ranking.kernels import count, side_counts
 from milp_trees.limits import Limits
+from milp_trees.methods.callback import unheard
 from milp_trees.methods.watch import Watch
 from milp_trees.tasks.count_views import PairCounts
 
@@ -310,8 +311,8 @@ class Fronts(LongKernels):
             An action, or a test with both sides.
         """
         before = self.allowed, self.check, self.beside
-        # The tree is wanted after a limit, too.
-        unlimited = Watch(Limits(time=None))
+        with unheard():  # the tree is wanted after any limit, that of the user's function too
+            unlimited = Watch(Limits(time=None))
         self.allowed, self.check, self.beside = self.whole, lambda: None, unlimited.beside
         try:
             return self._tree(rows, depth, point)

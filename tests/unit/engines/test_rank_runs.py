@@ -173,3 +173,19 @@ def test_sentences():
 )
 def test_tasks_are_read_back(task):
     assert from_spec(task.spec()) == task
+
+
+def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
+    """Also where reading takes kernels that run beside the clock."""
+    monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
+    problem = mt.Problem(data(3, 60, 8), mt.tasks.Matthews(), mt.Trees(4))
+    for most in (1, 3, 9):
+        seen = []
+
+        def stops(point, most=most, seen=seen):
+            seen.append(point)
+            return len(seen) >= most
+
+        result = ParetoFront().run(problem, Limits(time=None), progress=stops)
+        assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
+        assert result.limit in (Limit.CALLBACK, None)
