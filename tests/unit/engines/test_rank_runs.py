@@ -10,6 +10,8 @@ import milp_trees as mt
 from milp_trees.engines.pareto import ParetoFront
 from milp_trees.engines.partial_trees import PartialTrees
 from milp_trees.limits import Limits
+from milp_trees.methods.callback import heard
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Status
@@ -177,15 +179,23 @@ def test_tasks_are_read_back(task):
 
 def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
     """Also where reading takes kernels that run beside the clock."""
+    from milp_trees.engines.pareto_fronts import kernels
+    from milp_trees.engines.pareto_fronts.search import Fronts
+
+    whole = kernels.find_two
+
+    def slowly(*given):
+        time.sleep(0.15)
+        return whole(*given)
+
     monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
-    problem = mt.Problem(data(3, 60, 8), mt.tasks.Matthews(), mt.Trees(4))
-    for most in (1, 3, 9):
-        seen = []
-
-        def stops(point, most=most, seen=seen):
-            seen.append(point)
-            return len(seen) >= most
-
-        result = ParetoFront().run(problem, Limits(time=None), progress=stops)
-        assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
-        assert result.limit in (Limit.CALLBACK, None)
+    monkeypatch.setattr(kernels, "find_two", slowly)
+    problem = mt.Problem(data(3, 60, 8), mt.tasks.Matthews(), mt.Trees(2))
+    with heard(lambda point: False) as callback:
+        view, beside = problem.view(mt.plugins.PairCounts), Watch(Limits(time=None)).beside
+        fronts = Fronts(view, 1, None, lambda: None, beside)
+        front = [tuple(point) for point in fronts.front(fronts.root, 2).tolist()]
+        shallow = {tuple(point) for point in fronts.front(fronts.root, 1).tolist()}
+        callback.limit = Limit.CALLBACK
+        deep = next(point for point in front if point not in shallow)
+        assert isinstance(fronts.tree(fronts.root, 2, deep), tuple)
