@@ -202,3 +202,49 @@ def test_limits_on_leaves_are_whole_numbers(limits):
         DataError, match=f"{next(iter(limits))} must be a whole number and at least 1"
     ):
         mt.Trees(max_depth=2, **limits)
+
+
+def counted(monkeypatch, cls, name):
+    """The calls of a method, which works as before."""
+    calls, whole = [], getattr(cls, name)
+
+    def call(self, *given):
+        calls.append(given)
+        return whole(self, *given)
+
+    monkeypatch.setattr(cls, name, call)
+    return calls
+
+
+def test_an_answer_routes_the_rows_once_and_makes_its_costs_once(monkeypatch):
+    """Value, limits and scores of the answer come from the same routes, of the answer itself."""
+    data = mt.load("planted:rows=60,tests=6,depth=2,noise=0.2")
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(2))
+    routed = counted(monkeypatch, mt.Tree, "routes")
+    made = counted(monkeypatch, mt.Accuracy, "cost_matrix")
+    result = mt.solve(problem)
+    assert [given for given in routed if given[0] is data] == [(data,)]
+    assert len(made) == 1
+    assert result.value == result.problem.value(result.tree)
+
+
+def test_a_problem_keeps_the_routes_of_its_last_predictor_alone():
+    problem = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), mt.Trees(1))
+    zero, one = problem.space.simplest((0, 1))
+    assert problem.routes(zero) is problem.routes(zero)
+    assert problem.routes(one).action.tolist() == [1, 1, 1, 1]
+    assert problem.routes(zero).action.tolist() == [0, 0, 0, 0]
+    assert problem.value(one) == problem.value(problem.space.simplest((0, 1))[1])
+
+
+def test_only_the_next_run_has_what_was_handed_over_without_what_others_derived():
+    problem = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), mt.Trees(1))
+    view = problem.view(mt.plugins.CostMatrix)
+    view.memo["derived"] = 1
+    problem.hand_over()
+    fresh = problem.without_views()
+    handed = fresh.view(mt.plugins.CostMatrix)
+    assert handed.costs is view.costs
+    assert handed is not view
+    assert not handed.memo
+    assert problem.without_views().view(mt.plugins.CostMatrix).costs is not view.costs
