@@ -216,6 +216,10 @@ def _order(values: Any, path: places.Path = (), found: Any = None) -> dict[place
     return found
 
 
+#: What options of commands are called in a SPEC.
+OPTIONS = {"depth": "max_depth", "leaves": "max_leaf_nodes"}
+
+
 def _said(path: places.Path, error: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     """A sentence for an error of pydantic."""
     names = [part for part in path if isinstance(part, str)]
@@ -227,7 +231,10 @@ def _said(path: places.Path, error: Mapping[str, Any], keys: tuple[str, ...]) ->
         return f"{key} must be a table; got {_brief(given)}."
     if kind == "extra_forbidden":
         close = difflib.get_close_matches(names[-1], keys, n=1)
+        close = [OPTIONS[names[-1]]] if OPTIONS.get(names[-1]) in keys else close
         hint = f" Did you mean {close[0]!r}?" if close else ""
+        if not close and names[-1] in OPTIONS:
+            hint = f" It belongs to space, as in space = {{ {OPTIONS[names[-1]]} = 2 }}."
         return f"There is no key {key} here.{hint} Known: {', '.join(keys)}."
     if kind == "missing":
         return f"The key {error['loc'][-1]!r} is missing here."

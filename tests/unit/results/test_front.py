@@ -103,7 +103,7 @@ def test_fewer_models_than_the_front_has_are_not_complete(found):
 def test_superfluous_models_are_dropped_and_infeasible_ones_are_errors():
     data = mt.load(PLANTED)
     problem = mt.Problem(data, mt.Accuracy(), mt.Trees(1, min_samples_leaf=2), Front("capacity"))
-    with pytest.raises(mt.DataError, match="not an action"):
+    with pytest.raises(mt.DataError, match="needs the action whose rows are counted"):
         problem.coordinates(mt.Tree(Leaf(0), problem.task.actions(data)))
     rule = mt.tasks.Capacity(1)
     problem = mt.Problem(data, mt.Accuracy(), mt.Trees(1), Front(rule))
@@ -148,7 +148,7 @@ def test_the_picture_joins_the_models(found):
 def test_what_cannot_be_asked_is_said(found):
     data = found.problem.dataset
     with pytest.raises(mt.MilpTreesError, match="against"):
-        mt.solve(mt.Problem(data, mt.tasks.F1(), mt.Trees(1), Front("capacity")), "pareto")
+        mt.solve(mt.Problem(data, mt.tasks.F1(), mt.Trees(1), Front(mt.tasks.Capacity(1))), "pareto")
     with pytest.raises(mt.DataError, match="most"):
         Front(most=0)
     with pytest.raises(mt.DataError, match="name of a side constraint"):
