@@ -148,7 +148,9 @@ def test_the_picture_joins_the_models(found):
 def test_what_cannot_be_asked_is_said(found):
     data = found.problem.dataset
     with pytest.raises(mt.MilpTreesError, match="against"):
-        mt.solve(mt.Problem(data, mt.tasks.F1(), mt.Trees(1), Front(mt.tasks.Capacity(1))), "pareto")
+        mt.solve(
+            mt.Problem(data, mt.tasks.F1(), mt.Trees(1), Front(mt.tasks.Capacity(1))), "pareto"
+        )
     with pytest.raises(mt.DataError, match="most"):
         Front(most=0)
     with pytest.raises(mt.DataError, match="name of a side constraint"):
