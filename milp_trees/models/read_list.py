@@ -94,7 +94,7 @@ def _plain(text: str) -> str:
 
 def _without_rows(line: str, actions: Mapping[str, int]) -> str:
     """A line without the rows that a printed list shows, unless an action is called like that."""
-    named = any(ROWS.search(name) and line.endswith(name) for name in actions)
+    named = any(re.search(ROWS, name) and line.endswith(name) for name in actions)
     return line if named else ROWS.sub("", line)
 
 
