@@ -31,10 +31,10 @@ SPELLINGS = {
 WORD = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
 ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split)\}")
 RELATIONS = (r"\le", r"\ge", "=")
-SIGNS = ("+", "-")
+SIGNS = ("+", "-", "/")
 #: Columns behind the second one say for what a row holds, often in words.
 CONDITIONS = (r"\text",)
-#: In a cell with more signs than this a line may also be broken before + and -.
+#: In a cell with more signs than this a line may also be broken before +, - and /.
 LONG = 60
 
 

@@ -1,4 +1,4 @@
-"""Ten things that a researcher on optimal models does, as the site says."""
+"""Eleven things that a researcher on optimal models does, as the site says."""
 
 import json
 from fractions import Fraction
@@ -71,6 +71,12 @@ def test_ask_whether_a_matrix_is_totally_unimodular(done):
     assert "totally unimodular" in done(10).printed.lower()
 
 
+def test_change_a_model_in_pyomo(done):
+    names = done(11).names
+    assert names["tree"].root.test.column != "petal length (cm)"
+    assert names["problem"].value(names["tree"]).number >= 50
+
+
 def test_a_section_that_is_not_there_is_noticed(done):
     with pytest.raises(KeyError):
-        done(11)
+        done(12)
