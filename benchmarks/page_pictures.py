@@ -11,29 +11,20 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import milp_trees as mt
-
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+from _site.live import STUDY, tree_page
+
 FOLDER = ROOT / "docs" / "start" / "pictures"
-STUDY = ROOT / "benchmarks" / "results" / "published_short.html"
 #: Some of its methods, each of a kind of its own.
 METHODS = ["dp", "peer-pystreed", "state-flow@highs", "path-cut@highs", "bin-oct@cp-sat", "cart"]
 COLOURS = 64
-
-
-def tree_page(folder: Path) -> Path:
-    """The page of the optimal tree of depth 3 for the example table `people.csv`, with its proof."""
-    table, proof = folder / "people.csv", folder / "people.proof"
-    mt.example("people", table)
-    problem = mt.Problem(mt.load(table), mt.Accuracy(), mt.Trees(max_depth=3))
-    result = mt.solve(problem, "dp", proof=proof)
-    page = folder / "people.html"
-    return result.save_html(page, title="Income of 1000 people", seconds=30, proof=proof)
 
 
 def shot(browser: Any, address: str, size: tuple[int, int], section: str = "") -> bytes:
@@ -57,7 +48,9 @@ def small(picture: bytes) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
-    reduced = Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=0)
+    reduced = (
+        Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    )
     reduced.save(out, format="PNG", optimize=True)
     return out.getvalue()
 

@@ -44,7 +44,8 @@ numpydoc_show_class_members = False
 viewcode_follow_imported_members = True
 
 html_theme = "pydata_sphinx_theme"
-html_static_path = ["_static"]
+# The two interactive pages are files of their own, which the site only holds.
+html_static_path = ["_static", "generated/live"]
 html_css_files = ["site.css"]
 html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from _site import live
 from _site.files import DOCS, Pages
 
 FOLDER = DOCS / "gallery"
@@ -81,7 +82,9 @@ def write(pages: Pages) -> None:
     listed = "\n".join(example.name for example in examples())
     pages.add(
         "gallery/index.md",
-        "# Gallery\n\nEach picture leads to the few lines that draw it.\n\n"
+        "# Gallery\n\nTwo pages to try, each one file that can be sent around.\n\n"
+        f"::::{{grid}} 1 1 2 2\n:gutter: 3\n\n{live.cards('../../')}\n::::\n\n"
+        "Each picture below leads to the few lines that draw it.\n\n"
         "::::{grid} 1 2 2 3\n:gutter: 3\n\n" + "\n".join(cards) + "\n::::\n\n"
         f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _site import api_pages, gallery, links, object_pages, plugin_pages
+from _site import api_pages, gallery, links, live, object_pages, plugin_pages
 from _site.files import Pages
 
 
@@ -15,6 +15,7 @@ def write() -> Pages:
         object_pages.write,
         plugin_pages.write,
         gallery.write,
+        live.write,
     ):
         part(pages)
     pages.remove_others()

@@ -13,7 +13,7 @@ def test_every_number_of_the_page_is_what_its_code_prints(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     text = (journey_pages.ROOT / PAGE).read_text(encoding="utf-8")
     shown = dict(SAID.findall(text))
-    assert len(shown) == 5
+    assert len(shown) == 6
     done = journey_pages.Done()
     for language, code in journey_pages.BLOCK.findall(text):
         done.printed = ""
@@ -42,3 +42,12 @@ def test_the_claim_that_the_page_checks_by_hand(tmp_path, monkeypatch):
 
     assert [errors([row[f] for row in rows]) for f in range(3)] == [8, 8, 4]
     assert errors([0] * len(rows)) == 8
+
+
+def test_the_wines_of_the_gallery_are_those_of_the_page():
+    """14 errors of the greedy tree and 6 of the optimal one, as the page says."""
+    import milp_trees as mt
+
+    problem = mt.Problem(mt.load("wine"), mt.Accuracy(), mt.Trees(max_depth=2))
+    greedy, optimal = mt.solve(problem, "cart"), mt.solve(problem)
+    assert (greedy.value.number, optimal.value.number, optimal.bound) == (14, 6, 6)
