@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
-from _site.live import STUDY, tree_page
+from _site.live import STUDY, tree_page  # noqa: E402
 
 FOLDER = ROOT / "docs" / "start" / "pictures"
 #: Some of its methods, each of a kind of its own.
