@@ -7,6 +7,7 @@ from pathlib import Path
 
 import _engine_tables
 import cost_sensitive
+import estimators
 import pandas as pd
 import policies
 import pruning_table1
@@ -256,6 +257,25 @@ def first_answers() -> Iterator[str]:
         "`thresholds` are those that were searched; `seconds` are those of `fit`, on a machine with two cores.",
         markdown(table[columns].rename(columns={"set": "thresholds"})),
     )
+
+
+def fits() -> Iterator[str]:
+    """`fit` beside `solve` and beside pystreed's `fit`, and predictions."""
+    table = pd.read_csv(RESULTS / "estimators.csv")
+    shown = estimators.ratios(table).round(2).astype(object).fillna("")
+    yield section(
+        "fit beside the search",
+        "python benchmarks/estimators.py",
+        f"Trees of depth {table['depth'][0]}, milliseconds of the processor, the least of up to {table['turns'].max()} turns in one process; no ratio where pystreed takes less than a millisecond. "
+        + " ".join(estimators.summary(table)),
+        markdown(shown),
+    )
+    columns = ["set", "rows", *estimators.PREDICTIONS]
+    text = (
+        "Milliseconds of the processor for all rows and for one, given as an array and as a frame."
+    )
+    shown = table[columns].round(2)
+    yield section("predict", "python benchmarks/estimators.py", text, markdown(shown))
 
 
 def stopped_runs() -> Iterator[str]:

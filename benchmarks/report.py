@@ -98,6 +98,13 @@ PAGES = (
         tables.ENGINES_READ,
     ),
     Page(
+        "estimators",
+        "What does fit cost beside the search?",
+        "`OptimalTreeClassifier.fit` prepares, solves and counts; the tables say how much of it is the search, and how long pystreed's `fit` takes on the same arrays.",
+        (tables.fits,),
+        "Both find trees with the same errors on every set.",
+    ),
+    Page(
         "first_answers",
         "Is the first answer the best one?",
         "With nothing stated but the depth, `OptimalTreeClassifier` is never worse on its training rows than scikit-learn's greedy tree of that depth, and mostly proven over all "
