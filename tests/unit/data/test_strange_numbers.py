@@ -2,6 +2,7 @@
 filled, no sum that wraps round.
 """
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
+from milp_trees.data.binarize import Binarizer
 from milp_trees.data.read import read_table
 from milp_trees.exact import fraction
 
@@ -167,3 +169,14 @@ def test_a_conformance_check_that_checked_nothing_fails():
             check_solver_pair("flow-oct", "highs", problems)
     with pytest.raises(mt.errors.UnknownName, match="no level 'x'"):
         check_task(mt.Accuracy(), level="x")
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u8", ">i4", ">f8"])
+def test_numbers_of_every_width_and_order_are_taken_without_a_warning(dtype):
+    X = np.array([[0, 1, 9], [1, 3, 9], [0, 5, 9], [1, 7, 9]], dtype=dtype, order="F")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        binarizer = Binarizer().fit(X)
+        data = binarizer.dataset(X, y=[0, 1, 1, 1], fitted_on=X)
+    assert [t.name for t in binarizer.features] == ["0", "1 <= 2", "1 <= 4", "1 <= 6"]
+    assert data.X.tolist() == [[0, 1, 1, 1], [1, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0]]
