@@ -153,7 +153,7 @@ class RankedSums(_Rows):
 
     def __init__(self, ranked: RankedTests, values: np.ndarray, kinds: Kinds | None) -> None:
         super().__init__(len(ranked.codes), values, kinds)
-        self.used, place = np.unique(ranked.column, return_inverse=True)
+        self.used, place = np.unique(ranked.column, return_inverse=True)  # none without tests
         most = np.full(len(self.used), -1)
         np.maximum.at(most, place, ranked.cut)
         # A row on which no test of a column is true has the last code of the column.
@@ -164,6 +164,8 @@ class RankedSums(_Rows):
     def sums(self, rows: np.ndarray, deadline: Deadline) -> np.ndarray | None:
         """As `MatrixSums.sums`."""
         n_columns, width = len(self.used), int(self.begin[-1])
+        if not n_columns:
+            return np.zeros((self.values.shape[1], 0))
         counted = self.kind is not None
         # A line per kind or value, with a zero before the first code.
         below = np.zeros((self.values.shape[0 if counted else 1], width + 1))

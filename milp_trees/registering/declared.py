@@ -72,11 +72,16 @@ class _Class:
         lines = [line for line in self.statements if attribute in line]
         if lines:
             word = re.compile(rf"\b{attribute}\b")
-            lines = [line for line in lines if re.search(word, _WORDS.sub("", line))]
+            lines = [line for line in lines if re.search(word, _WORDS.sub("", _head(line)))]
         if not lines:
             return ABSENT if self.simple else UNKNOWN
         stated = re.fullmatch(rf" {{4}}{attribute}(?: *:[^=]+)? = (.+)", lines[0])
         return UNKNOWN if len(lines) > 1 or stated is None else stated[1]
+
+
+def _head(line: str) -> str:
+    """A statement without the parameters of a function, which are no attributes."""
+    return line.partition("(")[0] if re.match(r" +(?:async )?def ", line) else line
 
 
 @dataclass(frozen=True)

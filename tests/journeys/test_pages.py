@@ -66,7 +66,9 @@ def test_every_file_that_a_command_reads_can_be_made(page):
     commands = re.findall(r"^(?:.*&& )?milp-trees (.+)$", text, re.MULTILINE)
     examples = {one.file for one in EXAMPLES.values()}
     written = set(
-        re.findall(r"(?:--out|-o|--store|--write-rules|--plot|>|store=|to_csv\()[ \"]*([\w./-]+)", text)
+        re.findall(
+            r"(?:--out|-o|--store|--write-rules|--plot|>|store=|to_csv\()[ \"]*([\w./-]+)", text
+        )
     )
     named = set(re.findall(r"^# ([\w.]+\.toml)$", text, re.MULTILINE))
     for line in commands:

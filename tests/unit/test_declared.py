@@ -49,6 +49,10 @@ def own(group):
 
 #: What a file holds → the name that is read in it (None: it has to be imported), and its rank.
 PLANTED = {
+    'class A(B):\n    name = "a"\n    rank = 3\n\n    def f(self, name: str, rank: int) -> None:\n        pass\n': (
+        "a",
+        3,
+    ),
     'class A(B):\n    """Text.\n\n    name = "other"\n    """\n\n    name = "a"  # b\n    rank = 3\n': (
         "a",
         3,

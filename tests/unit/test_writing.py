@@ -112,6 +112,7 @@ def test_a_long_name_is_written(tmp_path):
 def test_nothing_writes_a_file_in_another_way():
     """All files for the user go through `writing`; what is listed is for programs, or is appended."""
     known = {
+        "cli/help.py",  # the text of --help
         "compiling/store.py",  # the cache of compiled code
         "linear/mps.py",  # input of a solver's program, in a temporary folder
         "linear/reading.py",  # an unpacked model, in a temporary folder
