@@ -98,6 +98,13 @@ def frozen_copy(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def codes_below(codes: np.ndarray, most: int) -> bool:
+    """Whether an array holds nothing but whole numbers from 0 to below `most`."""
+    if codes.dtype.kind in "iu":
+        return not len(codes) or (codes.min() >= 0 and codes.max() < most)
+    return bool(np.isin(codes, range(most)).all())
+
+
 def binary_matrix(X: Any) -> np.ndarray:
     """A matrix of 0 and 1 as uint8; raises DataError for anything else."""
     X = np.asarray(X)

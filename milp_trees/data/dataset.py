@@ -16,6 +16,7 @@ from milp_trees.data.checks import (
     checked_counts,
     checked_floats,
     checked_labels,
+    codes_below,
     frozen_copy,
 )
 from milp_trees.data.counted import Counted
@@ -140,9 +141,8 @@ class Dataset(Counted):
                 self._put(name, frozen_copy(checked_labels(getattr(self, name), name, X.shape[0])))
         for name in ("weights", "outcomes", "propensities"):
             if getattr(self, name) is not None:
-                self._put(
-                    name, frozen_copy(checked_floats(getattr(self, name), name, (X.shape[0],)))
-                )
+                given = checked_floats(getattr(self, name), name, (X.shape[0],))
+                self._put(name, frozen_copy(given))
         if self.counts is not None:
             self._put("counts", frozen_copy(checked_counts(self.counts, X.shape[0])))
         if self.weights is not None and (self.weights < 0).any():
@@ -196,7 +196,7 @@ class Dataset(Counted):
             return
         if self.classes is not None:
             codes = np.asarray(self.y)
-            if codes.shape != (self.n_rows,) or not np.isin(codes, range(len(self.classes))).all():
+            if codes.shape != (self.n_rows,) or not codes_below(codes, len(self.classes)):
                 raise DataError("With classes given, y must hold one code 0..K-1 per row.")
             self._put("classes", tuple(self.classes))
             if len(set(map(str, self.classes))) < len(self.classes):

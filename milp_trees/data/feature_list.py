@@ -15,6 +15,9 @@ import numpy as np
 from milp_trees.data.feature import BinaryFeature
 from milp_trees.errors import DataError
 
+#: So many features are all made when the first one is asked for.
+FEW = 1000
+
 
 class FeatureList(Sequence[BinaryFeature]):
     """Features of columns in their order; equal to the tuple of the same features.
@@ -31,9 +34,10 @@ class FeatureList(Sequence[BinaryFeature]):
         sizes = [1 if rule == "0/1" else len(rule) for rule in self.rules.values()]
         self._names = list(self.rules)
         self._begin = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self._size = int(self._begin[-1])
 
     def __len__(self) -> int:
-        return int(self._begin[-1])
+        return self._size
 
     @cached_property
     def whole(self) -> tuple[BinaryFeature, ...]:
@@ -55,7 +59,7 @@ class FeatureList(Sequence[BinaryFeature]):
     @overload
     def __getitem__(self, place: slice) -> tuple[BinaryFeature, ...]: ...
     def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice) or "whole" in self.__dict__:
+        if isinstance(place, slice) or len(self) <= FEW or "whole" in self.__dict__:
             return self.whole[place]
         at = range(len(self))[place]
         column = int(np.searchsorted(self._begin, at, side="right")) - 1

@@ -62,7 +62,8 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
             The rows of the dataset.
         """
         X, y = self._checked(X, y)
-        y = column_or_1d(y, warn=True)
+        if type(y) is not np.ndarray or y.ndim != 1:
+            y = column_or_1d(y, warn=True)
         present = np.unique(y) if y.dtype.kind in "biuU" else np.zeros(len(y))
         if 2 * len(present) > len(y):  # scikit-learn refuses targets, or warns that they are many
             _check_labels(y)
