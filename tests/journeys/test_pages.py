@@ -70,6 +70,11 @@ def test_every_file_that_a_command_reads_can_be_made(page):
             r"(?:--out|-o|--store|--write-rules|--plot|>|store=|to_csv\()[ \"]*([\w./-]+)", text
         )
     )
+    # An exported model has its description, and may have a solution, beside it.
+    models = [
+        re.sub(r"\.(mps|lp)$", "", file) for file in written if file.endswith((".mps", ".lp"))
+    ]
+    written |= {f"{model}{ending}" for model in models for ending in (".json", ".sol")}
     named = set(re.findall(r"^# ([\w.]+\.toml)$", text, re.MULTILINE))
     for line in commands:
         for file in re.findall(r"(?<![\w./=-])([\w./-]+\.(?:csv|txt|out|toml|json))\b", line):
