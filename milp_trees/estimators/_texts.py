@@ -29,10 +29,12 @@ def with_text_columns(X: Any) -> Any:
     """
     if hasattr(X, "columns") or isinstance(X, Mapping) or hasattr(X, "tocsc"):
         return X
-    kind = getattr(getattr(X, "dtype", None), "kind", "O")
-    if kind not in "OUSTV" or np.ndim(X) != 2:
+    # Other objects may only be what numpy makes an array of.
+    held = X if isinstance(X, (np.ndarray, list, tuple)) else np.asarray(X)
+    kind = getattr(getattr(held, "dtype", None), "kind", "O")
+    if kind not in "OUSTV" or np.ndim(held) != 2:
         return X
-    array = matrix(X)
+    array = matrix(held)
     if kind == "O" and not any(isinstance(v, str) for row in array.tolist() for v in row):
         return X
     return frame_of(array, range(array.shape[1]))

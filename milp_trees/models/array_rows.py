@@ -114,7 +114,12 @@ def rows_of(model: Any, data: Any) -> Any:
         A column is missing, or an array has the wrong number of columns or no known order.
     """
     data = as_pandas(data)
-    if hasattr(data, "index") and hasattr(data, "X") and not hasattr(data, "iloc"):
+    # A 0/1 matrix that is stored as ranks would be made by asking for `X`.
+    if (
+        hasattr(data, "index")
+        and (hasattr(data, "outcome") or hasattr(data, "X"))
+        and not hasattr(data, "iloc")
+    ):
         return data
     if isinstance(data, Mapping) or (hasattr(data, "columns") and not _unnamed(model, data)):
         return RawRows(model.features, data, model.noun)

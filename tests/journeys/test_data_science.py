@@ -19,7 +19,7 @@ def _people():
 
 def test_do_it_without_python(done):
     lines = done(2).printed.splitlines()
-    assert set(lines[-20:]) == {"low", "high"}
+    assert {line.rpartition(",")[2] for line in lines[-20:]} == {"low", "high"}
 
 
 def test_choose_the_size_by_cross_validation(done):

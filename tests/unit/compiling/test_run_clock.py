@@ -35,6 +35,9 @@ def ages(monkeypatch):
     passed, waits = [0.0], []
     clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + passed[0])
     monkeypatch.setattr(telling, "time", clock)
+    monkeypatch.setattr(
+        telling.Uncharged, "state", telling.Uncharged.state
+    )  # what jumped comes back
     load = Store.load_overload
 
     def slow(store, sig, target_context):

@@ -73,7 +73,7 @@ def test_a_run_that_is_stopped_keeps_its_tree_and_bound():
 
 def test_what_the_engine_cannot_take_is_said():
     data = mt.Dataset([[0], [1]], y=[0, 1], classes=(0, 1))
-    with pytest.raises(mt.MilpTreesError, match="against"):
+    with pytest.raises(mt.MilpTreesError, match="the action whose rows"):
         mt.solve(mt.Problem(data, Drawn("two"), mt.Trees(1), Front("capacity")), "states")
     with pytest.raises(mt.MilpTreesError, match="views it offers"):
         mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "states")
