@@ -179,11 +179,12 @@ class Problem:
     def routes(self, predictor: Any) -> Any:
         """The routes of all rows through a predictor; those of the last one are kept.
 
-        So a predictor that is valued, checked and scored routes the rows once.
+        So a predictor that is valued, checked and scored routes the rows once. A copy of a tree
+        for its pictures has the same nodes, and so the same routes.
         """
-        known = self._views.get("routes")
-        if known is None or known[0] is not predictor:
-            known = self._views["routes"] = predictor, predictor.routes(self.dataset)
+        known, nodes = self._views.get("routes"), getattr(predictor, "root", predictor)
+        if known is None or known[0] is not nodes:
+            known = self._views["routes"] = nodes, predictor.routes(self.dataset)
         return known[1]
 
     def value(self, predictor: Any) -> Value:

@@ -27,11 +27,14 @@ class NumberTable(Mapping[str, np.ndarray]):
         All different.
     matrix : array of shape (n, p)
         See `number_table`, which checks it.
+    only_yes_no : bool, default=False
+        Whether it is known to hold nothing but 0 and 1.
     """
 
-    def __init__(self, names: Sequence[str], matrix: np.ndarray) -> None:
+    def __init__(self, names: Sequence[str], matrix: np.ndarray, only_yes_no: bool = False) -> None:
         self.names = list(names)
         self.matrix = matrix
+        self.only_yes_no = only_yes_no
         self.place = {name: j for j, name in enumerate(self.names)}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -50,12 +53,12 @@ class NumberTable(Mapping[str, np.ndarray]):
 
     def take(self, rows: Any) -> NumberTable:
         """The table of some rows (indices or mask)."""
-        return NumberTable(self.names, self.matrix[rows])
+        return NumberTable(self.names, self.matrix[rows], self.only_yes_no)
 
     @cached_property
     def yes_no(self) -> np.ndarray:
         """Which columns hold no number but 0 and 1; bool array of shape (p,)."""
-        if self.matrix.dtype == bool:
+        if self.matrix.dtype == bool or self.only_yes_no:
             return np.ones(len(self), dtype=bool)
         held: np.ndarray = ((self.matrix == 0) | (self.matrix == 1)).all(axis=0)
         return held
@@ -106,11 +109,13 @@ def numbers_under(names: Sequence[Any], X: np.ndarray) -> NumberTable | None:
     """A matrix as a `NumberTable` with the names of its columns, or None; see `number_table`."""
     if X.dtype.kind not in PLAIN or X.dtype.itemsize > 8 or not len(X):
         return None
+    bits = False
     if X.dtype.kind != "b" and X.size:
         low, high = float(X.min()), float(X.max())  # NaN if there is a gap
         if not (low > -(2.0**53) and high < 2.0**53):
             return None
-    return NumberTable([str(name) for name in names], X)
+        bits = X.dtype.kind in "iu" and low >= 0 and high <= 1
+    return NumberTable([str(name) for name in names], X, bits)
 
 
 def thresholded(table: NumberTable, whole: NumberTable | None) -> dict[str, np.ndarray]:

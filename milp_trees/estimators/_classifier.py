@@ -114,12 +114,17 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
         dataset : Dataset, optional
             The rows; by default those of the result.
         """
-        dataset = self.result_.problem.dataset if dataset is None else dataset
+        if dataset is None:
+            dataset = self.result_.problem.dataset
+            routes = self.result_.problem.routes(self._fitted)
+        else:
+            routes = self._fitted.routes(dataset)
         labels, weights = self.classes_, dataset.row_weights
         if self.class_weight_ is not None:
             weights = weights * np.array([float(w) for w in self.class_weight_.values()])[codes]
-        self._shares_ = np.zeros((self._fitted.n_leaves, len(labels)))
-        np.add.at(self._shares_, (self._fitted.routes(dataset).leaf, codes), weights)
+        size = self._fitted.n_leaves, len(labels)
+        places = np.asarray(routes.leaf, dtype=np.int64) * size[1] + codes
+        self._shares_ = np.bincount(places, weights, size[0] * size[1]).reshape(size)
         totals = self._shares_.sum(axis=1, keepdims=True)
         self._shares_ = np.divide(
             self._shares_,
