@@ -22,14 +22,16 @@ REQUIRED: Any = object()
 def as_pandas(given: Any) -> Any:
     """A table or column of polars, pyarrow or a similar library as the pandas object it stands for.
 
-    Everything else is returned as it is.
+    Arrays become plain ones (`plain_array`); everything else is returned as it is.
 
     Raises
     ------
     DataError
         The library needs a package for this that is not installed.
     """
-    if given is None or isinstance(given, (np.ndarray, str, list, tuple, Mapping)):
+    if isinstance(given, np.ndarray):
+        return plain_array(given)
+    if given is None or isinstance(given, (str, list, tuple, Mapping)):
         return given
     library = type(given).__module__.partition(".")[0]
     if library == "pandas":
@@ -44,6 +46,21 @@ def as_pandas(given: Any) -> Any:
         raise DataError(
             f"A {type(given).__name__} of {library} is read with pyarrow; install it with: pip install 'milp-trees[parquet]'"
         ) from None
+
+
+def plain_array(array: np.ndarray) -> np.ndarray:
+    """An array whose masked entries are missing ones, in the byte order of this machine.
+
+    scikit-learn forgets masks, and pandas takes no foreign byte order, which many instruments write.
+    """
+    if isinstance(array, np.ma.MaskedArray):
+        if not np.ma.getmaskarray(array).any():
+            array = np.asarray(array)
+        elif array.dtype.kind in "biuf":
+            array = array.astype(np.result_type(array.dtype, float)).filled(np.nan)
+        elif array.dtype.kind in "USO":
+            array = array.astype(object).filled(None)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def spelled(name: Any) -> str:

@@ -142,7 +142,10 @@ class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[
             validate_data(self, array, reset=False, skip_check_array=True)
             return {name: column_at(array, j) for j, name in enumerate(self._column_names())}
         validate_data(self, X, reset=False, skip_check_array=True)
-        return {str(c): X[c].to_numpy() for c in X.columns}
+        return {
+            name: X[column].to_numpy()
+            for name, column in zip(self._column_names(), X.columns, strict=True)
+        }
 
     def _named(self, X: Any) -> Mapping[str, np.ndarray]:
         names = getattr(self, "feature_names_in_", [str(j) for j in range(X.shape[1])])

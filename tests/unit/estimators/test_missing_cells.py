@@ -67,6 +67,23 @@ def test_a_column_that_was_complete_must_stay_complete():
         model.predict([[np.nan]])
 
 
+def test_masked_cells_are_missing_cells():
+    X = np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 99.0]])
+    masked, y = np.ma.masked_equal(X, 99.0), [0, 0, 1, 1]
+    model = mt.OptimalTreeClassifier(max_depth=1).fit(masked, y)
+    told = mt.OptimalTreeClassifier(max_depth=1).fit(masked.filled(np.nan), y)
+    assert model.binarizer_.features == told.binarizer_.features
+    with pytest.raises(mt.DataError, match="had none when the features were chosen"):
+        mt.OptimalTreeClassifier(max_depth=1).fit(X[:, 1:], y).predict(masked[:, 1:])
+
+
+def test_cells_of_another_byte_order_may_be_missing():
+    X = np.array([[0.0], [1.0], [np.nan], [3.0]])
+    foreign = X.astype(X.dtype.newbyteorder("S"))
+    model = mt.OptimalTreeClassifier(max_depth=1).fit(foreign, [0, 0, 1, 1])
+    assert model.predict(foreign).tolist() == model.predict(X).tolist() == [0, 0, 1, 1]
+
+
 def test_trees_for_decisions_refuse_missing_cells():
     frame, _ = table(0)
     costs = np.random.default_rng(0).random((60, 3))

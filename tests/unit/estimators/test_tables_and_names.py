@@ -223,3 +223,10 @@ def test_the_rows_of_every_method_are_known():
         for called in methods_with_tables(kind):
             names = set(inspect.signature(getattr(kind, called)).parameters)
             assert names <= known | others, (kind, called)
+
+
+def test_a_frame_after_a_fit_on_an_array_with_text_is_taken_by_place():
+    rows = np.array([["x", 1.0], ["y", 2.0], ["x", 3.0], ["y", 4.0]], dtype=object)
+    model = mt.OptimalTreeClassifier(max_depth=1).fit(rows, [0, 1, 0, 1])
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        assert model.predict(pd.DataFrame(rows, columns=["a", "n"])).tolist() == [0, 1, 0, 1]
