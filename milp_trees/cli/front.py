@@ -107,10 +107,12 @@ def front(
 
 def show_front(result: Result) -> None:
     """Print the coordinates of all models, and whether the front is complete."""
+    from milp_trees.tasks.base import heading
+
     rows = result.front().to_dict("records")
     heads = [name for name in (rows[0] if rows else {}) if not str(name).endswith("(exact)")]
     unit = result.problem.task.unit
-    titles = [f"value ({unit})" if head == "value" else str(head) for head in heads]
+    titles = [f"value ({heading(unit)})" if head == "value" else str(head) for head in heads]
     print_table(titles, [[_shown(row, head) for head in heads] for row in rows])
     known = "the whole front" if result.complete else "not proven to be the whole front"
     limit = f", {result.limit.value} limit" if result.limit else ""

@@ -98,6 +98,8 @@ def writable(**named: str | Path | None) -> None:
             raise DataError(
                 f"{path} would hold JSON; name a file that ends in .json. The rows of a comparison or study are also written as CSV, by compare or study --out ROWS.csv."
             )
+        if kind == "predictions" and path.suffix.lower() == ".json":
+            raise DataError(f"{path} would hold CSV; name a file that ends in .csv, or use --json.")
         if any(_same(path, other) for k, other in files.items() if k != kind):
             raise DataError(f"{path} is named for two outputs; name another file for one of them.")
         if special(path):

@@ -91,7 +91,9 @@ def _show_sizes(found: SizePath, lists: bool) -> None:
         ]
         for r in found.rows()
     ]
-    heads = ["rules" if lists else "leaves", found.points[0].value.unit, "bound", "proven"]
+    from milp_trees.tasks.base import heading
+
+    heads = ["rules" if lists else "leaves", heading(found.points[0].value.unit), "bound", "proven"]
     heads += [] if lists else ["depth"]
     print_table([*heads, f"best for penalties per {'rule' if lists else 'leaf'}"], rows)
 
@@ -226,10 +228,12 @@ def show_models(models: ModelSet, questions: list[dict[str, Any]], drawn: dict[s
     drawn : dict
         The models that are drawn.
     """
+    from milp_trees.tasks.base import heading
+
     nouns, question = f"{models.noun.split()[-1]}s", models.question
     typer.echo(f"\n{models!r}\n".replace("<", "", 1).replace(">\n", "\n"))
     print_table(
-        [models.optimum.unit, nouns],
+        [heading(models.optimum.unit), nouns],
         [[f"{float(v):.10g}", spaced(c)] for v, c in models.values().items()],
     )
     typer.echo()

@@ -18,7 +18,7 @@ from milp_trees.errors import DataError, SolverFailure
 from milp_trees.exact import fraction
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
-from milp_trees.tasks.base import Value
+from milp_trees.tasks.base import Value, heading
 from milp_trees.tasks.comparing import crosses, exact_value
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class SizePath:
             label=f"best for some penalty per {'rule' if self.of_lists else 'leaf'}",
         )
         ax.set_xlabel("rules" if self.of_lists else "leaves")
-        ax.set_ylabel(points[0].value.unit if points else "")
+        ax.set_ylabel(heading(points[0].value.unit) if points else "")
         ax.legend(frameon=False)
         return ax
 

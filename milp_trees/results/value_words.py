@@ -12,6 +12,7 @@ from typing import Any
 from milp_trees.counted import counted, spaced
 from milp_trees.errors import UnknownName
 from milp_trees.registering import plugins
+from milp_trees.tasks.base import is_objective
 
 #: Parameters of tasks that add a penalty for parts of a model.
 PENALTIES = ("leaf_penalty", "split_penalty", "feature_costs")
@@ -53,8 +54,8 @@ def value_words(row: Mapping[str, Any]) -> str:
 
 
 def quantity(number: float, unit: str) -> str:
-    """A number with its unit; a rate with penalties is called what it is, an objective."""
-    return f"{_short(number)} {'(objective)' if unit == 'rate' else unit}"
+    """A number with its unit; a loss with penalties is called what it is, an objective."""
+    return f"{_short(number)} {'(objective)' if is_objective(unit) else unit}"
 
 
 def _without_penalties(rest: Fraction, row: Mapping[str, Any], rows: int | None) -> str:

@@ -301,7 +301,11 @@ def _read(
         raise DataError(
             f"{path} has no column {name!r} to name the rows; its columns are {', '.join(map(str, frame.columns[:20]))}."
         )
-    names = list(range(len(frame))) if name is None else frame[name].tolist()
+    if name is None:
+        names = list(range(len(frame)))
+    else:
+        gaps = frame[name].isna()
+        names = [None if gap else n for n, gap in zip(frame[name].tolist(), gaps, strict=True)]
     return made(frame, maps), names
 
 

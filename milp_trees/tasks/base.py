@@ -51,9 +51,18 @@ class Value:
         return bool(a < b) if self.sense == "min" else bool(a > b)
 
     def __str__(self) -> str:
-        if self.unit == "rate":  # with penalties, so it is no share of the rows any more
-            return f"{self.number:.10g} (objective)"
-        return f"{self.number:.10g} {self.unit}"
+        said = "(objective)" if is_objective(self.unit) else self.unit
+        return f"{self.number:.10g} {said}"
+
+
+def is_objective(unit: str) -> bool:
+    """Whether a unit is that of a loss with penalties, which nothing else is counted in."""
+    return unit in ("rate", "loss") or unit.startswith("1 - ")
+
+
+def heading(unit: str) -> str:
+    """The unit as the heading of a column of values, or of an axis."""
+    return "objective" if is_objective(unit) else unit
 
 
 class Task(ABC):

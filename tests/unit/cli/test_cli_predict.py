@@ -49,6 +49,22 @@ def test_a_column_names_the_rows_as_it_is_written(stored, table, tmp_path):
     assert set(data["probabilities"]) == {"ill", "well"}
 
 
+def test_a_row_without_a_name_has_an_empty_one(stored, tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text("age,smoker,town,who\n30,yes,a,\n50,no,b,7\n")
+    assert csv_of(run("predict", stored, new, "--id", "who"))["who"].isna().tolist() == [
+        True,
+        False,
+    ]
+    assert json.loads(run("predict", stored, new, "--id", "who", "--json").stdout)["who"][0] is None
+
+
+def test_csv_is_not_written_under_the_name_of_json(stored, table, tmp_path):
+    found = run("predict", stored, table, "--out", tmp_path / "p.json", code=1)
+    assert "name a file that ends in .csv, or use --json" in found.stderr
+    assert not (tmp_path / "p.json").exists()
+
+
 def test_a_column_may_name_the_rows_and_be_asked_by_the_model(table, tmp_path):
     out = tmp_path / "r.json"
     run("solve", table, "--depth", 2, "--out", out)

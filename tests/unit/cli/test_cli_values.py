@@ -50,6 +50,19 @@ def test_with_a_penalty_errors_and_leaves_come_before_the_objective(table, optio
     assert "rate by" not in text
 
 
+@pytest.mark.parametrize("task", ["f1", "auc", "mcc"])
+def test_a_loss_with_penalties_is_called_an_objective_whatever_the_task(table, task):
+    text = words("solve", table, "--task", task, "--leaf-penalty", "0.01")
+    assert "0.03 (objective) by" in text
+
+
+def test_values_with_penalties_have_the_heading_objective(table):
+    sizes = words("size-path", table, "--leaves", "2", "--leaf-penalty", "0.01")
+    assert "leaves objective bound" in sizes
+    near = words("near-best", table, "--leaf-penalty", "0.01", "--slack", "0.001")
+    assert "objective trees" in near
+
+
 def test_feature_costs_are_a_part_of_the_objective(table, tmp_path):
     costs = tmp_path / "costs.txt"
     costs.write_text("age 0.02\nsmoker 1/30\n")
