@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import Infeasible, NothingFound, SolverFailure
-from milp_trees.limits import Limits
+from milp_trees.limits import Limit, Limits
 from milp_trees.methods.by_size import by_runs
 from milp_trees.methods.callback import heard
 from milp_trees.methods.finish import Clock
@@ -178,6 +178,8 @@ def path_of_sizes(
     ------
     Infeasible, NothingFound, SolverFailure
         There is no feasible tree, none was found within the limits, or a run failed.
+    KeyboardInterrupt
+        Ctrl-C ended the run before a tree was found.
     """
     question = BySize(max_leaves)
     chosen = named_method(method or method_for_sizes(problem, max_leaves))
@@ -186,14 +188,18 @@ def path_of_sizes(
         if result.status is Status.ERROR:
             raise SolverFailure(f"{chosen.label} failed: {result.message}")
         path: Any = result.curve
+        ended = result.limit if path is None else path.limit
     else:
         limit = getattr(problem.space, "max_leaf_nodes", problem.space.most_leaves)
         most = min(max_leaves, limit or max_leaves)
         path = by_runs(
             problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label
         )
+        ended = path.limit
     if path is None or not path.points:
-        if path is not None and path.limit is not None:
+        if ended is Limit.INTERRUPTED:  # before there was a model to keep
+            raise KeyboardInterrupt
+        if ended is not None:
             raise NothingFound(
                 f"{chosen.label} found no {problem.space.noun} within the limits; raise time_limit."
             )

@@ -64,3 +64,15 @@ def test_a_target_of_numbers_that_are_no_classes_says_what_to_do(make):
         make(time_limit=1).fit(X, np.arange(40) / 7)
     with pytest.warns(UserWarning, match="40 different numbers in 40 rows, and each of them"):
         make(time_limit=1).fit(X, np.arange(40))
+
+
+@pytest.mark.parametrize("limit", [Limit.INTERRUPTED, Limit.MEMORY])
+def test_sizes_that_are_stopped_before_any_tree_are_not_called_infeasible(limit, monkeypatch):
+    """As where Ctrl-C arrives while thresholds are chosen."""
+    problem = mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(max_depth=1))
+    method = solving.named_method("dp-sizes")
+    stopped = dataclasses.replace(mt.solve(problem, "cart"), limit=limit)
+    monkeypatch.setattr(type(method), "run", lambda *given: stopped)
+    wanted = KeyboardInterrupt if limit is Limit.INTERRUPTED else mt.NothingFound
+    with pytest.raises(wanted):
+        solving.path_of_sizes(problem, 2, "dp-sizes", mt.Limits())
