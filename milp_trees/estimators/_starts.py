@@ -82,9 +82,7 @@ def of_sklearn(start: Any, columns: Sequence[str]) -> tuple[Ask | Leaf, tuple[An
     unknown = [name for name in names if name not in columns]
     if unknown or tree.n_features != len(names):
         what = f"asks the column {unknown[0]!r}" if unknown else f"has {tree.n_features} columns"
-        raise DataError(
-            f"The start {what}, and X has the columns {', '.join(columns[:12])}; fit the start on X."
-        )
+        raise _for_other_columns(what, columns)
     if tree.n_outputs > 1:
         raise DataError("The start predicts several outputs; fit a tree with one.")
     labels = getattr(start, "classes_", None)
@@ -103,6 +101,13 @@ def of_sklearn(start: Any, columns: Sequence[str]) -> tuple[Ask | Leaf, tuple[An
         return Ask(column, goes_left, threshold, read(left), read(right))
 
     return read(0), () if labels is None else tuple(np.asarray(labels).tolist())
+
+
+def _for_other_columns(what: str, columns: Sequence[str]) -> DataError:
+    """The error of a start that was fitted on other columns."""
+    return DataError(
+        f"The start {what}, and X has the columns {', '.join(columns[:12])}; fit the start on X."
+    )
 
 
 def _of_tree(node: Node) -> Ask | Leaf:
@@ -216,11 +221,15 @@ def placed_start(start: Any, problem: Problem, table: Any) -> Any:
     Raises
     ------
     DataError
-        The leaves of the start have other labels than the problem, and their rows do not tell which
+        The start asks a column that the table does not have; or its leaves have other labels than the problem, and their rows do not tell which
         action is best.
     """
     data = problem.dataset
     if isinstance(start, Tree) and not set(start.splits) <= set(data.index):
+        columns = [str(c) for c in table]
+        for test in start.splits:
+            if test.column not in columns:
+                raise _for_other_columns(f"asks the column {test.column!r}", columns)
         start = _of_tree(start.root), start.actions
     if not isinstance(start, tuple):
         return start

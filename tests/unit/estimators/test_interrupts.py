@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import milp_trees as mt
+from milp_trees.errors import NothingFound
 from milp_trees.limits import Limit
 from milp_trees.studies import solving
 
@@ -73,6 +74,6 @@ def test_sizes_that_are_stopped_before_any_tree_are_not_called_infeasible(limit,
     method = solving.named_method("dp-sizes")
     stopped = dataclasses.replace(mt.solve(problem, "cart"), limit=limit)
     monkeypatch.setattr(type(method), "run", lambda *given: stopped)
-    wanted = KeyboardInterrupt if limit is Limit.INTERRUPTED else mt.NothingFound
+    wanted = KeyboardInterrupt if limit is Limit.INTERRUPTED else NothingFound
     with pytest.raises(wanted):
         solving.path_of_sizes(problem, 2, "dp-sizes", mt.Limits())

@@ -170,3 +170,11 @@ def test_a_method_that_finds_nothing_leaves_a_greedy_model(monkeypatch):
     assert model.score(IRIS.data, IRIS.target) > 0.9
     with pytest.raises(NothingFound):
         mt.OptimalTreeClassifier(min_samples_leaf=151).fit(IRIS.data, IRIS.target)
+
+
+def test_a_start_that_was_fitted_on_an_array_is_refused_for_a_frame_with_names():
+    X, y = np.arange(8.0).reshape(-1, 1), [0, 0, 0, 0, 1, 1, 1, 1]
+    start = mt.OptimalTreeClassifier(max_depth=1).fit(X, y)
+    frame = pd.DataFrame(X, columns=["age"])
+    with pytest.raises(mt.DataError, match="asks the column '0', and X has the columns age"):
+        mt.OptimalTreeClassifier(max_depth=1, start=start).fit(frame, y)
