@@ -64,10 +64,11 @@ class Multipliers:
 
     def fits(self, view: CostMatrix) -> bool:
         """Whether all sums of the Lagrangian costs are exact in 64 bits."""
-        size = self.denominator * _size(view.regret)
-        size += sum(
-            abs(n) * _size(row.coefs) for n, row in zip(self.numerators, view.side, strict=True)
-        )
+        if "sizes" not in view.memo:  # they are asked for at every multiplier
+            view.memo["sizes"] = _size(view.regret), [_size(row.coefs) for row in view.side]
+        of_costs, of_rows = view.memo["sizes"]
+        size = self.denominator * of_costs
+        size += sum(abs(n) * s for n, s in zip(self.numerators, of_rows, strict=True))
         penalties = view.leaf_cost + int(view.split_costs.max(initial=0))
         return size + self.denominator * penalties * 2 * (view.n_rows + 1) < MOST
 
