@@ -57,9 +57,9 @@ def plain_array(array: np.ndarray) -> np.ndarray:
         if not np.ma.getmaskarray(array).any():
             array = np.asarray(array)
         elif array.dtype.kind in "biuf":
-            array = array.astype(np.result_type(array.dtype, float)).filled(np.nan)
+            array = np.ma.filled(array.astype(np.result_type(array.dtype, float)), np.nan)
         elif array.dtype.kind in "USO":
-            array = array.astype(object).filled(None)
+            array = np.ma.filled(array.astype(object), None)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

@@ -302,7 +302,7 @@ def _read(
             f"{path} has no column {name!r} to name the rows; its columns are {', '.join(map(str, frame.columns[:20]))}."
         )
     if name is None:
-        names = list(range(len(frame)))
+        names: list[Any] = list(range(len(frame)))
     else:
         gaps = frame[name].isna()
         names = [None if gap else n for n, gap in zip(frame[name].tolist(), gaps, strict=True)]
