@@ -134,10 +134,9 @@ class Closing:
         """Trees of a single leaf."""
         if self.vectors.value(self.vectors.all_rows, 0) >= NONE:
             return
-        for k in range(self.view.n_actions):
-            tree = Tree(Leaf(k), self.view.actions)
-            if self.view.objective(tree) <= target:
-                self.incumbent.take(tree)
+        for k, cost in enumerate(self.view.costs.sum(axis=0).tolist()):
+            if cost + self.view.leaf_cost <= target:
+                self.incumbent.take(Tree(Leaf(k), self.view.actions))
 
     def _root(self, f: int, target: int, allowance: int) -> None:
         """The best feasible tree with this test at the root."""

@@ -106,12 +106,11 @@ class TreeVectors:
         self.columns = np.zeros((n, max(1, len(columns))), dtype=np.int64)
         if columns:
             self.columns[position, : len(columns)] = np.column_stack(columns)
-        rows, tests = np.nonzero(view.X)
-        order = np.argsort(position[rows], kind="stable")
-        self.tests = tests[order].astype(np.int64)
-        self.first = np.concatenate(
-            [[0], np.cumsum(np.bincount(position[rows], minlength=n))]
-        ).astype(np.int64)
+        placed = np.zeros((n, view.X.shape[1]), dtype=bool)
+        placed[position] = view.X
+        self.tests = np.nonzero(placed)[1].astype(np.int64)
+        self.first = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.count_nonzero(placed, axis=1), out=self.first[1:])
 
     def _work(self) -> None:
         F, U = max(1, self.F), self.columns.shape[1]
