@@ -60,7 +60,7 @@ def read_solution(path: Path, columns: Sequence[str]) -> tuple[float, np.ndarray
         raise DataError(
             f"{path.name} must begin with '{OBJECTIVE}NUMBER'; its line 1 is {first!r}."
         )
-    stated = _number(first.removeprefix(OBJECTIVE), path, 1)
+    stated = number_at(first.removeprefix(OBJECTIVE), path, 1)
     point, seen = np.zeros(len(place)), set()
     for i, line in enumerate(lines, 2):
         name, _, text = line.strip().partition(" ")
@@ -69,11 +69,30 @@ def read_solution(path: Path, columns: Sequence[str]) -> tuple[float, np.ndarray
         if name in seen:
             raise DataError(f"{path.name}, line {i}: {name!r} has a value already.")
         seen.add(name)
-        point[place[name]] = _number(text, path, i)
+        point[place[name]] = number_at(text, path, i)
     return stated, point
 
 
-def _number(text: str, path: Path, line: int) -> float:
+def number_at(text: str, path: Path, line: int) -> float:
+    """The finite number in a line of a solution file.
+
+    Parameters
+    ----------
+    text : str
+    path : Path
+        The file, for errors.
+    line : int
+        Number of the line, for errors.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        The text is no finite number.
+    """
     try:
         value = float(text)
     except ValueError:

@@ -7,7 +7,6 @@ column that a file does not name has the value 0, as these programs leave zeros 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from milp_trees.errors import DataError
-from milp_trees.linear.solutions import OBJECTIVE
+from milp_trees.linear.solutions import OBJECTIVE, number_at
 
 #: What is read, for the sentence about another file.
 FORMATS = "Gurobi (.sol), CPLEX (XML), HiGHS (its raw style), SCIP, CBC and MIPLIB"
@@ -81,7 +80,7 @@ def read_stored(path: Path) -> StoredSolution:
 def _miplib(text: str, path: Path) -> StoredSolution:
     first, _, rest = text.partition("\n")
     lines = enumerate(rest.splitlines(), 2)
-    stated = _number(first.removeprefix(OBJECTIVE.strip()), path, 1)
+    stated = number_at(first.removeprefix(OBJECTIVE.strip()), path, 1)
     return StoredSolution("file", stated, "", _values(_pairs(lines, path), path))
 
 
@@ -109,7 +108,7 @@ def _cplex(text: str, path: Path) -> StoredSolution:
     ]
     return StoredSolution(
         "CPLEX",
-        None if said is None else _number(said, path, 0),
+        None if said is None else number_at(said, path, 0),
         header.get("solutionStatusString", ""),
         _values(iter(found), path),
     )
@@ -196,15 +195,5 @@ def _values(found: Iterator[tuple[int, str, str]], path: Path) -> dict[str, floa
     for i, name, text in found:
         if name in values:
             raise DataError(f"{path.name}, line {i}: {name!r} has a value already.")
-        values[name] = _number(text, path, i)
+        values[name] = number_at(text, path, i)
     return values
-
-
-def _number(text: str, path: Path, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise DataError(f"{path.name}, line {line}: {text.strip()!r} is no number.")
-    return value

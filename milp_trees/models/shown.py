@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from milp_trees.data.feature import BinaryFeature
 
 
-class Shown(Exportable):
+class Shown(Exportable, ABC):
     """Base of predictors that are drawn, and that predict tables and arrays.
 
     A model of a result knows the rows of its problem: how many are in each leaf, and how the
@@ -27,9 +28,9 @@ class Shown(Exportable):
     routes: Any
 
     @property
+    @abstractmethod
     def features(self) -> tuple[BinaryFeature, ...]:
         """The binary features that are asked for, each once."""
-        raise NotImplementedError
 
     # -- the data ----------------------------------------------------------------------------------
 
@@ -164,11 +165,13 @@ class Shown(Exportable):
 
         return leaf_counts(self, dataset)
 
+    @abstractmethod
     def _text(self, counts: Any) -> str:
-        raise NotImplementedError
+        """The model as text, with the rows of each leaf if they are given."""
 
+    @abstractmethod
     def _svg(self, counts: Any) -> str:
-        raise NotImplementedError
+        """The model as an SVG picture, with the rows of each leaf if they are given."""
 
     def _repr_html_(self) -> str:
         return self.to_svg()
