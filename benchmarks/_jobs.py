@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.constraints import constraint
 
 __all__ = ["Job", "nested", "problem", "replace", "tree"]

@@ -12,7 +12,7 @@ import pandas as pd
 import policies
 import pruning_table1
 
-from milp_trees.measures.summary import MEASURES
+from milp_trees.studies.measures.summary import MEASURES
 
 RESULTS = Path(__file__).parent / "results"
 #: Measures of the published-style study.

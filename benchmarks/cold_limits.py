@@ -21,9 +21,9 @@ ENGINE = """
 import json
 import sys
 
-from milp_trees.by_name import registry
-from milp_trees.compiling.telling import compile_seconds
-from milp_trees.limits import Limits
+from milp_trees.mip.registry import registry
+from milp_trees.common.compiling.telling import compile_seconds
+from milp_trees.common.limits import Limits
 from milp_trees.testing.warm_up import problems_for
 
 name, limit = sys.argv[1], float(sys.argv[2])
@@ -45,7 +45,7 @@ import json
 import sys
 
 import milp_trees as mt
-from milp_trees.compiling.telling import compile_seconds
+from milp_trees.common.compiling.telling import compile_seconds
 
 limit, charged, spent = float(sys.argv[2]), [], 0.0
 {text}
@@ -98,7 +98,7 @@ def run(code: str, name: str) -> list:
 
 
 def main(wanted: list[str]) -> int:
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     codes = dict.fromkeys(registry.classes("methods"), ENGINE)
     codes |= {name: COURSE.format(text=text.strip(), name=name) for name, text in COURSES.items()}

@@ -256,8 +256,8 @@ def times(only: list[str]) -> pd.DataFrame:
 
 def _ours(problem: mt.Problem) -> tuple[Any, float, float]:
     """The result, and processor seconds of the whole call and of preparation and search alone."""
-    from milp_trees.engines.paid.arrays import instance_of
-    from milp_trees.engines.paid.search import Search
+    from milp_trees.engines.dp_paid.arrays import instance_of
+    from milp_trees.engines.dp_paid.search import Search
     from milp_trees.tasks.path_costs import PathCosts
 
     began = time.process_time()

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 METHODS = (
     "min-cut",
@@ -34,7 +34,7 @@ def problem(n_trees: int, lam: str) -> mt.Problem:
     X, y = load_breast_cancer(return_X_y=True)
     ensemble = mt.read_ensemble(RandomForestClassifier(n_trees, random_state=0).fit(X, y))
     dataset = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-    return mt.Problem(dataset, mt.tasks.PrunedError(lam), mt.PrunedEnsembles(ensemble))
+    return mt.Problem(dataset, mt.pruning.PrunedError(lam), mt.PrunedEnsembles(ensemble))
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 
 RESULTS = Path(__file__).parent / "results"
 #: What a changed option is called in the table of worth.

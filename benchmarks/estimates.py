@@ -25,9 +25,9 @@ import numpy as np
 from _data import BUILTIN, NUMERIC, root
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.methods.work import ENOUGH, sizes_of
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parent / "results" / "estimates.csv"
 COLUMNS = (

@@ -16,8 +16,8 @@ import highspy
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.registry import registry
 
 
 def planted(rows: int, tests: int) -> mt.Dataset:

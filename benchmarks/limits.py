@@ -87,12 +87,12 @@ def forest(trees: int, **more):
         RandomForestClassifier(trees, max_depth=12, random_state=0).fit(X, y)
     )
     data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-    return mt.Problem(data, mt.tasks.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
+    return mt.Problem(data, mt.pruning.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
 
 
 def roads(depth: int):
     from milp_trees.decisions.generated import DecisionData
-    from milp_trees.studies.spo import generated_problem
+    from milp_trees.decisions.generated_problems import generated_problem
 
     return generated_problem(
         DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1), depth
@@ -148,8 +148,8 @@ def problems_for(method: str, problems: list[str]) -> list[str]:
 def one(problem: str, method: str, limit: float, start: str) -> dict:
     """One run in this process; what the program that measures prints."""
     import milp_trees as mt
-    from milp_trees.by_name import registry
-    from milp_trees.compiling import run_clock
+    from milp_trees.common.compiling import run_clock
+    from milp_trees.mip.registry import registry
 
     stated, chosen = problem_of(problem), registry.method(method)
     began = time.perf_counter()
@@ -187,7 +187,7 @@ def one(problem: str, method: str, limit: float, start: str) -> dict:
 
 
 def all_methods() -> list[str]:
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
     return [

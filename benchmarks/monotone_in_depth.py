@@ -29,8 +29,8 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parent / "results" / "monotone_in_depth.csv"
 #: What a run is known by in the table of results.

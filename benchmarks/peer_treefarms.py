@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("--sets", default="all")
     parser.add_argument("--out", default="benchmarks/results/near_best_treefarms.csv")
     args = parser.parse_args()
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     registry.method("near-best").warm_up()  # compiling is not counted
     peer = str(Path(args.peer).absolute()) if os.sep in args.peer else args.peer

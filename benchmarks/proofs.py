@@ -28,13 +28,13 @@ from _data import fairness
 from threadpoolctl import threadpool_limits
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import MilpTreesError
-from milp_trees.limits import Limits, Stopped
-from milp_trees.questions import ByPrice
-from milp_trees.studies.pruning import Growing, pruning_problem
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import ByPrice
+from milp_trees.pruning.from_table import Growing, pruning_problem
+from milp_trees.pruning.view import NodeGains
 from milp_trees.tasks.constraints import EqualOpportunity, StatisticalParity
-from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.proof_files import write_proof
 

@@ -44,7 +44,7 @@ def view_of(name: str, trees: int) -> tuple[Any, float]:
     from sklearn.ensemble import RandomForestClassifier
 
     import milp_trees as mt
-    from milp_trees.tasks.pruning_view import NodeGains
+    from milp_trees.pruning.view import NodeGains
 
     depth = 12 if name == "synthetic" else None
     if depth:
@@ -55,7 +55,7 @@ def view_of(name: str, trees: int) -> tuple[Any, float]:
     began = time.process_time()
     ensemble = mt.read_ensemble(forest)
     data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-    view = mt.Problem(data, mt.tasks.PrunedError(0), mt.PrunedEnsembles(ensemble)).view(NodeGains)
+    view = mt.Problem(data, mt.pruning.PrunedError(0), mt.PrunedEnsembles(ensemble)).view(NodeGains)
     return view, time.process_time() - began
 
 
@@ -70,8 +70,8 @@ def price(view: Any) -> tuple[int, int]:
 
 
 def cut(view: Any) -> dict[str, Any]:
-    from milp_trees.engines.pruning.closure import closure_of
-    from milp_trees.engines.pruning.push_relabel import min_cut
+    from milp_trees.pruning.engines.min_cut.closure import closure_of
+    from milp_trees.pruning.engines.min_cut.push_relabel import min_cut
 
     p, q = price(view)
     closure = closure_of(view)
@@ -84,9 +84,9 @@ def cut(view: Any) -> dict[str, Any]:
 
 
 def ortools(view: Any) -> dict[str, Any]:
-    from milp_trees.engines.pruning.closure import closure_of
-    from milp_trees.engines.pruning.libraries import _network
-    from milp_trees.engines.pruning.ortools_child import maximum_flow
+    from milp_trees.pruning.engines.min_cut.closure import closure_of
+    from milp_trees.pruning.engines.min_cut.libraries import _network
+    from milp_trees.pruning.engines.min_cut.ortools_child import maximum_flow
 
     p, q = price(view)
     closure = closure_of(view)
@@ -163,7 +163,7 @@ def lp(view: Any) -> dict[str, Any]:
 
 def child(method: str, path: str) -> None:
     """Measure one method in this process."""
-    from milp_trees.engines.pruning.frontier import warm_up
+    from milp_trees.pruning.engines.min_cut.frontier import warm_up
 
     view = pickle.loads(Path(path).read_bytes())
     run = globals()[method]
@@ -184,8 +184,8 @@ def child(method: str, path: str) -> None:
 
 
 def tiny() -> Any:
-    from milp_trees.tasks.pruning_view import NodeGains
-    from milp_trees.testing.pruning_examples import EXAMPLES
+    from milp_trees.pruning.testing.examples import EXAMPLES
+    from milp_trees.pruning.view import NodeGains
 
     return EXAMPLES["two-items"]().view(NodeGains)
 

@@ -87,12 +87,12 @@ def problem_of(split: Split, trees: int, alpha: float, errors: str) -> mt.Proble
     ensemble = mt.read_ensemble(forest)
     if split.count is not None:
         return mt.Problem(
-            dataset(*split.count), mt.tasks.PrunedError(), mt.PrunedEnsembles(ensemble)
+            dataset(*split.count), mt.pruning.PrunedError(), mt.PrunedEnsembles(ensemble)
         )
     weights = out_of_bag(forest, len(split.grow[0])) if errors == "oob" else None
     return mt.Problem(
         dataset(*split.grow),
-        mt.tasks.PrunedError(error_weights=weights),
+        mt.pruning.PrunedError(error_weights=weights),
         mt.PrunedEnsembles(ensemble),
     )
 

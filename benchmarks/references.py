@@ -27,8 +27,8 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Result
 from milp_trees.studies.agreement import agreement, built_on
 

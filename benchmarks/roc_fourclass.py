@@ -24,7 +24,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parent / "results"
 #: Name → (task, its parameters, method). Weighted: a missed positive costs four times a false

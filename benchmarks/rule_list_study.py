@@ -24,8 +24,8 @@ import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.studies.list_plots import plot_list_search
+from milp_trees.lists.plots import plot_list_search
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parent / "results"
 HISTORIES, ABLATION = RESULTS / "rule_list_histories.csv", RESULTS / "rule_lists_ablation.csv"

@@ -33,9 +33,9 @@ import pandas as pd
 from _data import root
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.prefixes.switches import BOUNDS
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.lists.engines.corels.switches import BOUNDS
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parent / "results"
 METHODS = ("corels", "dp-lists")

@@ -23,7 +23,7 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import TracePoint
 
 RESULTS = Path(__file__).parent / "results" / "search_orders.csv"

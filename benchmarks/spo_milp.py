@@ -18,9 +18,9 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.studies.spo import generated_problem
+from milp_trees.decisions.generated_problems import generated_problem
+from milp_trees.mip.registry import registry
 
 #: Spelling of the program → its big-M and its cut.
 PROGRAMS = {

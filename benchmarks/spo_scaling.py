@@ -21,8 +21,8 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parent / "results" / "spo_scaling.csv"
 KEY = ["what", "rows", "thresholds", "side", "depth", "method"]
@@ -55,7 +55,7 @@ def problem(rows: int, thresholds: int, side: int, depth: int) -> mt.Problem:
         frame, values=made.C, actions=list(made.decisions.components)
     )
     return mt.Problem(
-        data, mt.tasks.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth)
+        data, mt.decisions.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth)
     )
 
 

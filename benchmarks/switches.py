@@ -27,9 +27,9 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.engines.dynamic.switches import Switches
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.engines.dp.method import DynamicProgramme
+from milp_trees.engines.dp.switches import Switches
 
 RESULTS = Path(__file__).parent / "results" / "switches.csv"
 SEARCH = tuple(f.name for f in fields(Switches))

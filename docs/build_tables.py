@@ -17,18 +17,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from milp_trees.by_name import registry
 from milp_trees.cli.options import OF_TASKS
-from milp_trees.measures.summary import MEASURES
-from milp_trees.registering import labels
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees, space_classes, space_names
+from milp_trees.common.registering import labels
+from milp_trees.lists.space import RuleLists
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import Trees, space_classes, space_names
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.view import NodeGains
 from milp_trees.studies.columns import COLUMNS
+from milp_trees.studies.measures.summary import MEASURES
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.leaf_order import LeafOrder
-from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
 
 FOLDER = Path(__file__).parent

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from ._oct_structure import entries, in_units

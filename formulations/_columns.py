@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.decision_view import LeafOracle

@@ -18,7 +18,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from milp_trees.mip.formulation import ModelSize
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains

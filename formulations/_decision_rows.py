@@ -13,12 +13,12 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import exact
+from milp_trees.common import exact
+from milp_trees.common.errors import SolverFailure
 from milp_trees.decisions.base import Failure, LinearSet
 from milp_trees.decisions.second import SecondProgram
-from milp_trees.errors import SolverFailure
 from milp_trees.linear.matrix import matrix_rows
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
 from milp_trees.tasks.decision_view import LeafOracle
 
 from ._oct_structure import SCALED

@@ -20,7 +20,7 @@ import pyomo.environ as pyo
 
 from milp_trees.mip.formulation import ModelSize
 from milp_trees.models.nodes import Leaf
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts

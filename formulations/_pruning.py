@@ -21,9 +21,9 @@ from scipy import sparse
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import Formulation, ModelSize
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.problem import Problem
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.problems.problem import Problem
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.view import NodeGains
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees.linear.matrix import matrix_rows
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains

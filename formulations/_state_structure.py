@@ -58,8 +58,8 @@ class Rows(NamedTuple):
 
 def restricted(h: Any, view: CostMatrix) -> Any:
     """The hypergraph without the columns whose own leaves or last split break a limit on nodes."""
-    from milp_trees.engines.states.node_sums import node_sums
-    from milp_trees.engines.states.parts import alive
+    from milp_trees.engines.hypergraph.node_sums import node_sums
+    from milp_trees.engines.hypergraph.parts import alive
 
     limits = [part for part in view.structure if isinstance(part, NodeRates)]
     for part in limits if h.n_columns else ():
@@ -153,7 +153,7 @@ def _rates(
     h: Any, view: CostMatrix, part: NodeRates
 ) -> Iterator[tuple[sparse.csr_matrix, np.ndarray]]:
     """Two rows per pair of groups for every state that is split further."""
-    from milp_trees.engines.states.node_sums import below, node_sums
+    from milp_trees.engines.hypergraph.node_sums import below, node_sums
 
     if not part.branches:
         return

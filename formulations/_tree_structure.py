@@ -26,8 +26,8 @@ from scipy import sparse
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import ModelSize
 from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.registering import register
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.registering import register
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains

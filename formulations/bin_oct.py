@@ -58,12 +58,12 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
+from milp_trees.common.registering import register
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.registering import register
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts

@@ -17,10 +17,10 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from milp_trees.common.registering import register
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.registering import register
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from . import _cut_models as models

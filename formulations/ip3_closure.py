@@ -39,12 +39,12 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
+from milp_trees.common.registering import register
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import ModelSize
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.registering import register
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.view import NodeGains
 
 from . import _pruning as pruning
 
@@ -250,7 +250,7 @@ def as_printed(view: NodeGains) -> Items:
 
 def merged(view: NodeGains) -> Items:
     """The items after lossless merging."""
-    from milp_trees.engines.pruning.closure import closure_of
+    from milp_trees.pruning.engines.min_cut.closure import closure_of
 
     closure = closure_of(view, merge=True)
     pairs = np.column_stack(

@@ -45,12 +45,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.errors import UnknownName
+from milp_trees.common.errors import UnknownName
+from milp_trees.common.registering import register
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.registering import register
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 from . import _oct_structure as parts

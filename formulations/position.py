@@ -35,11 +35,11 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
+from milp_trees.common.registering import register
+from milp_trees.lists.rule_list import Rule, RuleList
+from milp_trees.lists.space import RuleLists
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
-from milp_trees.models.rule_list import Rule, RuleList
-from milp_trees.problem import Problem
-from milp_trees.registering import register
-from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
 
@@ -166,7 +166,7 @@ class Position(TreeFormulation):
 
 
 def _length(view: CostMatrix, space: RuleLists) -> int:
-    from milp_trees.engines.list_states.bounded import longest
+    from milp_trees.lists.hypergraph.bounded import longest
 
     return longest(view, space)
 

@@ -58,13 +58,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
+from milp_trees.common.registering import register
 from milp_trees.mip.formulation import DEEPEST, Formulation, ModelSize
 from milp_trees.mip.meanings import tree_words
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.registering import register
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.decision_view import LeafOracle
 
 from . import _oct_structure as parts

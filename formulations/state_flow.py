@@ -47,16 +47,16 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees.compiling import run_clock
-from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Deadline
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.common.limits import Deadline
+from milp_trees.common.registering import register
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
-from milp_trees.problem import Problem
-from milp_trees.registering import register
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.leaf_order import LeafOrder
 from milp_trees.tasks.views import CostMatrix
 
@@ -117,8 +117,8 @@ class StateFlow(TreeFormulation):
             )
 
     def warm_up(self, space: Any = None) -> None:
-        from milp_trees.engines.list_states import graph as chains
-        from milp_trees.engines.states import graph as states
+        from milp_trees.engines.hypergraph import graph as states
+        from milp_trees.lists.hypergraph import graph as chains
 
         if not isinstance(space, RuleLists):
             states.warm_up()
@@ -160,8 +160,8 @@ class StateFlow(TreeFormulation):
         return None
 
     def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
-        from milp_trees.engines.list_states.bounded import bounded_chains
-        from milp_trees.engines.states.graph import enumerate_states
+        from milp_trees.engines.hypergraph.graph import enumerate_states
+        from milp_trees.lists.hypergraph.bounded import bounded_chains
 
         if isinstance(space, RuleLists):
             return bounded_chains(view, space, self.max_states, self.max_columns)
@@ -279,7 +279,7 @@ class StateFlow(TreeFormulation):
     def claims(
         self, problem: Problem, duals: Callable[[], Mapping[str, np.ndarray]], deadline: Deadline
     ) -> Claims:
-        from milp_trees.engines.states import dual
+        from milp_trees.engines.hypergraph import dual
 
         if why := self.unproved(problem):
             raise Unsupported(why)

@@ -29,10 +29,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from milp_trees.errors import Unsupported
-from milp_trees.problem import Problem
-from milp_trees.registering import register
-from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.registering import register
+from milp_trees.lists.space import RuleLists
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 from ._state_structure import unsupported_lists
@@ -72,7 +72,7 @@ class StateFlowReduced(StateFlow):
 
     def warm_up(self, space: Any = None) -> None:
         from milp_trees.engines.lagrangian.warm import compile_kernels
-        from milp_trees.engines.reduction.grow import warm_up
+        from milp_trees.engines.lagrangian_filter.grow import warm_up
 
         super().warm_up(space)
         warm_up()
@@ -83,7 +83,7 @@ class StateFlowReduced(StateFlow):
             return self._unsupported_lists(view, space)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return f"{self.name} takes penalties and test costs of at least 0; some are negative."
-        from milp_trees.engines.dynamic.arrays import prepare, surely_fits
+        from milp_trees.engines.dp.arrays import prepare, surely_fits
         from milp_trees.engines.lagrangian.multipliers import Multipliers
 
         if surely_fits(view):
@@ -150,8 +150,8 @@ class StateFlowReduced(StateFlow):
 
     def _bounding(self, view: CostMatrix, space: Any) -> Any:
         """Multipliers, bound and a feasible tree, once per view and space."""
-        from milp_trees.engines.list_states.reduced import bounded_lists
-        from milp_trees.engines.reduction.bounding import bounding
+        from milp_trees.engines.lagrangian_filter.bounding import bounding
+        from milp_trees.lists.hypergraph.reduced import bounded_lists
 
         key = ("bounding", space)
         if key not in view.memo and isinstance(space, RuleLists):
@@ -171,8 +171,8 @@ class StateFlowReduced(StateFlow):
         return int(view.memo.get("extent", self._whole(view, space)))
 
     def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
-        from milp_trees.engines.reduction.grow import Reduction
-        from milp_trees.engines.reduction.shrink import shrink
+        from milp_trees.engines.lagrangian_filter.grow import Reduction
+        from milp_trees.engines.lagrangian_filter.shrink import shrink
 
         known, key = self._bounding(view, space), ("reduction", space, self.label)
         upper, last = self._extent(view, space), self._whole(view, space)

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
-from milp_trees.limits import MAX_NONZEROS, Limits
+from milp_trees.common.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.common.limits import MAX_NONZEROS, Limits
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
-from milp_trees.problem import Problem
-from milp_trees.questions import NearBest
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import NearBest
 from milp_trees.results.result import Result, Status
-from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.studies import Study
 from milp_trees.studies.compare import Watcher, compare_problems, method_names
 from milp_trees.studies.solving import answer, path_of_sizes
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
-    from milp_trees.engines.near.tree_set import TreeSet
-    from milp_trees.engines.near_lists.list_set import RuleListSet
+    from milp_trees.engines.near_best.tree_set import TreeSet
+    from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
     from milp_trees.mip.formulation import Formulation
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree

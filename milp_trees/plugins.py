@@ -1,24 +1,24 @@
 """Names for those who write plug-ins, and for those who read the parts of a result."""
 
-from milp_trees.engines.near.tree_set import TreeSet
-from milp_trees.engines.near_lists.list_set import RuleListSet
-from milp_trees.engines.pruning.curve import PruningCurve
+from milp_trees.common.registering import register
+from milp_trees.engines.near_best.tree_set import TreeSet
+from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
 from milp_trees.methods.method import Method
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.space import Space
 from milp_trees.models.tree import Routes
-from milp_trees.questions import Best, ByPrice, BySize, Front, NearBest
-from milp_trees.registering import register
+from milp_trees.problems.questions import Best, ByPrice, BySize, Front, NearBest
+from milp_trees.pruning.engines.min_cut.curve import PruningCurve
+from milp_trees.pruning.view import NodeGains
 from milp_trees.results.gap import Gap
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
-from milp_trees.spaces.trees import Space
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.separable import SeparableTask
 from milp_trees.tasks.states_view import States

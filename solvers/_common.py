@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from milp_trees.limits import LOG_HEAD
+from milp_trees.common.limits import LOG_HEAD
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Event, Job
 

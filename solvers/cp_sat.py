@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import SolverFailure
+from milp_trees.common.errors import SolverFailure
+from milp_trees.common.registering import register
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
-from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
 from ._common import Log, Trace, finite

@@ -78,7 +78,7 @@ def no_plug_in_files_left() -> Iterator[None]:
     """Plug-ins of single files are gone after the tests that wrote them: others run every method."""
     yield
     for name in [name for name in sys.modules if name.startswith("plugin_file_")]:
-        from milp_trees.registering import from_files, plugins
+        from milp_trees.common.registering import from_files, plugins
 
         plugins.forget_module(name)
         file = sys.modules.pop(name).__file__ or ""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 #: Optimum of a file, or why there is none.
 INFEASIBLE, UNREADABLE = "infeasible", "unreadable"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.pruning.view import NodeGains
 
 ONE = Fraction(1)
 
@@ -19,7 +19,7 @@ def random_view(
     negative, or of weighted labels), prices per feature or per feature and row, in half of them
     costs of splits, in a third groups with a price per row or once for all, and groups of groups.
     """
-    from milp_trees.engines.enumerate_prunings import count
+    from milp_trees.pruning.engines.enumerate_prunings import count
 
     rng = np.random.default_rng(seed)
     while True:

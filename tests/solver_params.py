@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 
 def solver_params(*capabilities: str, names: tuple[str, ...] = ()) -> list[Any]:

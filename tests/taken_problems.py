@@ -7,7 +7,7 @@ collected, and nothing is skipped. A test in `tests/golden` compares the file wi
 from functools import cache
 from pathlib import Path
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.testing.sets import get
 from milp_trees.testing.taken import FILE, takers_by_problem
 from milp_trees.testing.wide import WIDE

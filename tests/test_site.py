@@ -54,8 +54,8 @@ def test_the_examples_of_solvers_and_exports_run(tmp_path, monkeypatch):
     """As they stand on the pages; what needs a package that is missing says so."""
     from _site import examples, plugin_pages
 
-    from milp_trees.by_name import registry
-    from milp_trees.errors import MilpTreesError
+    from milp_trees.common.errors import MilpTreesError
+    from milp_trees.mip.registry import registry
 
     monkeypatch.chdir(tmp_path)
     missing = []
@@ -77,7 +77,7 @@ def test_a_plug_in_gets_a_page_by_itself(monkeypatch):
     from _site import plugin_pages
     from _site.support import methods
 
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     cls = registry.classes("methods")["dp"]
     monkeypatch.setattr(cls, "title", "Something new")

@@ -27,7 +27,7 @@ import numpy as np  # noqa: E402
 import psutil  # noqa: E402
 
 import milp_trees as mt  # noqa: E402
-from milp_trees.limits import Limit, Stopped  # noqa: E402
+from milp_trees.common.limits import Limit, Stopped  # noqa: E402
 from milp_trees.methods.finish import Clock, finish  # noqa: E402
 from milp_trees.methods.watch import Watch  # noqa: E402
 from milp_trees.plugins import Method, register  # noqa: E402

@@ -9,7 +9,7 @@ from typing import Any
 from _site.files import Pages
 from _site.names import Public, public
 from _site.text import first_sentence, table
-from milp_trees.spaces.trees import Space
+from milp_trees.models.space import Space
 from milp_trees.tasks.constraint_base import Constraint
 
 #: Pages that hold several names: title, and what the names are for.

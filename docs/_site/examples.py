@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from milp_trees.errors import MilpTreesError
-from milp_trees.problem import Problem
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.problems.problem import Problem
 
 ROWS = """\
 import itertools
@@ -48,11 +48,12 @@ PROGRAMS = (
     + "task = mt.tasks.CostSensitive(matrix=[[0, 5], [9, 0]], attributes=prices)\n"
     + "problem = mt.Problem(data, task, mt.Trees(max_depth=2))\n",
     DECISIONS
-    + "task = mt.tasks.Decision(decisions=made.decisions)\n"
+    + "task = mt.decisions.Decision(decisions=made.decisions)\n"
     + "problem = mt.Problem(data, task, mt.Trees(max_depth=1))\n",
     FOREST
-    + 'problem = mt.Problem(data, mt.tasks.PrunedError("1/10"), mt.PrunedEnsembles(ensemble))\n',
-    FOREST + "problem = mt.Problem(data, mt.tasks.PrunedError(0), mt.PrunedEnsembles(ensemble))\n",
+    + 'problem = mt.Problem(data, mt.pruning.PrunedError("1/10"), mt.PrunedEnsembles(ensemble))\n',
+    FOREST
+    + "problem = mt.Problem(data, mt.pruning.PrunedError(0), mt.PrunedEnsembles(ensemble))\n",
 )
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from _site.files import ROOT, Pages
-from milp_trees.by_name import registry
-from milp_trees.registering import HOMES
+from milp_trees.common.registering import HOMES
+from milp_trees.mip.registry import registry
 
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
 #: Files outside docs/ of which the site has a copy, with the pages that show them.

@@ -8,16 +8,16 @@ from typing import Any
 import pyomo.environ as pyo
 
 from _site import text
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
+from milp_trees.decisions.testing.problems import decision_problem
+from milp_trees.lists.space import RuleLists
+from milp_trees.lists.testing.problems import list_problems
 from milp_trees.mip.formulation import Formulation
-from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.pruning.testing.examples import EXAMPLES
+from milp_trees.pruning.view import NodeGains
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing.decision_problems import decision_problem
-from milp_trees.testing.list_problems import list_problems
 from milp_trees.testing.problems import problem
-from milp_trees.testing.pruning_examples import EXAMPLES
 
 #: What is asked → the tiny problem on which the model is built; the first is the plain case.
 CASES = {

@@ -44,7 +44,7 @@ def public() -> list[Public]:
             value = getattr(importlib.import_module(module), name)
             home = getattr(value, "__module__", module)
             found.setdefault(f"{home}.{name}", Public(module, name, home))
-    errors = importlib.import_module("milp_trees.errors")
+    errors = importlib.import_module("milp_trees.common.errors")
     for name, value in vars(errors).items():
         if isinstance(value, type) and value.__module__ == errors.__name__:
             found.setdefault(

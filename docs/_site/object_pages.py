@@ -9,8 +9,8 @@ from _site import support
 from _site.api_pages import directive, page_of
 from _site.files import Pages
 from _site.names import Public, public
-from milp_trees.by_name import registry
-from milp_trees.spaces.trees import space_classes
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import space_classes
 
 
 def write(pages: Pages) -> None:

@@ -12,11 +12,11 @@ from _site.examples import PROGRAMS, example
 from _site.files import Pages
 from _site.names import public
 from _site.text import cell, markdown, module_text, parameters, table
-from milp_trees.by_name import registry
 from milp_trees.cli.options import OF_TASKS
+from milp_trees.common.registering import labels
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import CAPABILITIES
-from milp_trees.registering import labels
-from milp_trees.spaces.trees import space_names
+from milp_trees.models.space import space_names
 
 #: What a class variable of a method or formulation says, in words.
 TAKES = {

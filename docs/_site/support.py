@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any
 
 from _site.files import ROOT
-from milp_trees.by_name import registry
-from milp_trees.data.antecedents import Antecedents
-from milp_trees.errors import MilpTreesError
-from milp_trees.problem import Problem
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.lists.antecedents import Antecedents
+from milp_trees.lists.space import RuleLists
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.taken import FILE, suites, takers_by_problem
 from milp_trees.testing.task_data import random_datasets
 

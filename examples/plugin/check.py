@@ -1,7 +1,7 @@
 """The conformance checks of milp-trees on the plug-ins of this package: python check.py"""
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.testing import (
     check_formulation,
     check_method,

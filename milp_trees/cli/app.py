@@ -16,8 +16,8 @@ from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLV
 from milp_trees.cli.folding import folded
 from milp_trees.cli.help import METHOD, OUTPUT, Command, Group
 from milp_trees.cli.outputs import is_csv
-from milp_trees.errors import DataError
-from milp_trees.writing import write_whole
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import write_whole
 
 if TYPE_CHECKING:
     from milp_trees.results.result import Result

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from milp_trees.cli import reading
 from milp_trees.cli.folding import folded
-from milp_trees.counted import counted
+from milp_trees.common.plurals import counted
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

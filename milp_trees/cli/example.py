@@ -10,7 +10,7 @@ import typer
 from milp_trees.cli.app import Json, app, write
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import DATA_COMMANDS
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 
 @app.command(rich_help_panel=DATA_COMMANDS)

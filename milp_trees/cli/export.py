@@ -12,8 +12,8 @@ from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STORED
 from milp_trees.cli.outputs import exported
 from milp_trees.cli.stored import Stored
-from milp_trees.errors import DataError, MilpTreesError, VerificationError
-from milp_trees.writing import write_whole
+from milp_trees.common.errors import DataError, MilpTreesError, VerificationError
+from milp_trees.common.writing import write_whole
 
 
 @app.command(rich_help_panel=STORED)
@@ -70,7 +70,7 @@ def export(
 
 def _list(as_json: bool) -> None:
     """Print all formats."""
-    from milp_trees.registering import plugins
+    from milp_trees.common.registering import plugins
 
     formats: list[Any] = list(plugins.classes("exports").values())
     write([{"name": f.name, "about": f.about, "suffix": f.suffix} for f in formats], None, as_json)

@@ -14,8 +14,8 @@ import typer
 
 from milp_trees.cli.limits import OF_LIMITS
 from milp_trees.cli.signals import begins
-from milp_trees.compiling import interruptible
-from milp_trees.errors import (
+from milp_trees.common.compiling import interruptible
+from milp_trees.common.errors import (
     DamagedRowWarning,
     DataError,
     DataWarning,

@@ -25,9 +25,9 @@ from milp_trees.cli.lists import print_table
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.outputs import draw, writable
 from milp_trees.cli.readers import check_methods
-from milp_trees.counted import counted
-from milp_trees.errors import DataError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
+from milp_trees.common.plurals import counted
 
 if TYPE_CHECKING:
     from milp_trees.results.result import Result
@@ -66,7 +66,7 @@ def front(
     as_json: Json = False,
 ) -> None:
     """Find the Pareto front: all best compromises between the coordinates of a task."""
-    from milp_trees.questions import Front
+    from milp_trees.problems.questions import Front
     from milp_trees.studies.attempt import default_method
     from milp_trees.studies.live import Live
     from milp_trees.studies.solving import answer

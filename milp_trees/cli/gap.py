@@ -14,7 +14,7 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import check_methods
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.limits import Limit, Limits
 
 
 @app.command(rich_help_panel=ANSWER)

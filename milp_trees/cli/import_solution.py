@@ -13,7 +13,7 @@ from milp_trees.cli.folding import folded
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.outputs import writable
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 
 
 @app.command("import-solution", rich_help_panel=STUDIES)

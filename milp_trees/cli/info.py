@@ -48,12 +48,12 @@ def info(as_json: Json = False) -> None:
 
 def gathered() -> dict[str, Any]:
     """What the command tells, as plain data."""
-    from milp_trees.by_name import registry
-    from milp_trees.compiling.store import folder
+    from milp_trees.common.compiling.store import folder
+    from milp_trees.common.registering import plugins
+    from milp_trees.mip.registry import registry
     from milp_trees.mip.solver import availability_of
-    from milp_trees.registering import plugins
-    from milp_trees.running.cores import here
-    from milp_trees.running.environment import environment
+    from milp_trees.studies.running.cores import here
+    from milp_trees.studies.running.environment import environment
 
     about = environment()
     classes: dict[str, Any] = registry.classes("solvers")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli.help import LIMITS
-from milp_trees.limits import MAX_NONZEROS, Limits
+from milp_trees.common.limits import MAX_NONZEROS, Limits
 
 
 def _option(name: str, help: str) -> Any:

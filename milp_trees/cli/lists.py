@@ -14,7 +14,7 @@ from milp_trees.cli.help import DATA_COMMANDS, LISTED, STUDIES
 from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.outputs import rows_to, writable
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 
 #: Cells of a column of numbers.
 NUMBER = re.compile(r"[-+]?\d[\d .,e+-]*|–")
@@ -99,7 +99,7 @@ def export_problem(
 @explained
 def formulations(as_json: Json = False) -> None:
     """List the formulations."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     classes: dict[str, Any] = registry.classes("formulations")
     rows = [
@@ -131,7 +131,7 @@ def methods(as_json: Json = False) -> None:
 
     Formulations are methods together with a solver, as FORMULATION@SOLVER.
     """
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     found = [registry.method(name) for name in registry.classes("methods")]
     rows = [
@@ -150,9 +150,9 @@ def methods(as_json: Json = False) -> None:
 @explained
 def tasks(as_json: Json = False) -> None:
     """List the tasks with their own parameters, which are written NAME:PARAMETER=VALUE,…."""
-    from milp_trees.by_name import registry
     from milp_trees.cli.options import OF_TASKS
-    from milp_trees.registering import labels
+    from milp_trees.common.registering import labels
+    from milp_trees.mip.registry import registry
 
     classes: dict[str, Any] = registry.classes("tasks")
     rows = [
@@ -177,7 +177,7 @@ def tasks(as_json: Json = False) -> None:
 @explained
 def constraints(as_json: Json = False) -> None:
     """List the side constraints with their parameters, for --constraint NAME:PARAMETER=VALUE,…."""
-    from milp_trees.registering import labels
+    from milp_trees.common.registering import labels
     from milp_trees.tasks.constraint_base import TreeConstraint
     from milp_trees.tasks.constraints import CONSTRAINTS
 
@@ -203,7 +203,7 @@ def constraints(as_json: Json = False) -> None:
 @explained
 def solvers(as_json: Json = False) -> None:
     """List the solvers: installed, or the reason why not and how to get them."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
     from milp_trees.mip.solver import availability_of
 
     classes: dict[str, Any] = registry.classes("solvers")
@@ -248,7 +248,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Compare formulations on the breast cancer data of scikit-learn, in less than two minutes."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
     from milp_trees.mip.solver import availability_of
     from milp_trees.studies.attempt import default_method
     from milp_trees.studies.compare import compare_problems

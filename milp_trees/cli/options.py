@@ -19,13 +19,13 @@ from milp_trees.cli.limits import with_options
 from milp_trees.cli.policy_options import PolicyOptions
 from milp_trees.cli.readers import pairs, split, whole
 from milp_trees.cli.space_options import SpaceOptions, TreeOptions, option
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.constraint_base import in_words
 from milp_trees.tasks.written import read_feature_costs
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Options for parameters that many tasks have, in any module; all other parameters are written
 #: into the task's label.
@@ -152,7 +152,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
 
         The meaning of the columns is printed on standard output (on standard error if `quiet`).
         """
-        from milp_trees.problem import Problem as TheProblem
+        from milp_trees.problems.problem import Problem as TheProblem
         from milp_trees.tasks.constraints import check_groups_differ
 
         space = self.space()
@@ -190,7 +190,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         DataError
             Nothing limits the length of rule lists, or there is no column of groups to compare.
         """
-        from milp_trees.spaces.rule_lists import UNBOUNDED
+        from milp_trees.lists.space import UNBOUNDED
 
         self.space()  # a limit of trees is refused first
         task = self.make_task()
@@ -228,7 +228,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
 
         It is, if no depth was given, splits have a cost, and the method needs no depth limit.
         """
-        from milp_trees.by_name import registry
+        from milp_trees.mip.registry import registry
         from milp_trees.studies.attempt import first_that_takes
 
         if (
@@ -244,7 +244,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
 
     def make_task(self) -> Any:
         """The task, with its parameters and side constraints."""
-        from milp_trees.by_name import registry
+        from milp_trees.mip.registry import registry
 
         kind, given = registry.written_task(self.task)
         if kind.command is not None:
@@ -333,7 +333,7 @@ def _no_group(name: str) -> str:
 
 def _tasks(having: str) -> str:
     """Names of the tasks that declare a capability, or have a parameter of that name."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     return ", ".join(
         name

@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import DataError
-from milp_trees.limits import LOG_HEAD
-from milp_trees.writing import replacing, special
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import LOG_HEAD
+from milp_trees.common.writing import replacing, special
 
 #: Files of JSON that commands and estimators write, by fields that each of them has.
 STORED = (

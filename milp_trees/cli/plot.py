@@ -12,7 +12,7 @@ from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.outputs import writable
 from milp_trees.cli.table import StoreFile, TimeOuts
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 #: Kinds of files that a figure can be.
 FILES = (".pdf", ".svg", ".png", ".pgf")

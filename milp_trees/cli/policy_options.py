@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from milp_trees.cli.help import POLICIES
 from milp_trees.cli.space_options import option
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

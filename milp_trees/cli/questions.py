@@ -16,8 +16,8 @@ from milp_trees.cli.lists import print_table, spaced
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.outputs import draw, writable
 from milp_trees.cli.readers import check_methods
-from milp_trees.errors import DataError
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limit, Limits
 
 if TYPE_CHECKING:
     from milp_trees.results.model_set import ModelSet
@@ -168,7 +168,7 @@ def near_best(
     The first are listed, some are drawn, and the use of tests or antecedents is shown. Of rule
     lists, permutations that predict alike count once.
     """
-    from milp_trees.questions import NearBest
+    from milp_trees.problems.questions import NearBest
     from milp_trees.results.near_best import near_best_json
     from milp_trees.studies.solving import answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 
 def split(text: str) -> list[str]:
@@ -61,7 +61,7 @@ def solver_options(given: list[str] | None) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    from milp_trees.exact import read_number
+    from milp_trees.common.exact import read_number
 
     for kind in (int, float):
         try:
@@ -72,7 +72,7 @@ def _value(text: str) -> Any:
 
 
 def whole_numbers(text: str) -> list[int]:
-    from milp_trees.exact import read_number
+    from milp_trees.common.exact import read_number
 
     try:
         numbers = [read_number(int, t) for t in split(text)]

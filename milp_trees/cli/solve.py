@@ -28,11 +28,11 @@ from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.cli.outputs import draw, rows_to, writable
 from milp_trees.cli.progress import longest, of_one_run, of_several_runs
 from milp_trees.cli.readers import check_methods, solver_options, split, whole_numbers
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 @app.command(rich_help_panel=ANSWER)
@@ -165,7 +165,7 @@ def solve_one(
 
 def _goals(then: list[str]) -> list[Any]:
     """The tasks of further goals, or the word for the fewest leaves."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
     from milp_trees.studies.lexicographic import FEWEST_LEAVES
 
     goals: list[Any] = []
@@ -182,7 +182,7 @@ def _after_first_goals(
 
     It is that of the first goal for which nothing is feasible, if there is one.
     """
-    from milp_trees.errors import NothingFound
+    from milp_trees.common.errors import NothingFound
     from milp_trees.results.result import Status
     from milp_trees.studies.lexicographic import goal_problems
 
@@ -281,7 +281,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare formulations and solvers on one problem; an exact engine checks each answer."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
     from milp_trees.studies.compare import method_names
 
     writable(log=limits.log_file, **rows_to(out), picture=plot, store=store)

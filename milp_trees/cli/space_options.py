@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from milp_trees.cli.help import LISTS, SPACE
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.spaces.trees import Space
+    from milp_trees.models.space import Space
 
 
 def option(text: str, panel: str, *names: str, **more: Any) -> Any:
@@ -113,7 +113,7 @@ class SpaceOptions(ListOptions, TreeOptions):
         return [f"rules     {len(found)} antecedents of {words}{negated}"]
 
     def _trees(self) -> Space:
-        from milp_trees.spaces.trees import Trees
+        from milp_trees.models.space import Trees
 
         return Trees(
             2 if self.depth is None else self.depth,
@@ -125,8 +125,8 @@ class SpaceOptions(ListOptions, TreeOptions):
         )
 
     def _lists(self) -> Space:
-        from milp_trees.data.antecedents import Antecedents
-        from milp_trees.spaces.rule_lists import RuleLists
+        from milp_trees.lists.antecedents import Antecedents
+        from milp_trees.lists.space import RuleLists
 
         antecedents = Antecedents(
             self.max_literals,

@@ -16,9 +16,9 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.outputs import writable
 from milp_trees.cli.readers import pairs
 from milp_trees.cli.reading import takes_reading
-from milp_trees.errors import DataError
-from milp_trees.limits import Limits
-from milp_trees.writing import write_whole
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
+from milp_trees.common.writing import write_whole
 
 if TYPE_CHECKING:
     from milp_trees.verification import Verification

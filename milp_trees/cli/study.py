@@ -14,11 +14,11 @@ from milp_trees.cli.failing import INTERRUPTED, explained
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.outputs import rows_to, writable
 from milp_trees.cli.readers import solver_options
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 if TYPE_CHECKING:
-    from milp_trees.planning.plan import Plan
     from milp_trees.studies import Study
+    from milp_trees.studies.planning.plan import Plan
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -92,9 +92,9 @@ def study(
 
     The whole SPEC is checked before anything runs.
     """
-    from milp_trees.planning.listing import said
-    from milp_trees.planning.reading import read_plan
-    from milp_trees.running.study import study as run_study
+    from milp_trees.studies.planning.listing import said
+    from milp_trees.studies.planning.reading import read_plan
+    from milp_trees.studies.running.study import study as run_study
 
     if (spec is None) == (watch is None):
         raise DataError("Give a SPEC file, or --watch STORE to look at a study that runs.")
@@ -132,7 +132,7 @@ def study(
 
 def _prove(made: Study, plan: Plan, proofs: Path, as_json: bool) -> None:
     """Write and check the proof files of the runs."""
-    from milp_trees.counted import counted
+    from milp_trees.common.plurals import counted
     from milp_trees.verification.study_proofs import prove_study
 
     try:
@@ -146,9 +146,9 @@ def _prove(made: Study, plan: Plan, proofs: Path, as_json: bool) -> None:
 
 def _watch(store: Path, out: Path | None, as_json: bool) -> None:
     """Show the study with a store until it ends; only its folder is read."""
-    from milp_trees.running.display import Display, headline, watch
-    from milp_trees.running.folder import Folder
-    from milp_trees.running.standing import Follower
+    from milp_trees.studies.running.display import Display, headline, watch
+    from milp_trees.studies.running.folder import Folder
+    from milp_trees.studies.running.standing import Follower
 
     follower = Follower(Folder(f"{store}.runs", make=False))
     try:
@@ -167,7 +167,7 @@ def _watch(store: Path, out: Path | None, as_json: bool) -> None:
 def _list(plan: Plan, jobs: int, out: Path | None, as_json: bool) -> None:
     """Print the runs of a plan, and how many they are."""
     from milp_trees.cli.lists import print_table
-    from milp_trees.planning.listing import run_table, said, totals
+    from milp_trees.studies.planning.listing import run_table, said, totals
 
     if not as_json:
         print_table(*run_table(plan))
@@ -177,7 +177,7 @@ def _list(plan: Plan, jobs: int, out: Path | None, as_json: bool) -> None:
 
 def _report(made: Study, store: Path | None, out: Path | None, as_json: bool) -> None:
     """Print how the runs ended, and how their rows are looked at."""
-    from milp_trees.running.environment import mixed
+    from milp_trees.studies.running.environment import mixed
 
     ends = Counter(row["status"] for row in made.rows).most_common()
     told = ", ".join(f"{number} {status}" for status, number in ends)

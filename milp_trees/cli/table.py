@@ -12,8 +12,8 @@ from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.outputs import TABLE, writable
 from milp_trees.cli.readers import split
-from milp_trees.errors import DataError
-from milp_trees.writing import write_whole
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import write_whole
 
 #: By which a table in a file is known, so that it may be replaced; CSV has no remarks.
 REMARKS = {"latex": "% {}\n", "markdown": "\n<!-- {} -->\n"}
@@ -66,11 +66,11 @@ def table(
     as_json: Json = False,
 ) -> None:
     """The rows of a study, or with --by aggregates of them, as LaTeX, CSV or Markdown."""
-    from milp_trees.measures.summary import USUAL
+    from milp_trees.common.writing import refuse_to_replace
     from milp_trees.results.json import json_safe
     from milp_trees.studies import Study
+    from milp_trees.studies.measures.summary import USUAL
     from milp_trees.studies.paper_tables import STYLES, aggregate_table, row_table
-    from milp_trees.writing import refuse_to_replace
 
     if style not in STYLES:
         raise DataError(f"--style is one of {', '.join(STYLES)}; got {style!r}.")

@@ -33,8 +33,8 @@ def warm_up(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from milp_trees.compiling.store import folder
-    from milp_trees.registering import plugins
+    from milp_trees.common.compiling.store import folder
+    from milp_trees.common.registering import plugins
     from milp_trees.testing.warm_up import compiled_methods, warm_up
 
     names = list(engines or compiled_methods())

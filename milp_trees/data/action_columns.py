@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import as_labels, check_no_gap, some
 from milp_trees.data.names import spelled
-from milp_trees.errors import DataError
 
 
 def actions_of(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any, ...]:

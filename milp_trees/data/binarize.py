@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import some
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.learned_thresholds import buckets, guessed
@@ -45,7 +46,6 @@ from milp_trees.data.table_columns import (
     kind_of,
     present_in,
 )
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

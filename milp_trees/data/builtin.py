@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

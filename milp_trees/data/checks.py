@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 #: What numpy and pandas make of a missing value that is turned into text.
 _SPELT_GAPS = ("nan", "NaT", "<NA>")

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.errors import DataError
 
 
 class Counted(MaybeRanked):

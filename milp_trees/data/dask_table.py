@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.engine_table import (
     BOOL,
     CODE,
@@ -21,7 +22,6 @@ from milp_trees.data.engine_table import (
     EngineTable,
     Extent,
 )
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

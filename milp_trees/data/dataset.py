@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.counted import counted
+from milp_trees.common.errors import DataError
+from milp_trees.common.plurals import counted
 from milp_trees.data.checks import (
     binary_matrix,
     checked_counts,
@@ -24,7 +25,6 @@ from milp_trees.data.feature import BinaryFeature as BinaryFeature
 from milp_trees.data.feature_list import FeatureList, Places, check_different, named_or_numbered
 from milp_trees.data.names import check_same_rows, columns_and_names, one_or_several
 from milp_trees.data.rules import n_thresholds, rules_of
-from milp_trees.errors import DataError
 
 #: Field of a Dataset → the option that names its column, on the command line and (without dashes)
 #: in `load`.

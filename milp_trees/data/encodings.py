@@ -8,7 +8,7 @@ import re
 import zlib
 from pathlib import Path
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 #: Marks at the beginning of a file; the longer one of two that begin alike comes first.
 _MARKS = (

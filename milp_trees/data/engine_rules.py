@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.binarize import KINDS as BINARIZERS
 from milp_trees.data.binarize import THRESHOLD_NOTES
 from milp_trees.data.engine_table import BOOL, KINDS, TEXT, WHOLE, EngineTable, Extent
 from milp_trees.data.feature import YES_NO
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rules import Rule, features_of, n_thresholds, thresholds_at
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.binarize import Binarizer

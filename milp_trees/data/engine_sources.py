@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.data.dask_table import DaskTable
 from milp_trees.data.duckdb_table import DATABASES, DuckTable
 from milp_trees.data.engine_table import EngineTable
-from milp_trees.errors import DataError, UnknownName
 
 PARQUET = (".parquet", ".pq")
 ENGINES = ("duckdb", "dask")

@@ -15,10 +15,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.common.errors import DataError, UnknownName
+from milp_trees.common.writing import write_whole
 from milp_trees.data.example_draws import chance, pick, spread, whole
 from milp_trees.data.example_messy import messy
-from milp_trees.errors import DataError, UnknownName
-from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import as_array, check_finite, check_ordered, missing_in
 from milp_trees.data.dates import is_threshold
 from milp_trees.data.scales import equal, measured, positions
-from milp_trees.errors import DataError
 
 #: Kinds of questions, and the answers that a question may give where the value is missing.
 KINDS_OF_TESTS, ANSWERS = ("<=", "==", "is", "missing"), (None, "yes", "no")

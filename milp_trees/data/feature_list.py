@@ -12,8 +12,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.feature import BinaryFeature
-from milp_trees.errors import DataError
 
 #: So many features are all made when the first one is asked for.
 FEW = 1000

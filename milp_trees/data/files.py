@@ -7,7 +7,7 @@ import gzip
 import zlib
 from pathlib import Path
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 
 def find(path: Path) -> Path:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data import dates, numbers
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

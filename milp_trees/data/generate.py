@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import read_number
 from milp_trees.data.dataset import BinaryFeature, Dataset
-from milp_trees.errors import DataError
-from milp_trees.exact import read_number
 
 #: Number of covariates → (halved and whole covariates of η, covariates of κ).
 _DESIGNS = {2: (1, 1, 1), 10: (2, 4, 2), 20: (4, 4, 4)}

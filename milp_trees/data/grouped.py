@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.action_columns import actions_of
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
@@ -25,7 +26,6 @@ from milp_trees.data.read import Table, column
 from milp_trees.data.roles import Columns
 from milp_trees.data.rules import Rule, features_of, ranked_features
 from milp_trees.data.teachers import check_teachers
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.chunks import joined
 from milp_trees.data.encodings import as_utf8
 from milp_trees.data.formats import decimal_of
 from milp_trees.data.reading import SPACE, Reading
 from milp_trees.data.separators import guess, is_number
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

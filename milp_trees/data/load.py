@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.data.action_columns import actions_of
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.read import Table, column, frame_table, is_frame, read_table
@@ -23,7 +24,6 @@ from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import as_frame
 from milp_trees.data.teachers import check_teachers, estimated
 from milp_trees.data.usable import regroup, usable
-from milp_trees.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
     import pandas as pd

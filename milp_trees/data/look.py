@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import nested
 from milp_trees.data.load import ROLES, has_target, meanings, read_named
 from milp_trees.data.problems import Problem, counts_up
@@ -24,7 +25,6 @@ from milp_trees.data.roles import Columns
 from milp_trees.data.rules import features_of
 from milp_trees.data.table_columns import as_frame, kind_of
 from milp_trees.data.usable import many_categories, problems, regroup
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

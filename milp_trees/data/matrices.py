@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.counted import counted
+from milp_trees.common.errors import DataError
+from milp_trees.common.plurals import counted
 from milp_trees.data.checks import some
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

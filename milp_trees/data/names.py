@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import some
-from milp_trees.errors import DataError
 
 #: Stands for "every name must have an entry".
 REQUIRED: Any = object()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.names import as_pandas
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

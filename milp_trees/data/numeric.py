@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.builtin import BUILTIN
 from milp_trees.data.checks import check_columns, check_finite
 from milp_trees.data.dataset import BinaryFeature, Dataset
@@ -31,7 +32,6 @@ from milp_trees.data.scales import spelled
 from milp_trees.data.table_columns import as_frame, check_complete, kind_of, plain
 from milp_trees.data.teachers import check_teachers
 from milp_trees.data.usable import regroup, usable
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import DataError
 
 #: Fields that hold one value per row, or the values between which thresholds lie.
 _OF_ROWS = (

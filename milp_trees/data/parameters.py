@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from milp_trees.errors import DataError
-from milp_trees.exact import fraction
-from milp_trees.limits import MOST_THREADS, Limits
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import fraction
+from milp_trees.common.limits import MOST_THREADS, Limits
 
 
 class Whole(NamedTuple):

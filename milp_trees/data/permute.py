@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.ranked import RankedTests
-from milp_trees.errors import DataError
 
 
 def orders(dataset: Dataset, permutation: int) -> tuple[np.ndarray, np.ndarray]:

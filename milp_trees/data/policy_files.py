@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.load import load
 from milp_trees.data.read import read_table
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import nested
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.common.errors import DataError
 from milp_trees.data import numbers
 from milp_trees.data.files import contents, find, refuse_foreign_table
 from milp_trees.data.formats import PLAIN, open_mark, told
@@ -36,7 +37,6 @@ from milp_trees.data.names import as_pandas
 from milp_trees.data.problems import FEW_ROWS, Problem
 from milp_trees.data.reading import Reading
 from milp_trees.data.rule_files import RuleTable, holds_rules, read_rules
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from milp_trees.common.errors import DataError
 from milp_trees.data import dates
 from milp_trees.data.formats import Format
 from milp_trees.data.parameters import Whole
-from milp_trees.errors import DataError
 
 #: The word for fields between which stand any number of spaces and tabs.
 SPACE = "space"

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.reading import Reading
-from milp_trees.errors import DataError
 
 #: What may hold several names.
 LISTS = (list, tuple, set, frozenset, np.ndarray)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from milp_trees.common.errors import DataError, DataWarning
 from milp_trees.data.files import contents, decoded, find
 from milp_trees.data.lines import TARGET
-from milp_trees.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data import dates
 from milp_trees.data.checks import check_finite, check_ordered, missing_in
 from milp_trees.data.feature import BinaryFeature
@@ -20,7 +21,6 @@ from milp_trees.data.feature_list import FeatureList, feature_list
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.scales import measured, positions
 from milp_trees.data.table_columns import different_values, order_of, present_in
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

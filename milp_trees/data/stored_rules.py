@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, Self
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.rules import Rule
-from milp_trees.errors import DataError
 
 #: Thresholds of a column that a description lists; of more it gives the number.
 FEW = 50

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import check_finite, nested
 from milp_trees.data.dates import microseconds
 from milp_trees.data.matrices import frame_of
 from milp_trees.data.names import as_pandas
 from milp_trees.data.scales import measured, positions, spelled
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

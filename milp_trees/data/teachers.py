@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.roles import Columns
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data import categories
 from milp_trees.data.problems import Problem, TableProblems, identifiers
 from milp_trees.data.read import Table
 from milp_trees.data.roles import Columns
 from milp_trees.data.table_columns import kind_of
-from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

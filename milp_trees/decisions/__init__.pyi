@@ -17,3 +17,4 @@ from .paths import GraphPaths as GraphPaths
 from .paths import grid_paths as grid_paths
 from .pyepo import decisions_from_pyepo as decisions_from_pyepo
 from .spec import decisions_from_spec as decisions_from_spec
+from .tasks.decision import Decision as Decision

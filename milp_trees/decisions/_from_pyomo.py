@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from milp_trees.common.errors import DataError
 from milp_trees.decisions.base import LinearSet
-from milp_trees.errors import DataError
 from milp_trees.linear.matrix import compile_model
 
 

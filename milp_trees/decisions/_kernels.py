@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from milp_trees.compiling.kernels import kernel
+from milp_trees.common.compiling.kernels import kernel
 
 
 @kernel

@@ -11,8 +11,8 @@ from typing import Any
 import highspy
 import numpy as np
 
+from milp_trees.common.errors import SolverFailure
 from milp_trees.decisions.base import Failure, LinearSet
-from milp_trees.errors import SolverFailure
 from milp_trees.linear import claims
 from milp_trees.linear.silent_highs import silent_highs
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.data.names import columns_over
-from milp_trees.errors import DataError, SolverFailure
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -26,8 +26,8 @@ from typing import IO
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.decisions.generate import NewsData
-from milp_trees.errors import DataError
 
 #: The number of the constant feature, which has no information.
 CONSTANT = 1

@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.names import labelled
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
 from milp_trees.decisions.linear import INFINITY, LinearDecisions
 from milp_trees.decisions.listed import UnitSimplex, named
 from milp_trees.decisions.listing import list_vertices
-from milp_trees.errors import DataError
 
 #: The table of the knapsack's dynamic programme has at most this many entries; a larger problem is
 #: solved by HiGHS.

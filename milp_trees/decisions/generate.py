@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet

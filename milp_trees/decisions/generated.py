@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import read_number
 from milp_trees.data.binarize import Binarizer
 from milp_trees.decisions.generate import news_data, news_decisions, shortest_path_data, two_roads
-from milp_trees.errors import DataError
-from milp_trees.exact import read_number
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from milp_trees.common.errors import DataError, SolverFailure, SolverUnavailable
 from milp_trees.data.names import labelled
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, Failure, LinearSet, RowFailure
 from milp_trees.decisions.listed import named
-from milp_trees.errors import DataError, SolverFailure, SolverUnavailable
 
 INFINITY = float("inf")
 #: Tolerance within which the best vertex of a list is the optimum.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.names import labelled
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet
-from milp_trees.errors import DataError
 
 
 class ListedDecisions(DecisionSet):

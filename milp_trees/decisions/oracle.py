@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.compiling import interruptible
+from milp_trees.common.compiling import interruptible
+from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, RowFailure
 from milp_trees.decisions.listed import ListedDecisions
-from milp_trees.errors import DataError, SolverFailure
 
 #: Tolerance for the value of an oracle against c·w, relative to the size of the numbers.
 AGREES = 1e-6

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.compiling import compiling
+from milp_trees.common.compiling import compiling
+from milp_trees.common.errors import DataError
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet, RowFailure
-from milp_trees.errors import DataError
 
 
 class GraphPaths(DecisionSet):

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.decisions.oracle import Oracle
-from milp_trees.errors import DataError, SolverFailure
 from milp_trees.linear.claims import misstatement
 
 #: Solvers behind PyEPO return integers within their tolerance, and some models in single precision.

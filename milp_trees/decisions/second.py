@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from milp_trees.common.errors import SolverFailure
 from milp_trees.decisions.base import (
     LISTED,
     Decided,
@@ -22,7 +23,6 @@ from milp_trees.decisions.base import (
     RowFailure,
 )
 from milp_trees.decisions.listed import ListedDecisions
-from milp_trees.errors import SolverFailure
 from milp_trees.linear import claims
 from milp_trees.linear.silent_highs import nothing_printed
 

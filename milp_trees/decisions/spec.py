@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.decisions.base import DecisionSet
-from milp_trees.errors import DataError, UnknownName
 
 
 def decisions_from_spec(spec: Mapping[str, Any]) -> DecisionSet:

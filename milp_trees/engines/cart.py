@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import register
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.greedy_tree import greedy_tree, reduced_view
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
-from milp_trees.registering import register
 from milp_trees.results.result import Result
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 @register

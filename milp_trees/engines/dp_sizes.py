@@ -1,6 +1,6 @@
 """`dp-sizes`: the best trees of every number of leaves, from one run of the dynamic programme.
 
-The search is in `milp_trees.engines.sizes.fronts`.
+The search is in `milp_trees.engines.dp.by_leaves.fronts`.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Limits
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import register
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.questions import BySize
-from milp_trees.registering import register
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Result, Solution
 from milp_trees.results.size_path import Point, SizePath
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 
@@ -48,10 +48,10 @@ class DynamicProgrammeBySize(Method):
             return "dp-sizes takes penalties and test costs of at least 0; some are negative."
         if space.max_depth is None and space.max_leaf_nodes is None:
             return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--leaves) or max_depth (--depth)."
-        from milp_trees.engines.dynamic.arrays import surely_fits
+        from milp_trees.engines.dp.arrays import surely_fits
 
         if not surely_fits(view):
-            from milp_trees.engines.sizes.limits import prepare_sizes
+            from milp_trees.engines.dp.by_leaves.limits import prepare_sizes
 
             try:
                 prepare_sizes(problem.presolved_view(), space)
@@ -62,8 +62,8 @@ class DynamicProgrammeBySize(Method):
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        from milp_trees.engines.sizes.fronts import MEMO_BYTES
-        from milp_trees.engines.sizes.turns import solve_sizes
+        from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES
+        from milp_trees.engines.dp.by_leaves.turns import solve_sizes
 
         clock = Clock()
         with clock("prepare"):

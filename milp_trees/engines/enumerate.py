@@ -14,21 +14,21 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.engines._work import too_much_work
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import register
+from milp_trees.engines.enumeration_limit import too_much_work
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
-from milp_trees.registering import register
 from milp_trees.results.result import Result
-from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Largest n_rows · (2 · n_tests)^depth that is accepted: seconds, not minutes.
 MOST_WORK = 2_000_000

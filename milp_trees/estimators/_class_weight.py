@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import exact
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
 from milp_trees.data.names import entries_by_name, spelled
-from milp_trees.errors import DataError
 
 
 def exact_class_weight(

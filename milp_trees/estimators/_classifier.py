@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, UnknownName
+from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.estimators._class_weight import exact_class_weight
 from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._tables import Classifier
 from milp_trees.estimators._trees import OptimalModel, check_weights, take
 from milp_trees.estimators._warning import warn_user
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.base import Task
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.estimators._importance import additive_drops
 from milp_trees.estimators._inspect import path_matrix
 from milp_trees.estimators._tables import TakesTables

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import as_labels, check_no_gap, some
 from milp_trees.data.names import columns_and_names
-from milp_trees.errors import DataError
 
 #: What a text has that is written with quotation marks in the name of a group of several columns.
 _QUOTED = ("'", '"', ",", "\\")

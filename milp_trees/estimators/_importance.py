@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.nodes import Branch, Leaf, Node
-from milp_trees.models.rule_list import RuleList
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:

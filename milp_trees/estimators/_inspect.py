@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from milp_trees.estimators._importance import by_column, drops, shared, splits_of
 from milp_trees.estimators._notebook import InNotebook
 from milp_trees.estimators._tables import TakesTables
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.nodes import Branch, Node
-from milp_trees.models.rule_list import RuleList
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

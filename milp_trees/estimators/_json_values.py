@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.decisions.base import DecisionSet
-from milp_trees.errors import DataError
-from milp_trees.models.rule_list import RuleList
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.results.json import json_safe
 from milp_trees.tasks.base import Task

@@ -18,8 +18,8 @@ from typing import Any, TypeVar, cast
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
-from milp_trees.compiling import run_clock
-from milp_trees.errors import Unsupported
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import Unsupported
 from milp_trees.estimators._warning import warn_user
 from milp_trees.methods.callback import Progress, heard, is_true, listening
 from milp_trees.results.result import TracePoint

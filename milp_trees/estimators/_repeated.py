@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from milp_trees.limits import Limit
+from milp_trees.common.limits import Limit
 
 #: Modules that call `fit` once for every fold, candidate or class.
 REPEATING = (

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from milp_trees.common.errors import DataError, MilpTreesError
+from milp_trees.common.writing import write_whole
 from milp_trees.data.outline import Outline
-from milp_trees.errors import DataError, MilpTreesError
 from milp_trees.estimators._json_values import NoJson, read, written
 from milp_trees.results.restore import problem_of
 from milp_trees.results.stored import result_from_json
-from milp_trees.writing import write_whole
 
 #: What such a file is called, and the version that is written and read.
 FORMAT, VERSION = "milp-trees estimator", 1

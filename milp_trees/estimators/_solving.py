@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from milp_trees.errors import Infeasible, NothingFound, NotInTime, SolverFailure
+from milp_trees.common.errors import Infeasible, NothingFound, NotInTime, SolverFailure
+from milp_trees.common.limits import Deadline, Limit, Limits
 from milp_trees.estimators._repeated import stop_repeated
 from milp_trees.estimators._warning import warn_user
-from milp_trees.limits import Deadline, Limit, Limits
 from milp_trees.methods.by_size import by_runs
 from milp_trees.methods.callback import listener
 from milp_trees.methods.finish import Clock, finish
@@ -17,7 +17,7 @@ from milp_trees.methods.greedy import greedy_for
 from milp_trees.results.result import Result, Status
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
     from milp_trees.results.size_path import SizePath
 
 #: Seconds that a greedy model may take after a run that has found none.

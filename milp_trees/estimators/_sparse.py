@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 #: Largest number of cells of a sparse table that `fit` takes: the codes of its binary features are
 #: dense, four bytes for a cell, and beside them there is one table of doubles.

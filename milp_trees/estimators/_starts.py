@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.estimators._warning import warn_user
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 @dataclass(frozen=True)

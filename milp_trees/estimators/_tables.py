@@ -16,10 +16,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.base import ClassifierMixin, is_classifier
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import check_no_gap
 from milp_trees.data.names import as_pandas, check_same_rows, columns_over
 from milp_trees.data.number_table import NumberTable, number_table
-from milp_trees.errors import DataError
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
 from milp_trees.data.matrices import column_at, matrix
 from milp_trees.data.number_table import NumberTable, number_table, numbers_under
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
-from milp_trees.errors import DataError
 from milp_trees.estimators._inspect import Inspected
 from milp_trees.estimators._listening import Listening
 from milp_trees.estimators._solving import solved
@@ -27,11 +28,10 @@ from milp_trees.estimators._starts import given_start, placed_start
 from milp_trees.estimators._tables import TakesTables, plain_rows
 from milp_trees.estimators._texts import has_text, with_text_columns
 from milp_trees.estimators.binarizer import Binarizer
-from milp_trees.limits import Limits
 from milp_trees.models.array_rows import RawRows
-from milp_trees.problem import Problem
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.constraints import as_constraints, check_groups_differ
 
 if TYPE_CHECKING:

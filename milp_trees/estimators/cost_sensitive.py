@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.attribute_costs import Attribute, CostFile, attributes_of, read_cost_file

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import DataError
 from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._warning import warn_user

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import checked_labels
 from milp_trees.data.names import columns_and_names, columns_over
-from milp_trees.errors import DataError
 from milp_trees.estimators._groups import check_groups
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._trees import (

@@ -20,15 +20,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.estimators._notebook import InNotebook
 from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._tables import TakesTables
 from milp_trees.estimators._trees import OptimalModel
 from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Space
+from milp_trees.models.space import Space
+from milp_trees.problems.problem import Problem
 from milp_trees.studies.choose_size import SizeChoice, choose_size, limited
 
 if TYPE_CHECKING:

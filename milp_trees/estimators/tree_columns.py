@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import check_columns
-from milp_trees.errors import DataError
 from milp_trees.estimators._tables import TakesTables
 from milp_trees.models.export import NOTHING, asks_number
 

@@ -243,7 +243,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
     def _path(
         self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
     ) -> SizePath:
-        from milp_trees.problem import Problem
+        from milp_trees.problems.problem import Problem
 
         most = (
             max_leaf_nodes

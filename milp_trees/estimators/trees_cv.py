@@ -21,7 +21,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.estimators._listening import heard_fit
 from milp_trees.estimators._texts import with_text_columns
 from milp_trees.estimators._warning import warn_user

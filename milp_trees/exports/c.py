@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, NamedTuple
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import register
 from milp_trees.exports._program import Program, chain, encodable, number, texts_of
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
-from milp_trees.registering import register
 
 _FILE = """\
 /* A {noun}, written by milp-trees, in C99 and C++.

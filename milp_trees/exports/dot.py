@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from milp_trees.common.registering import register
 from milp_trees.exports._program import Program
 from milp_trees.models.export import to_dot
 from milp_trees.models.exporting import Export
-from milp_trees.registering import register
 
 
 @register

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from milp_trees.common.registering import register
 from milp_trees.exports._program import Program
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
-from milp_trees.registering import register
 
 #: Version of the layout.
 VERSION = 1

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.registering import register
 from milp_trees.exports._program import (
     Column,
     Program,
@@ -19,7 +20,6 @@ from milp_trees.exports._program import (
     texts_of,
 )
 from milp_trees.models.exporting import Export
-from milp_trees.registering import register
 
 #: Version of the operators: from 19 on, `Equal` compares texts.
 OPSET, IR = 19, 9

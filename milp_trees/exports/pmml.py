@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from importlib import metadata
 from typing import Any, ClassVar
 
+from milp_trees.common.registering import register
 from milp_trees.exports._program import (
     Column,
     Program,
@@ -18,7 +19,6 @@ from milp_trees.exports._program import (
 )
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
-from milp_trees.registering import register
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 #: optype and dataType of a column.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import register
 from milp_trees.exports._program import Program, chain, number
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
-from milp_trees.registering import register
 
 _HEAD = '''"""A {noun}, written by milp-trees; no packages are needed."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import register
 from milp_trees.exports._program import (
     Program,
     chain,
@@ -16,7 +17,6 @@ from milp_trees.exports._program import (
 )
 from milp_trees.models.exporting import Export
 from milp_trees.models.nodes import Leaf
-from milp_trees.registering import register
 
 _NOTES = """\
 -- A {noun}, written by milp-trees, in standard SQL; SQLite and DuckDB run it as it is.

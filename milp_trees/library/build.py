@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from milp_trees.by_name import registry as plugins
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.library.making import About, Effort, Made, make_problem
 from milp_trees.library.page import page
 from milp_trees.library.processes import each
@@ -36,14 +35,15 @@ from milp_trees.library.registry import (
 from milp_trees.library.solving import readers
 from milp_trees.methods.finish import versions
 from milp_trees.mip.open_thresholds import for_models
+from milp_trees.mip.registry import registry as plugins
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
-from milp_trees.running.environment import environment
-from milp_trees.running.gauges import load_average
+from milp_trees.studies.running.environment import environment
+from milp_trees.studies.running.gauges import load_average
 
 
 class Stated(Protocol):
-    """A problem of a SPEC, as `milp_trees.planning.plan.PlannedProblem` states it."""
+    """A problem of a SPEC, as `milp_trees.studies.planning.plan.PlannedProblem` states it."""
 
     @property
     def name(self) -> str: ...
@@ -268,7 +268,7 @@ def _said(made: Made) -> str:
 def _load(files: Sequence[Path]) -> None:
     """Import files that register plug-ins."""
     if files:
-        from milp_trees.registering.from_files import load_file
+        from milp_trees.common.registering.from_files import load_file
 
         for file in files:
             load_file(file)

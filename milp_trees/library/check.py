@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from milp_trees.compiling import run_clock
-from milp_trees.errors import DataError, MilpTreesError
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import DataError, MilpTreesError
+from milp_trees.common.limits import Limits
 from milp_trees.library.page import page
 from milp_trees.library.processes import each
 from milp_trees.library.proofs import of_proof
@@ -33,7 +34,6 @@ from milp_trees.library.registry import (
 )
 from milp_trees.library.row_checks import SETTLED, of_comments, of_names, of_problems, of_row
 from milp_trees.library.solving import read_and_solve, readers, relaxation_bound
-from milp_trees.limits import Limits
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.reading import read_model
 from milp_trees.linear.solutions import read_solution
@@ -133,7 +133,7 @@ def check_library(
     >>> import milp_trees as mt
     >>> mt.check_library("no/such/folder")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    milp_trees.errors.DataError: no/such/folder holds no registry.json, so it is no library; make one with `milp-trees library build SPEC --out no/such/folder`.
+    milp_trees.common.errors.DataError: no/such/folder holds no registry.json, so it is no library; make one with `milp-trees library build SPEC --out no/such/folder`.
     """
     folder, limits = Path(folder), Limits.asked(time_limit=time_limit, memory_mb=MEMORY_MB)
     limits = replace(limits, abs_gap=0.0)

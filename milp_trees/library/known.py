@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from milp_trees.by_name import registry
-from milp_trees.errors import Unsupported, VerificationError
-from milp_trees.limits import Limits, Stopped
+from milp_trees.common.errors import Unsupported, VerificationError
+from milp_trees.common.limits import Limits, Stopped
 from milp_trees.methods.claims import Claims
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Certificate, Result, Solution, Status, bound_of
 from milp_trees.studies.agreement import built_on, choose_reference
 from milp_trees.studies.estimate import named_formulation
@@ -24,7 +24,7 @@ from milp_trees.verification.verdict import Verdict
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: How many methods are asked, one after the other, until one of them proves the answer.
 MOST_ASKED = 3

@@ -8,13 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from milp_trees.errors import Unsupported, VerificationError
+from milp_trees.common.errors import Unsupported, VerificationError
+from milp_trees.common.limits import Limits
 from milp_trees.library.known import Known, from_file, known_of
 from milp_trees.library.proofs import STATEMENT, statement_hash
 from milp_trees.library.registry import ROUNDING, Instance, gap_to, instance_name, sha256
 from milp_trees.library.solving import read_and_solve, relaxation_bound
 from milp_trees.library.sources import source_of
-from milp_trees.limits import Limits
 from milp_trees.linear.solutions import write_solution
 from milp_trees.mip.solver import Answer
 from milp_trees.results.result import Result, Status
@@ -24,7 +24,7 @@ from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_files import statement, write_proof
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 @dataclass(frozen=True)

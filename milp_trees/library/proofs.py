@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_files import read_statement
 

@@ -19,10 +19,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import write_whole
 from milp_trees.linear.lp import spelled
 from milp_trees.results.json import json_safe, number, relative_gap
-from milp_trees.writing import write_whole
 
 #: Kind of the JSON file, and its version.
 SCHEMA = "milp-trees instance library 1"

@@ -9,11 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.library.proofs import STATEMENT
 from milp_trees.library.registry import ROUNDING, Instance, gap_to, instance_name, near
 from milp_trees.library.sources import USERS_COPY, known_licence
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Status
 
 #: Statuses of a solver that has settled a file.

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, SolverUnavailable
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.errors import DataError, SolverUnavailable
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.linear.claims import AGREES
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.reading import unpacked
 from milp_trees.mip import runner
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import Answer, Job, availability_of
 from milp_trees.results.result import Status
 

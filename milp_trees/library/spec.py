@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from milp_trees.by_name import registry as plugins
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.library.build import Entry, build
 from milp_trees.library.making import Effort
 from milp_trees.library.registry import Registry
-from milp_trees.planning.plan import Plan
-from milp_trees.planning.reading import read_plan
+from milp_trees.mip.registry import registry as plugins
 from milp_trees.results.json import number
+from milp_trees.studies.planning.plan import Plan
+from milp_trees.studies.planning.reading import read_plan
 
 #: Keys of the table [library] of a SPEC.
 KEYS = ("version", "solver_seconds", "proof_seconds", "licences")

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import write_whole
 from milp_trees.linear.lp import lp_text
 from milp_trees.linear.mps import mps_text
 from milp_trees.linear.names import safe_names
 from milp_trees.linear.pseudo_boolean import constraints, opb_text, pseudo_boolean
-from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
 
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel

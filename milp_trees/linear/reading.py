@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.linear import scratch
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.matrix import MatrixModel

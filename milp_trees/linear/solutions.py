@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import write_whole
 from milp_trees.linear.files import FileModel
 from milp_trees.linear.lp import spelled
-from milp_trees.writing import write_whole
 
 #: The beginning of the first line.
 OBJECTIVE = "=obj= "

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.linear.solutions import OBJECTIVE, number_at
 
 #: What is read, for the sentence about another file.

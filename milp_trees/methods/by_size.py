@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from milp_trees.errors import DataError, SolverFailure
-from milp_trees.exact import fraction
+from milp_trees.common.errors import DataError, SolverFailure
+from milp_trees.common.exact import fraction
 from milp_trees.methods.finish import Clock, finish
-from milp_trees.problem import Problem
-from milp_trees.questions import Best
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import Best
 from milp_trees.results.result import Result, bound_of
 from milp_trees.results.size_path import Point, SizePath
 from milp_trees.tasks.comparing import exact_value

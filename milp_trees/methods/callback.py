@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.compiling import run_clock
-from milp_trees.limits import Limit
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.limits import Limit
 from milp_trees.results.result import TracePoint
 
 #: Called with every new (seconds, incumbent, bound) of a run, in natural units; True stops it.

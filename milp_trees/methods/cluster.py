@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from milp_trees.errors import SolverUnavailable
+from milp_trees.common.errors import SolverUnavailable
 
 #: Seconds in which a scheduler has to answer.
 ANSWERS_WITHIN = 10

@@ -21,8 +21,8 @@ from collections.abc import Callable
 from importlib import _bootstrap
 from typing import Any, TypeVar
 
-from milp_trees.compiling import run_clock, under_way
-from milp_trees.limits import Limit, Stopped
+from milp_trees.common.compiling import run_clock, under_way
+from milp_trees.common.limits import Limit, Stopped
 from milp_trees.methods.callback import BEAT, Callback, listening
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ def within(seconds: float | None, work: Callable[[], T], grace: float = 0.0) -> 
     Parameters
     ----------
     seconds : float or None
-        None is no limit. Compilation (`milp_trees.compiling`) is not counted.
+        None is no limit. Compilation (`milp_trees.common.compiling`) is not counted.
         The user's `progress` function is called in any case, and may end the work.
     work : callable
         It is ended by an exception, as by Ctrl-C. Whatever it changes outside its own objects it

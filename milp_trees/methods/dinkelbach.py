@@ -27,12 +27,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
-from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import GREEDY, GREEDY_SHARE
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status, TracePoint
 from milp_trees.tasks.ratio_view import Ratio
 

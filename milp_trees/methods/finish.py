@@ -10,16 +10,16 @@ from importlib import metadata
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.compiling import run_clock
+from milp_trees.common.compiling import run_clock
 from milp_trees.methods.simplest import met_or_simplest
-from milp_trees.problem import Problem
-from milp_trees.questions import Best, Front
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import Best, Front
 from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.tasks.comparing import Number, crosses, exact_value, meets, units
 
 if TYPE_CHECKING:
+    from milp_trees.lists.rule_list import RuleList
     from milp_trees.methods.watch import Watch
-    from milp_trees.models.rule_list import RuleList
     from milp_trees.models.tree import Tree
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.methods.finish import Clock, finish
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.results.front import place
 from milp_trees.results.result import Limit, Result, Solution, Status
 from milp_trees.tasks.base import Task

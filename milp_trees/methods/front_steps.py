@@ -21,13 +21,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from milp_trees.compiling import run_clock
-from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.dinkelbach import Stepper
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.front import finish_front
 from milp_trees.methods.trace import Progress, Trace
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status
 from milp_trees.tasks.comparing import exact_value
 from milp_trees.tasks.views import CostMatrix

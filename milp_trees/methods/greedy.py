@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.limits import NEVER, Deadline, Limits
-from milp_trees.methods.greedy_list import greedy_list
+from milp_trees.common.limits import NEVER, Deadline, Limits
+from milp_trees.common.registering import plugins
+from milp_trees.lists.greedy import greedy_list
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.greedy_tree import greedy_prunings, greedy_tree, reduced_view
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.registering import plugins
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
-from milp_trees.support import may_take
+from milp_trees.problems.support import may_take
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
     from milp_trees.tasks.base import Value
     from milp_trees.tasks.ratio_view import Ratio
 

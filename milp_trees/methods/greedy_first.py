@@ -9,18 +9,18 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.compiling import interruptible
-from milp_trees.errors import MilpTreesError
-from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.common.compiling import interruptible
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.greedy_tree import ANY_DEPTH, greedy_tree
 from milp_trees.methods.watch import Watch, hearing
-from milp_trees.questions import Best
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
+from milp_trees.problems.questions import Best
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.methods.finish import Clock
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Seconds per row, test (or column of thresholds) and level of a greedy tree. It comes first if the
 #: limit is less than so many times its seconds, if it takes at least so many seconds, and has this

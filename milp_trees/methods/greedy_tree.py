@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from milp_trees.limits import NEVER, Deadline
+from milp_trees.common.limits import NEVER, Deadline
 from milp_trees.methods.true_sums import kinds_of, true_sums
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 #: Cheapest prunings of a subtree: entry l is (cost, tree) with exactly l + 1 leaves, or None.

@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.compiling import interruptible
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Limit, Limits, Stopped
+from milp_trees.common.compiling import interruptible
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limit, Limits, Stopped
+from milp_trees.common.registering import labels, plugins
 from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.callback import Callback, heard
 from milp_trees.methods.claims import Claims
@@ -27,11 +28,10 @@ from milp_trees.methods.trace import Progress
 from milp_trees.methods.unprepared import unprepared
 from milp_trees.methods.watch import hearing
 from milp_trees.methods.work import Sizes, most_tests, usual_seconds
-from milp_trees.problem import Problem
-from milp_trees.registering import labels, plugins
+from milp_trees.models.space import Space, Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.support import unsupported_reason, unsupported_structure, who_can
 from milp_trees.results.result import Result
-from milp_trees.spaces.trees import Space, Trees
-from milp_trees.support import unsupported_reason, unsupported_structure, who_can
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:

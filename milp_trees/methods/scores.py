@@ -8,7 +8,7 @@ from milp_trees.data.same_order import in_order_of
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:

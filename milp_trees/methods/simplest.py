@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Seconds that trying the simplest predictors may take, and how many are tried in any case where
 #: their order is not known.

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 if TYPE_CHECKING:
-    from milp_trees.limits import Limit
-    from milp_trees.problem import Problem
+    from milp_trees.common.limits import Limit
+    from milp_trees.problems.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.limits import Deadline, Limit, Limits
+from milp_trees.common.limits import Deadline, Limit, Limits
+from milp_trees.common.registering import plugins
 from milp_trees.methods.greedy import greedy_for
 from milp_trees.methods.work import sizes_of
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.registering import plugins
+from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.ratio_view import Ratio

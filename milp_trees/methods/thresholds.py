@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.compiling import interruptible
+from milp_trees.common.compiling import interruptible
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import NEVER, Deadline, Limit, Limits, Stopped
 from milp_trees.data.rules import features_of, n_thresholds, rules_of
-from milp_trees.errors import DataError
-from milp_trees.limits import NEVER, Deadline, Limit, Limits, Stopped
 from milp_trees.methods.deadline import LATE, within
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.threshold_sources import (
@@ -30,10 +30,10 @@ from milp_trees.methods.threshold_sources import (
 )
 from milp_trees.methods.watch import hearing
 from milp_trees.methods.work import sizes_of
-from milp_trees.problem import Problem
-from milp_trees.questions import Best
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import Best
 from milp_trees.results.json import plain_number
-from milp_trees.spaces.trees import Trees
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset

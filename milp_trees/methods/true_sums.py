@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
 
 if TYPE_CHECKING:
     from milp_trees.data.ranked import RankedTests

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from milp_trees.errors import worded
-from milp_trees.limits import Deadline, Limit, Stopped
+from milp_trees.common.errors import worded
+from milp_trees.common.limits import Deadline, Limit, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.front import finish_front
@@ -14,8 +14,8 @@ from milp_trees.methods.simplest import met_before, met_or_simplest
 from milp_trees.methods.start import refusal
 from milp_trees.methods.threshold_sources import grown_over_all
 from milp_trees.methods.thresholds import best_of
-from milp_trees.problem import Problem
-from milp_trees.questions import Best, Front
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import Best, Front
 from milp_trees.results.result import Result
 
 #: How a run ends that is stopped from outside.

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from milp_trees.compiling import interruptible, run_clock
-from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.common.compiling import interruptible, run_clock
+from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.callback import listening, met, unheard
 from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
     from milp_trees.tasks.base import Value
 
 T = TypeVar("T")

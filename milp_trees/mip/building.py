@@ -7,7 +7,7 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-from milp_trees.limits import collector_off
+from milp_trees.common.limits import collector_off
 
 
 @contextlib.contextmanager

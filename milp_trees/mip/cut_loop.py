@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.limits import Stopped
+from milp_trees.common.limits import Stopped
 from milp_trees.methods.deadline import within
 
 if TYPE_CHECKING:

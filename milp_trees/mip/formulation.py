@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from milp_trees.errors import Unsupported
-from milp_trees.limits import MAX_NONZEROS, Limits
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import MAX_NONZEROS, Limits
+from milp_trees.common.registering import labels
 from milp_trees.mip.building import fast_building
 from milp_trees.mip.incomplete import marked_incomplete
 from milp_trees.mip.open_thresholds import refuse_open
 from milp_trees.mip.sizes import too_many
-from milp_trees.problem import Problem
-from milp_trees.registering import labels
-from milp_trees.spaces.trees import Space, Trees
-from milp_trees.support import unsupported_reason, unsupported_structure, who_can
+from milp_trees.models.space import Space, Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.support import unsupported_reason, unsupported_structure, who_can
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from milp_trees.limits import Deadline
+    from milp_trees.common.limits import Deadline
     from milp_trees.linear.matrix import MatrixModel, Separator
     from milp_trees.methods.claims import Claims
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from milp_trees.errors import IncompleteModelWarning
+from milp_trees.common.errors import IncompleteModelWarning
 
 
 def marked_incomplete(m: Any, name: str) -> Any:

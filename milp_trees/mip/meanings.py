@@ -11,7 +11,7 @@ from milp_trees.tasks.grouping import equal_rows, packed
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 Words = Callable[[Any], str]
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import NotInTime, SolverUnavailable, Unsupported, worded
-from milp_trees.limits import Limits, Stopped
+from milp_trees.common.errors import NotInTime, SolverUnavailable, Unsupported, worded
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.registering import plugins
 from milp_trees.linear.matrix import compile_model, pyomo_without
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
@@ -30,12 +31,11 @@ from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved,
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
-from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: A point with rounded integers is refused if it violates the other rows by more than this.
 FEASIBILITY = 1e-4

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
 from milp_trees.methods.thresholds import is_open, settled
 from milp_trees.methods.work import Sizes, sizes_of
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 
 #: Number of tests of a model; its size grows with every test.
 MOST_TESTS = 40

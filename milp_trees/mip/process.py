@@ -15,10 +15,10 @@ from typing import Any
 
 import psutil
 
+from milp_trees.common.registering import plugins
 from milp_trees.linear import scratch
 from milp_trees.mip.solver import Job
 from milp_trees.mip.worker import read_frame, write_frame
-from milp_trees.registering import plugins
 
 #: Words of a result whose solver's process ended by itself, and of one that was killed.
 CRASHED, KILLED = "crashed: its process", "process was ended by signal"

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Deadline, Limits, Stopped
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Deadline, Limits, Stopped
+from milp_trees.common.registering import plugins
 from milp_trees.linear.matrix import MatrixModel, compile_model
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.mip.run import solved
 from milp_trees.mip.solver import Job, Solver
-from milp_trees.registering import plugins
 from milp_trees.results.result import Status
 
 if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 class Pair(Protocol):

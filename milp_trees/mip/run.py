@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.limits import Deadline, Limits
+from milp_trees.common.limits import Deadline, Limits
 from milp_trees.linear import scratch
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
@@ -17,12 +17,12 @@ from milp_trees.methods.callback import listening, met
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
 from milp_trees.mip.solver import Answer, Event, Job, Solver
+from milp_trees.problems.support import able
 from milp_trees.results.result import Limit, Result, Status
-from milp_trees.support import able
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 #: How a run ends whose model is not complete.

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import SolverUnavailable, Unsupported
+from milp_trees.common.errors import SolverUnavailable, Unsupported
+from milp_trees.common.registering import plugins
 from milp_trees.mip.checked import checked, news
 from milp_trees.mip.process import CRASHED, Pool, Worker
 from milp_trees.mip.solver import Answer, Event, Job, availability_of
-from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Status
 
 #: Largest number of seconds between two checks of the clock.

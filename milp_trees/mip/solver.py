@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.results.result import Limit, Status
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ import traceback
 from dataclasses import replace
 from typing import IO, Any, NoReturn
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.linear import scratch
 from milp_trees.mip.solver import Answer, Event, Job, Solver
 

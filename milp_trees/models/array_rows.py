@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.counted import counted
+from milp_trees.common.errors import DataError
+from milp_trees.common.plurals import counted
 from milp_trees.data.checks import as_array, binary_matrix, check_columns, some
 from milp_trees.data.feature import BinaryFeature
 from milp_trees.data.matrices import column_at, matrix
 from milp_trees.data.names import as_pandas, spelled
-from milp_trees.errors import DataError
 
 
 @dataclass(frozen=True)

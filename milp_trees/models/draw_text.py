@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.counted import counted
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.plurals import counted
 from milp_trees.models.nodes import Leaf, Node
 
 if TYPE_CHECKING:
-    from milp_trees.data.antecedents import Antecedent
     from milp_trees.data.dataset import Dataset
+    from milp_trees.lists.antecedents import Antecedent
 
 
 class Counted(Protocol):

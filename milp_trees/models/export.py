@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature, Dataset
-from milp_trees.errors import DataError
 from milp_trees.models.array_rows import RawRows, columns_of
 from milp_trees.models.draw import action_colour, branches_of
 from milp_trees.models.nodes import Branch, Leaf, Node

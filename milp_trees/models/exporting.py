@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.common.registering import labels, plugins
+from milp_trees.common.writing import write_whole
 from milp_trees.data.categories import made_from
-from milp_trees.errors import DataError, Unsupported
-from milp_trees.registering import labels, plugins
-from milp_trees.writing import write_whole
 
 
 class Export(ABC):

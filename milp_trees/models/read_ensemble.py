@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.checks import some
-from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree_arrays import assemble
 

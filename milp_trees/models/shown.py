@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from milp_trees.errors import DataError, NoView
+from milp_trees.common.errors import DataError, NoView
 from milp_trees.models.array_rows import Places
 from milp_trees.models.exporting import Exportable
 

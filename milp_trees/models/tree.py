@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.errors import DataError
 from milp_trees.models.array_rows import rows_of
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.shown import Shown

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 
 def _upwards(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

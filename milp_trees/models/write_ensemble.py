@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.read_ensemble import check_prunable
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import MilpTreesError
-from milp_trees.limits import Deadline
-from milp_trees.questions import NearBest
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.limits import Deadline
+from milp_trees.problems.questions import NearBest
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Bytes that the search may use, and names of equal tests that the page lists.
 MOST_BYTES, MOST_NAMES = 500 * 2**20, 8
@@ -47,7 +47,7 @@ def alternatives(
     why = _refused(problem)
     if why:
         return [], f"Other splits are not computed: {why}"
-    from milp_trees.engines.near.alternatives import other_splits
+    from milp_trees.engines.near_best.alternatives import other_splits
 
     found, _ = other_splits(problem, tree, Deadline.after(seconds), MOST_BYTES, most)
     now = problem.value(tree).exact
@@ -57,8 +57,8 @@ def alternatives(
 
 def _refused(problem: Problem) -> str:
     """The sentence why near-best trees are not computed for a problem; prepares them otherwise."""
-    from milp_trees.by_name import registry
-    from milp_trees.support import able
+    from milp_trees.mip.registry import registry
+    from milp_trees.problems.support import able
 
     try:
         if problem.trees.limits_leaves:

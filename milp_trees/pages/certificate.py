@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from milp_trees.counted import counted
+from milp_trees.common.plurals import counted
 from milp_trees.results.belief import proof_text, words
 from milp_trees.results.tables import summary
 

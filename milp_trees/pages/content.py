@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import DamagedRowWarning
+from milp_trees.common.errors import DamagedRowWarning
 from milp_trees.pages.drawings import drawing
 from milp_trees.pages.packing import Shared, columns
 from milp_trees.pages.problems import data_names, problems

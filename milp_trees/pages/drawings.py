@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.pruning.space import PrunedEnsembles
 from milp_trees.studies.rows import UNREADABLE, said
 
 #: Trees with more leaves are shown as text only.

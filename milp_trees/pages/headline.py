@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import counted
+from milp_trees.common.plurals import counted
 
 if TYPE_CHECKING:
     from milp_trees.pages.content import Content

@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import refuse_to_replace, write_whole
 from milp_trees.pages.content import Content, Detail, Source
 from milp_trees.pages.headline import headline
 from milp_trees.pages.single_file import single_file
 from milp_trees.pages.vendor import libraries
 from milp_trees.studies import Study
-from milp_trees.writing import refuse_to_replace, write_whole
 
 #: Own scripts, in the order in which the page runs them.
 SCRIPTS = (

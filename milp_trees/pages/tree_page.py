@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.pages.alternatives import alternatives
 from milp_trees.pages.certificate import Checks, certificate, headline
 from milp_trees.pages.single_file import single_file

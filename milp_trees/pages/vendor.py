@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 
 
 @dataclass(frozen=True)

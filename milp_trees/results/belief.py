@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from milp_trees.counted import counted
-from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.common.plurals import counted
+from milp_trees.pruning.space import PrunedEnsembles
 
 #: The words, the strongest first, with what each says of a row.
 BELIEFS: dict[str, str] = {

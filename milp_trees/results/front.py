@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.results.json import plain_number, ratio_text
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.comparing import exact_value

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.results.json import json_safe, plain_number, ratio_text
 from milp_trees.results.result import Result, bound_of
 from milp_trees.tasks.base import Value

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from milp_trees.limits import Limit
+from milp_trees.common.limits import Limit
 from milp_trees.results.result import Solution
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import CostMatrix
@@ -22,7 +22,7 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 #: Lines of each table that a notebook shows.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.questions import Best
+from milp_trees.problems.questions import Best
 from milp_trees.results.json import SCHEMA, json_safe
 
 if TYPE_CHECKING:

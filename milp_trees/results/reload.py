@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.grouped import load_grouped
@@ -14,7 +15,6 @@ from milp_trees.data.numeric import load_numeric_columns
 from milp_trees.data.permute import permuted
 from milp_trees.data.roles import Columns
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.errors import DataError
 
 
 def reload(

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
+from milp_trees.lists.space import RuleLists
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.problem import Problem
-from milp_trees.questions import Best, Front
+from milp_trees.models.space import Space, Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import Best, Front
+from milp_trees.pruning.space import PrunedEnsembles
 from milp_trees.results.json import json_safe
 from milp_trees.results.restore_thresholds import same_part, thresholds_again
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.stored import from_spec
 

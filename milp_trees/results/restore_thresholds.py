@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import VerificationError
 from milp_trees.data.dates import is_threshold
 from milp_trees.data.rules import n_thresholds
-from milp_trees.errors import VerificationError
 from milp_trees.results.json import number
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from milp_trees.limits import Limit as Limit
+from milp_trees.common.limits import Limit as Limit
 from milp_trees.models.exporting import Exportable
 from milp_trees.models.shown import Shown
 from milp_trees.results.front import front_json, front_rows
@@ -22,7 +22,7 @@ from milp_trees.tasks.base import Value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 class Status(enum.Enum):

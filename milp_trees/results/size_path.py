@@ -14,8 +14,8 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, SolverFailure
-from milp_trees.exact import fraction
+from milp_trees.common.errors import DataError, SolverFailure
+from milp_trees.common.exact import fraction
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
 from milp_trees.tasks.base import Value, heading
@@ -24,7 +24,7 @@ from milp_trees.tasks.comparing import crosses, exact_value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 @dataclass(frozen=True)

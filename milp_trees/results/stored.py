@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.results.front import read_coordinates, read_exact
 from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import (
@@ -22,7 +22,7 @@ from milp_trees.results.strict_json import refuse_newer
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Fields by which a stored result is recognised.
 MARKS = frozenset({"schema", "predictor", "sense", "objective", "problem"})

@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 #: Largest depth of nested brackets. A tree nests once per level, and reading it is recursive.
 MOST_LEVELS = 300

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import spaced
+from milp_trees.common.plurals import spaced
 from milp_trees.results.belief import proof_text, words
 from milp_trees.results.threshold_words import covered, sentence
 from milp_trees.results.value_words import value_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from milp_trees.counted import spaced
+from milp_trees.common.plurals import spaced
 from milp_trees.tasks.base import Value
 
 

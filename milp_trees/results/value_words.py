@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from milp_trees.counted import counted, spaced
-from milp_trees.errors import UnknownName
-from milp_trees.registering import plugins
+from milp_trees.common.errors import UnknownName
+from milp_trees.common.plurals import counted, spaced
+from milp_trees.common.registering import plugins
 from milp_trees.tasks.base import is_objective
 
 #: Parameters of tasks that add a penalty for parts of a model.

@@ -8,16 +8,16 @@ from fractions import Fraction
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
 from milp_trees.methods.work import ENOUGH, sizes_of
+from milp_trees.mip.registry import registry
+from milp_trees.problems.support import may_take
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status, bound_of
 from milp_trees.studies.attempt import AUTO
-from milp_trees.support import may_take
 from milp_trees.tasks.comparing import crosses, equal
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 def judges(problem: Problem) -> Iterator[str]:

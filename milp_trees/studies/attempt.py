@@ -6,9 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
-from milp_trees.limits import Limits, Stopped
+from milp_trees.common.errors import (
+    DataError,
+    MilpTreesError,
+    SolverUnavailable,
+    UnknownName,
+    Unsupported,
+)
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.lists.rule_list import RuleList
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.callback import heard
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import versions
@@ -17,19 +24,18 @@ from milp_trees.methods.start import Start
 from milp_trees.methods.thresholds import is_open, some_thresholds
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.work import ENOUGH, sizes_of
+from milp_trees.mip.registry import registry
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.rule_list import RuleList
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.questions import BySize
+from milp_trees.problems.questions import BySize
+from milp_trees.problems.support import offers_what
 from milp_trees.results.result import Result, Status
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
-from milp_trees.support import offers_what
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.mip.formulation import Formulation
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 #: Stands for the choice that the package makes.

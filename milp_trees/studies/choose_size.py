@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError, Infeasible
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.errors import DataError, Infeasible
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.methods.callback import listener
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Space, Trees
+from milp_trees.models.space import Space, Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.studies.solving import path_of_sizes
 
 if TYPE_CHECKING:

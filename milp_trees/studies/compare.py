@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, NoView, UnknownName
-from milp_trees.limits import Deadline, Limits
+from milp_trees.common.errors import DataError, NoView, UnknownName
+from milp_trees.common.limits import Deadline, Limits
+from milp_trees.common.registering.labels import split_labels
 from milp_trees.methods.callback import heard, is_true
 from milp_trees.methods.thresholds import CHOOSING, Choice, settled
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
-from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Result, TracePoint
 from milp_trees.studies.attempt import AUTO, named_method
 from milp_trees.studies.one_run import RUN, Bench, Case, Prove
@@ -27,7 +27,7 @@ from milp_trees.studies.study import Study
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.registering.labels import split_labels
 from milp_trees.mip.formulation import Formulation
 from milp_trees.mip.open_thresholds import for_models
-from milp_trees.problem import Problem
-from milp_trees.registering.labels import split_labels
+from milp_trees.mip.registry import registry
+from milp_trees.problems.problem import Problem
 
 CLASSES = ("under a second", "seconds", "minutes", "probably only a bound")
 #: Largest numbers of nonzeros of a model in the first, second and third class.

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, MilpTreesError, Unsupported
-from milp_trees.limits import Limits
+from milp_trees.common.errors import DataError, MilpTreesError, Unsupported
+from milp_trees.common.limits import Limits
+from milp_trees.common.writing import write_whole
 from milp_trees.linear.files import FileModel, file_model, opb_model, suffix_of, write_text
 from milp_trees.linear.matrix import MatrixModel, compile_model
 from milp_trees.linear.pseudo_boolean import HEADER, best_bound, proof_text
@@ -21,6 +21,7 @@ from milp_trees.linear.solutions import OBJECTIVE, write_solution
 from milp_trees.mip.method import too_large
 from milp_trees.mip.open_thresholds import for_models
 from milp_trees.mip.proving import row_duals, with_duals
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
@@ -30,13 +31,12 @@ from milp_trees.studies.model_description import SCHEMA, comments, description
 from milp_trees.tasks.comparing import solver_slack, units
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
 
     from milp_trees.mip.formulation import Formulation
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 SUFFIXES = (".mps", ".mps.gz", ".lp", ".opb")
 

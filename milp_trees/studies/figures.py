@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milp_trees.errors import DataError
-from milp_trees.measures import (
+from milp_trees.common.errors import DataError
+from milp_trees.studies.measures import (
     critical_difference,
     pairwise_ratios,
     performance_profile,
@@ -21,7 +21,7 @@ from milp_trees.measures import (
     variability,
     with_virtual_best,
 )
-from milp_trees.measures.instances import (
+from milp_trees.studies.measures.instances import (
     INSTANCE,
     LINE,
     PROBLEM,
@@ -30,8 +30,8 @@ from milp_trees.measures.instances import (
     solved,
     times,
 )
-from milp_trees.measures.profiles import FLOOR
-from milp_trees.measures.summary import summary
+from milp_trees.studies.measures.profiles import FLOOR
+from milp_trees.studies.measures.summary import summary
 
 #: Colours that most colour-blind readers tell apart (Okabe and Ito 2008), and then other dashes.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

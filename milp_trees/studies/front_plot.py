@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.results.front import place
 
 if TYPE_CHECKING:

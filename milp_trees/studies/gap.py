@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError, SolverFailure
-from milp_trees.limits import Limits
+from milp_trees.common.errors import DataError, SolverFailure
+from milp_trees.common.limits import Limits
+from milp_trees.lists.rule_list import Rule, RuleList
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.models.nodes import Branch, Leaf, Node
-from milp_trees.models.rule_list import Rule, RuleList
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.questions import Best
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import Best
 from milp_trees.results.gap import Gap
 from milp_trees.results.result import Status, bound_of
 from milp_trees.results.strict_json import read_json
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
 from milp_trees.studies.predict import read_result
 from milp_trees.studies.solving import answer
 from milp_trees.tasks.comparing import crosses

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
+from milp_trees.mip.registry import registry
 from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: The `Start.method` of a predictor that the user gave.
 GIVEN = "given"

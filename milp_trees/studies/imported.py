@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError, VerificationError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import DataError, VerificationError
+from milp_trees.common.limits import Limits
 from milp_trees.linear.files import CONSTANT
 from milp_trees.linear.stored_solutions import StoredSolution, read_stored
 from milp_trees.methods.finish import Clock, finish

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import exact
-from milp_trees.errors import DataError
-from milp_trees.limits import Limits
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result
 from milp_trees.studies.solving import answer
 from milp_trees.tasks.task_value import TaskValue

@@ -15,7 +15,7 @@ from milp_trees.results.json import json_safe
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel
     from milp_trees.mip.formulation import Formulation
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Kind of the JSON file, and its version.
 SCHEMA = "milp-trees model file 1"

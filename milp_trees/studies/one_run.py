@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
+from milp_trees.mip.registry import registry
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result, TracePoint
 from milp_trees.studies.agreement import choose_reference, judge_of, with_agreement
@@ -31,7 +31,7 @@ from milp_trees.studies.identity import problem_key, run_key
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Roles of stored runs: rows of the study, and runs that help (references and starts). A run of one
 #: role is never used in place of the other.

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.common.writing import replacing
 from milp_trees.studies.paper_tables import latex_text
-from milp_trees.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from milp_trees.errors import DataError
-from milp_trees.measures.summary import MEASURES, how_counted, summary
+from milp_trees.common.errors import DataError
 from milp_trees.studies.columns import COLUMNS
+from milp_trees.studies.measures.summary import MEASURES, how_counted, summary
 from milp_trees.studies.study import Study
 
 #: Columns of a table of rows if nothing else is asked; those that say the same everywhere are left
@@ -108,7 +108,7 @@ def aggregate_table(
     ----------
     study : Study
     by, measures, timeouts, shift
-        As `milp_trees.measures.summary.summary` takes them.
+        As `milp_trees.studies.measures.summary.summary` takes them.
 
     Returns
     -------

@@ -9,10 +9,10 @@ import numpy as np
 
 from milp_trees.data.permute import orders, permuted
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.pruning.space import PrunedEnsembles
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 def permuted_problem(problem: Problem, permutation: int) -> Problem:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milp_trees.measures.profiles import FLOOR
 from milp_trees.results.tables import thresholds_of_all
 from milp_trees.studies.columns import flat
 from milp_trees.studies.figures import COLOURS, Wanted, draw, grey, legend, line_styles
+from milp_trees.studies.measures.profiles import FLOOR
 
 #: Dashes tell bounds from incumbents here, so only colours tell methods apart.
 MOST = len(COLOURS)

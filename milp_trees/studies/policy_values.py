@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.models.nodes import Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.policy import (

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.categories import made
 from milp_trees.data.formats import PLAIN
 from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
-from milp_trees.errors import DataError
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.array_rows import RawRows
-from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.results.reload import reload
 from milp_trees.results.result import Status
@@ -183,7 +183,7 @@ def _with_ensemble(
     """Predictions by the votes (or means) of a pruned ensemble, as in `predict_file`."""
     from milp_trees.data.numeric import coded
     from milp_trees.models.ensemble import Ensemble
-    from milp_trees.spaces.pruned import PrunedEnsembles
+    from milp_trees.pruning.space import PrunedEnsembles
 
     try:
         ensemble = PrunedEnsembles(Ensemble.from_json(stored["problem"]["space"]["ensemble"])).read(

@@ -14,7 +14,7 @@ from milp_trees.results.stored import result_from_json
 from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: A row with one of these statuses has no answer; it is run again when the study is resumed.
 _RETRY = {Status.ERROR.value}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.results.json import SCHEMA, number, relative_gap
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
-from milp_trees.errors import Infeasible, NothingFound, SolverFailure
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.errors import Infeasible, NothingFound, SolverFailure
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.methods.by_size import by_runs
 from milp_trees.methods.callback import heard
 from milp_trees.methods.finish import Clock
@@ -19,8 +18,9 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
 from milp_trees.methods.thresholds import Settled, settled_within
 from milp_trees.methods.trace import Progress
-from milp_trees.problem import Problem
-from milp_trees.questions import BySize
+from milp_trees.mip.registry import registry
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Result, Status
 from milp_trees.studies.agreement import judge_of, with_agreement, with_wish
 from milp_trees.studies.attempt import (

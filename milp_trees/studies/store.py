@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple
 
-from milp_trees.errors import DamagedRowWarning, MilpTreesError
+from milp_trees.common.errors import DamagedRowWarning, MilpTreesError
 from milp_trees.studies import row_hashes
 from milp_trees.studies.rows import DamagedRow, NewerRow, read_row
 from milp_trees.studies.run_claims import SCHEMA, RunClaims

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.results.html_tables import rows_html
 from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
@@ -28,7 +28,7 @@ from milp_trees.studies.store import Store, StoreError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Seconds between two looks for a run that another process makes.
 LOOK = 0.05
@@ -259,7 +259,7 @@ class Study:
             those of `base`), "integrals", "ranks" (critical differences over data sets) or
             "variability".
         timeouts : {"limit", "par10", "intersection"}
-            How runs that were not solved count; see `milp_trees.measures.TIMEOUTS`.
+            How runs that were not solved count; see `milp_trees.studies.measures.TIMEOUTS`.
         base : str, optional
             For "ratios": the entry of the column `variant` that is compared with.
         target : float, default=0

@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError
-from milp_trees.limits import Deadline, Limits
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Deadline, Limits
+from milp_trees.common.registering.labels import split_labels
 from milp_trees.methods.scores import scores
 from milp_trees.methods.threshold_sources import GREEDY as OWN
 from milp_trees.methods.thresholds import best_of, greedy_over_all, number_of, settled
 from milp_trees.mip.open_thresholds import for_models
-from milp_trees.problem import Problem
-from milp_trees.registering.labels import split_labels
+from milp_trees.mip.registry import registry
+from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Certificate, Result, Solution, Status, TracePoint
 
 if TYPE_CHECKING:

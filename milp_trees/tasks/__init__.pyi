@@ -18,12 +18,9 @@ from .constraints import ErrorRates as ErrorRates
 from .constraints import PredictiveEquality as PredictiveEquality
 from .constraints import StatisticalParity as StatisticalParity
 from .cost_sensitive import CostSensitive as CostSensitive
-from .decision import Decision as Decision
 from .feature_constraints import FeatureBudget as FeatureBudget
 from .feature_constraints import NotTogether as NotTogether
 from .feature_constraints import Requires as Requires
-from .feature_costs import FeatureCosts as FeatureCosts
-from .feature_costs import Group as Group
 from .leaf_order import Monotone as Monotone
 from .monotone import CohenKappa as CohenKappa
 from .monotone import GeometricMean as GeometricMean
@@ -38,7 +35,6 @@ from .policy import DoublyRobust as DoublyRobust
 from .policy import InversePropensity as InversePropensity
 from .products import bounded as bounded
 from .products import combine as combine
-from .pruning import PrunedError as PrunedError
 from .ranking import AUC as AUC
 from .ranking import PartialAUC as PartialAUC
 from .ratio import F1 as F1

@@ -17,18 +17,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from milp_trees import exact
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
 from milp_trees.data.names import entries_by_name
-from milp_trees.errors import DataError
-from milp_trees.spaces.trees import one_hot_treatments
+from milp_trees.models.space import one_hot_treatments
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraint_base import Constraint, as_constraints
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature, Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
     from milp_trees.tasks.structure import Structure
 
 

@@ -16,9 +16,9 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import fraction
 from milp_trees.data.names import entries_by_name
-from milp_trees.errors import DataError
-from milp_trees.exact import fraction
 from milp_trees.tasks.written import is_number, text_of
 
 #: Misclassification costs of a level are made from the price of all attributes divided by this.

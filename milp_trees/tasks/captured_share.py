@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.constraint_base import TreeConstraint, position, share
 from milp_trees.tasks.structure import Structure
 from milp_trees.tasks.views import SideRow

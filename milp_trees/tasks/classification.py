@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import fraction
+from milp_trees.common.registering import register
 from milp_trees.data.names import (
     columns_and_names,
     columns_over,
@@ -16,9 +19,6 @@ from milp_trees.data.names import (
     entries_over,
     places,
 )
-from milp_trees.errors import DataError
-from milp_trees.exact import fraction
-from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.written import cost_matrix, listed_names, mapping
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees import exact
-from milp_trees.errors import DataError, NoView
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError, NoView
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
@@ -36,8 +36,8 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
 
 #: Coefficient of each confusion count.
 Counts = Mapping[str, Fraction]

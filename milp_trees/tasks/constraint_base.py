@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
-from milp_trees.exact import fraction
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import fraction
 from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.counted import counted, spaced
-from milp_trees.errors import DataError, UnknownName
-from milp_trees.registering import labels
-from milp_trees.registering.spelling import hint, same_name
+from milp_trees.common.errors import DataError, UnknownName
+from milp_trees.common.plurals import counted, spaced
+from milp_trees.common.registering import labels
+from milp_trees.common.registering.spelling import hint, same_name
 from milp_trees.tasks.captured_share import CapturedShare
 from milp_trees.tasks.constraint_base import Constraint as Constraint
 from milp_trees.tasks.constraint_base import as_constraints as as_constraints

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, UnknownName
-from milp_trees.exact import fraction
+from milp_trees.common.errors import DataError, UnknownName
+from milp_trees.common.exact import fraction
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

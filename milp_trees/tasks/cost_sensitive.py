@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees import exact
-from milp_trees.errors import DataError, NoView
-from milp_trees.registering import register
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError, NoView
+from milp_trees.common.registering import register
 from milp_trees.tasks.attribute_costs import (
     CostFile,
     Wallet,
@@ -35,8 +35,8 @@ from milp_trees.tasks.written import cost_matrix, listed_names, mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
 
 #: Largest objective in integer units.
 LARGEST = 2**58

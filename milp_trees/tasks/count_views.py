@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.exact import INEXACT_TOLERANCE, integers
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.exact import INEXACT_TOLERANCE, integers
 from milp_trees.tasks.grouping import by_column, equal_rows, packed, sums_by_group
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.registering import register
+from milp_trees.common.registering import register
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import PairCounts, error_counts
 from milp_trees.tasks.surd import Surd
@@ -22,8 +22,8 @@ from milp_trees.tasks.two_classes import TwoClassTask
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees import exact
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import register
 from milp_trees.data.names import spelled
-from milp_trees.errors import DataError
-from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 
 if TYPE_CHECKING:

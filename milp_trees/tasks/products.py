@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError, NoView
-from milp_trees.exact import fraction
-from milp_trees.spaces.trees import Trees
+from milp_trees.common.errors import DataError, NoView
+from milp_trees.common.exact import fraction
+from milp_trees.models.space import Trees
 from milp_trees.tasks.action_costs import _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.separable import SeparableTask
@@ -29,8 +29,8 @@ from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
 
 
 def combine(first: Task, second: Task) -> Product:

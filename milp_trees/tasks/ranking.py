@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees import exact
-from milp_trees.errors import DataError
-from milp_trees.registering import register
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import register
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, hull_area
 from milp_trees.tasks.two_classes import TwoClassTask
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees import exact
-from milp_trees.errors import DataError
-from milp_trees.registering import register
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import register
 from milp_trees.tasks.classification import _classes
 from milp_trees.tasks.views import SideRow
 from milp_trees.tasks.written import mapping

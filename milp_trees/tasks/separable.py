@@ -6,15 +6,15 @@ from abc import abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.errors import NoView
+from milp_trees.common.errors import NoView
 from milp_trees.tasks.action_costs import _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.states_view import Integers, States
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
 
 
 class SeparableTask(Task):

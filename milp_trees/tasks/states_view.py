@@ -29,15 +29,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.errors import DataError
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.tasks.grouping import equal_rows, packed, packed_columns, sums_by_group
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Tree
-    from milp_trees.spaces.trees import Space
 
 #: A value, a context, or sums of statistics.
 Integers = tuple[int, ...]

@@ -8,7 +8,7 @@ from milp_trees.tasks.base import Task
 
 def from_spec(spec: Mapping[str, Any]) -> Task:
     """The task that `task.spec()` described."""
-    from milp_trees.registering import plugins
+    from milp_trees.common.registering import plugins
     from milp_trees.tasks.constraints import constraint
 
     options = dict(spec)

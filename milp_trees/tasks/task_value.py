@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees import exact
-from milp_trees.errors import DataError
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.constraint_base import Constraint
 from milp_trees.tasks.views import SideRow
 

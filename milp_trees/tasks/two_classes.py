@@ -10,15 +10,15 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees import exact
-from milp_trees.errors import DataError
+from milp_trees.common import exact
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.classification import Accuracy
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.space import Space
     from milp_trees.models.tree import Routes
-    from milp_trees.spaces.trees import Space
     from milp_trees.tasks.views import CostMatrix
 
 

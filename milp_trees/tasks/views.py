@@ -22,8 +22,8 @@ from milp_trees.tasks.grouping import by_column
 from milp_trees.tasks.presolve import with_different_tests, with_merged_rows
 
 if TYPE_CHECKING:
-    from milp_trees.data.antecedents import Antecedent
-    from milp_trees.models.rule_list import RuleList
+    from milp_trees.lists.antecedents import Antecedent
+    from milp_trees.lists.rule_list import RuleList
     from milp_trees.models.tree import Tree
 
     #: A predictor on the view's features.
@@ -207,7 +207,7 @@ class CostMatrix(MaybeRanked):
         """Two objectives with at most this difference are equal; 0 if costs are exact."""
         if self.exact:
             return 0
-        from milp_trees.exact import INEXACT_TOLERANCE
+        from milp_trees.common.exact import INEXACT_TOLERANCE
 
         return max(1, math.ceil(INEXACT_TOLERANCE * self.spread), 2 * self.rounding)
 

@@ -6,7 +6,7 @@ import logging
 import re
 from pathlib import Path
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ Every formulation, solver and method must pass the checks:
 Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 """
 
+from milp_trees.lists.testing.random_lists import random_list_problem
 from milp_trees.testing.checks import CHECKS
 from milp_trees.testing.deletion import check_deletable_constraints, deletable_constraints
 from milp_trees.testing.expected_checks import expected_failed_checks
@@ -16,7 +17,6 @@ from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.oracle import brute_force
 from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
-from milp_trees.testing.random_lists import random_list_problem
 from milp_trees.testing.separability import check_separable
 from milp_trees.testing.sets import RANDOM, default_list_problems, default_problems
 from milp_trees.testing.solver_checks import SOLVER_CHECKS, check_solver

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.classification import Accuracy
 
 Maker = Callable[[], Problem]

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.ranking import PartialAUC

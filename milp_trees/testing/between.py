@@ -16,7 +16,7 @@ import numpy as np
 from milp_trees.mip.formulation import Formulation
 from milp_trees.models.nodes import Branch, Node
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.checks import decoded, demand, encoded, refuse, sample_trees, slack
 from milp_trees.testing.describe import expression
 from milp_trees.testing.generate import choices, grow

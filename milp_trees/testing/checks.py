@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees.mip.formulation import Formulation, ModelSize
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import SHAPES, choices, random_tree

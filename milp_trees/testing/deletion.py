@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from milp_trees.mip.formulation import Formulation
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.checks import decoded_fault, optimum_fault
 from milp_trees.testing.describe import describe
 from milp_trees.testing.sets import tiny_problems

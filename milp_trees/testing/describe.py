@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.nodes import Leaf, Node
-from milp_trees.models.rule_list import RuleList
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 #: Number of leaves and totals of the side rows, if they are limited → (cost, node).

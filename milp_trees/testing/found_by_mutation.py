@@ -20,12 +20,12 @@ import numpy as np
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.decisions.linear import LinearDecisions
 from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.decision import Decision
-from milp_trees.tasks.feature_costs import FeatureCosts
+from milp_trees.decisions.tasks.decision import Decision
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.pruning.feature_costs import FeatureCosts
+from milp_trees.pruning.testing.random_prunings import random_problem
 from milp_trees.testing._named import dataset, numeric_dataset
-from milp_trees.testing.random_prunings import random_problem
 
 
 def _decision(

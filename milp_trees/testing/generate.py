@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.lists.space import RuleLists
+from milp_trees.lists.testing.random_lists import any_list
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing.problems import numeric_dataset
-from milp_trees.testing.random_lists import any_list
 
 
 def random_dataset(

@@ -14,7 +14,7 @@ from typing import Any
 
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.formulation import Formulation
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.model_text import model_text
 from milp_trees.testing.taken import FILE, taken_text
 
@@ -25,8 +25,8 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
     There is one per space. Trees have three rows, two thresholds of one numeric column, and depth
     1. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
     """
-    from milp_trees.spaces.rule_lists import RuleLists
-    from milp_trees.spaces.trees import space_classes
+    from milp_trees.lists.space import RuleLists
+    from milp_trees.models.space import space_classes
 
     spaces, found = space_classes(formulation.space), {}
     if RuleLists in spaces:
@@ -38,7 +38,7 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
 
 
 def _of_lists() -> Problem:
-    from milp_trees.spaces.rule_lists import RuleLists
+    from milp_trees.lists.space import RuleLists
     from milp_trees.tasks.classification import Accuracy
     from milp_trees.tasks.constraints import Capacity
     from milp_trees.testing._named import SQUARE, dataset
@@ -49,13 +49,13 @@ def _of_lists() -> Problem:
 
 def _of_others(formulation: Formulation) -> Problem:
     from milp_trees.decisions.listed import UnitSimplex
-    from milp_trees.spaces.pruned import PrunedEnsembles
-    from milp_trees.spaces.trees import Trees, space_classes
+    from milp_trees.decisions.tasks.decision import Decision
+    from milp_trees.models.space import Trees, space_classes
+    from milp_trees.pruning.space import PrunedEnsembles
+    from milp_trees.pruning.testing.examples import EXAMPLES
     from milp_trees.tasks.classification import Accuracy
-    from milp_trees.tasks.decision import Decision
     from milp_trees.tasks.decision_view import LeafOracle
     from milp_trees.testing.problems import numeric_dataset
-    from milp_trees.testing.pruning_examples import EXAMPLES
 
     if PrunedEnsembles in space_classes(formulation.space):
         figure = EXAMPLES["figure-1"]()
@@ -90,7 +90,7 @@ def differences(folder: Path, refresh: bool = False) -> list[str]:
 
     With `refresh`, the files are written.
     """
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     changed = []
     texts = [

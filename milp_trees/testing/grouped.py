@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Dataset
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 #: Fields with an entry per row; rows that are equal in all of them are one row.

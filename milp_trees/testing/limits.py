@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Dataset
+from milp_trees.lists.rule_list import RuleList
+from milp_trees.lists.space import RuleLists
 from milp_trees.mip.formulation import Formulation
-from milp_trees.models.rule_list import RuleList
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Routes, Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.checks import check, decoded, demand, encoded
 from milp_trees.testing.describe import expression
 from milp_trees.testing.generate import SHAPES, any_tree

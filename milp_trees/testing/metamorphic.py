@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from milp_trees.mip.formulation import Formulation, TreeFormulation
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing import transforms
 from milp_trees.testing.checks import Check, check_decoded_value, demand, refuse, slack, solved
 from milp_trees.testing.model_text import model_text

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.classification import (
     Accuracy,
 )

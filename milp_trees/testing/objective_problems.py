@@ -5,8 +5,8 @@ They are prices of tests that depend on the path, ratios of counts, areas under 
 
 from __future__ import annotations
 
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.attribute_costs import Attribute
 from milp_trees.tasks.cost_sensitive import CostSensitive
 from milp_trees.tasks.monotone import CohenKappa, GeometricMean, Matthews

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from milp_trees.lists.space import RuleLists
+from milp_trees.lists.testing.exhaustive import all_rule_lists, best_list, n_lists
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.problems.problem import Problem
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.testing.random_prunings import all_prunings
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.exhaustive import best_tree
-from milp_trees.testing.exhaustive_lists import all_rule_lists, best_list, n_lists
 from milp_trees.testing.generate import all_trees, choices
-from milp_trees.testing.random_prunings import all_prunings
 
 #: Largest number of trees or lists that are scored one by one.
 MOST_SCORED = 3000

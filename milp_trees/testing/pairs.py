@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.results.result import Result, Status
 from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import random_tree
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from milp_trees.methods.method import Method
     from milp_trees.mip.formulation import Formulation
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Limits of the many solves of tiny problems.
 LIMITS = Limits(time=60.0)
@@ -194,7 +194,7 @@ def check_solver_pair(
     """
     import numpy as np
 
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     method = registry.method(f"{formulation}@{solver}")
     model: Formulation = method.formulation  # type: ignore[attr-defined]

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import DataError
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.products import states_of
 from milp_trees.tasks.states_view import Integers, States

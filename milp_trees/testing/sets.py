@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from milp_trees.errors import UnknownName
-from milp_trees.problem import Problem
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees, space_classes
+from milp_trees.common.errors import UnknownName
+from milp_trees.lists.space import RuleLists
+from milp_trees.lists.testing.problems import list_problems
+from milp_trees.lists.testing.random_lists import random_list_problem
+from milp_trees.models.space import Trees, space_classes
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.drawn import drawn_problem
 from milp_trees.testing.generate import random_cost_problem
-from milp_trees.testing.list_problems import list_problems
 from milp_trees.testing.problems import PROBLEMS, problem
-from milp_trees.testing.random_lists import random_list_problem
 from milp_trees.testing.wide import WIDE, wide_problems
 
 #: Random problems by name: options of `random_cost_problem`. They have two and three actions,

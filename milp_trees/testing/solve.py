@@ -14,7 +14,7 @@ from scipy import sparse
 
 from milp_trees.linear.matrix import MatrixModel, Separator, compile_model
 from milp_trees.mip.formulation import Formulation
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 
 #: Largest violation of a row or bound that still counts as feasible.
 FEASIBLE = 1e-6

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.by_name import registry
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.registry import registry
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Answer, Job
 from milp_trees.results.result import Status

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from milp_trees.data.antecedents import Antecedents
 from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.lists.antecedents import Antecedents
+from milp_trees.lists.space import RuleLists
 from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.classification import (
     Accuracy,

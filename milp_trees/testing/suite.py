@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from milp_trees.mip.formulation import Formulation
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing import limits  # noqa: F401  (registers its check)
 from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS, SOLVING, Check, solved

@@ -11,16 +11,16 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 
 FILE = "taken.json"
 
 
 def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
     """Functions that make the suite's problems, by the kind of predictor."""
-    from milp_trees.testing.decision_problems import decision_problems
-    from milp_trees.testing.list_problems import list_problems
-    from milp_trees.testing.pruning_checks import default_pruning_problems
+    from milp_trees.decisions.testing.problems import decision_problems
+    from milp_trees.lists.testing.problems import list_problems
+    from milp_trees.pruning.testing.checks import default_pruning_problems
     from milp_trees.testing.sets import default_problems
 
     return {
@@ -33,7 +33,7 @@ def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
 
 def takers(problem: Problem) -> list[str]:
     """Names of this package's engines and formulations that take a problem."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
 
     found: list[str] = []
     for group, get in (("methods", registry.method), ("formulations", registry.formulation)):

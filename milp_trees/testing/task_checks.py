@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from milp_trees.common.errors import MilpTreesError, NoView, UnknownName
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import MilpTreesError, NoView, UnknownName
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.pruning.view import NodeGains
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.views import CostMatrix

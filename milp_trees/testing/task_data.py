@@ -10,7 +10,7 @@ import numpy as np
 from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.definitions import Row, Seen
 from milp_trees.testing.generate import any_tree, choices
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.problem import Problem
-from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.lists.space import RuleLists
+from milp_trees.problems.problem import Problem
 
 Transform = Callable[[Problem], Problem | None]
 

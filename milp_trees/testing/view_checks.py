@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import NoView
+from milp_trees.common.errors import NoView
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.path_costs import PathCosts

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from milp_trees.by_name import registry
-from milp_trees.compiling.telling import compile_seconds
+from milp_trees.common.compiling.telling import compile_seconds
+from milp_trees.common.errors import MilpTreesError, UnknownName
+from milp_trees.common.limits import Limits
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import MilpTreesError, UnknownName
-from milp_trees.limits import Limits
-from milp_trees.problem import Problem
-from milp_trees.questions import ByPrice, BySize, NearBest
-from milp_trees.spaces.trees import Trees
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.problems.questions import ByPrice, BySize, NearBest
 from milp_trees.tasks.policy import ActionCostMatrix
 
 #: Whether costs fit into 16 bits, into 32, or into neither; each case has code of its own.
@@ -100,8 +100,8 @@ def _silent() -> None:
 
 def problems_for(name: str) -> Iterator[Problem]:
     """Tiny problems of every kind, and of every question that a method answers."""
-    from milp_trees.testing.decision_problems import decision_problems
-    from milp_trees.testing.pruning_examples import EXAMPLES
+    from milp_trees.decisions.testing.problems import decision_problems
+    from milp_trees.pruning.testing.examples import EXAMPLES
     from milp_trees.testing.sets import default_list_problems, default_problems
 
     asked = registry.classes("methods")[name].questions  # type: ignore[attr-defined]

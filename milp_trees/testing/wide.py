@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from milp_trees.problem import Problem
+from milp_trees.problems.problem import Problem
 from milp_trees.testing.drawn import drawn_problem
 from milp_trees.testing.found_by_mutation import FOUND_WIDE
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Literal
 
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.unimodular.reading import NamedMatrix, determinant
 
 

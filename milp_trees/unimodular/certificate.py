@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.errors import Unsupported, VerificationError
+from milp_trees.common.errors import Unsupported, VerificationError
 from milp_trees.unimodular.reading import read_matrix
 
 #: Larger trees are not drawn in a notebook.

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable
 from math import isnan
 from typing import Any
 
-from milp_trees.errors import DataError
-from milp_trees.limits import Deadline, Stopped
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.certificate import NetworkCertificate
 from milp_trees.unimodular.cmr import cmr_is_installed, decide_by_cmr

@@ -15,8 +15,8 @@ import subprocess
 import sys
 from typing import Any
 
-from milp_trees.errors import SolverUnavailable
-from milp_trees.limits import Deadline
+from milp_trees.common.errors import SolverUnavailable
+from milp_trees.common.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.simple import decide_by_entries

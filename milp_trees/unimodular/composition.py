@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.unimodular.answer import Unimodularity
 from milp_trees.unimodular.certificate import NetworkCertificate, verify_network
 from milp_trees.unimodular.determinants import decide_by_subdeterminants

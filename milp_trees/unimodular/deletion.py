@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from milp_trees.limits import Deadline, Stopped
+from milp_trees.common.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
 from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
 from milp_trees.unimodular.reading import NamedMatrix, determinant, read_matrix

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
-from milp_trees.limits import Deadline
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, yes
 from milp_trees.unimodular.reading import read_matrix
 from milp_trees.unimodular.simple import decide_by_entries

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.unimodular.answer import Unimodularity, unknown, yes
 from milp_trees.unimodular.certificate import NetworkCertificate
 from milp_trees.unimodular.reading import NamedMatrix, read_matrix

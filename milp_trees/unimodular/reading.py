@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.linear.matrix import MatrixModel, compile_model
 
 

@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
 
 
 @dataclass

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from milp_trees.limits import Deadline, Stopped
+from milp_trees.common.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.certificate import NetworkCertificate, verify_network
 from milp_trees.unimodular.reading import NamedMatrix, read_matrix

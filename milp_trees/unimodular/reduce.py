@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from scipy import sparse
 
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
 
 #: Positions in the shape of a matrix.
 ROW, COLUMN = 0, 1

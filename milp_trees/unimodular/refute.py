@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
 from milp_trees.unimodular.reading import read_matrix
 from milp_trees.unimodular.simple import decide_by_entries

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
 from milp_trees.unimodular.reading import NamedMatrix
 
 #: Larger matrices are not searched, because the search needs (m + n)² bytes.

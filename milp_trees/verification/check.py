@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
-from milp_trees.limits import Limits
-from milp_trees.questions import Best, Front
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
+from milp_trees.problems.questions import Best, Front
+from milp_trees.pruning.verification.curve import verify_curve
 from milp_trees.results.restore import Restored, restore
 from milp_trees.results.result import Result
 from milp_trees.results.stored import result_from_json, stored_results
 from milp_trees.results.strict_json import read_json
 from milp_trees.verification.claims import check_claims
-from milp_trees.verification.curve import verify_curve
 from milp_trees.verification.damage import refusing_damage, told
 from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, LATER, check_fields, complete

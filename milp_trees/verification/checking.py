@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import DataError, VerificationError
-from milp_trees.limits import one_thread
+from milp_trees.common.errors import DataError, VerificationError
+from milp_trees.common.limits import one_thread
+from milp_trees.pruning.verification import check_flow
+from milp_trees.unimodular import check_unimodular
 from milp_trees.verification import (
     check_count,
-    check_flow,
     check_gap,
     check_proof,
     check_slowly,
-    check_unimodular,
     proof_reading,
     slow_reading,
 )

@@ -11,13 +11,13 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.results.json import relative_gap
 from milp_trees.results.result import Status
 from milp_trees.tasks.comparing import crosses, meets
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 FRACTION = re.compile(r"(-?[0-9]+)/([1-9][0-9]*)")
 #: Largest number of characters of a fraction: a bound of many rational weights is long.

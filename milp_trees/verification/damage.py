@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from milp_trees.counted import counted
-from milp_trees.errors import DataError, MilpTreesError, VerificationError
+from milp_trees.common.errors import DataError, MilpTreesError, VerificationError
+from milp_trees.common.plurals import counted
 from milp_trees.verification.fields import HISTORY
 from milp_trees.verification.statement import printable
 

@@ -15,22 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import cannot_take, registry
-from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import MilpTreesError, Unsupported, VerificationError
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import plugins
+from milp_trees.common.registering.labels import FORMULATIONS_EFFORT
+from milp_trees.mip.registry import cannot_take, registry
 from milp_trees.mip.solver import availability_of
-from milp_trees.registering import plugins
-from milp_trees.registering.labels import FORMULATIONS_EFFORT
+from milp_trees.problems.support import may_take
 from milp_trees.results.result import Limit, Result, Status, bound_of
 from milp_trees.studies.agreement import built_on
 from milp_trees.studies.attempt import attempt
-from milp_trees.support import may_take
 from milp_trees.tasks.comparing import crosses, equal, meets
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: A model with more columns is not built to check a result.
 MOST_COLUMNS = 400_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.results.history import is_history
 from milp_trees.results.json import SCHEMA, number
 from milp_trees.results.result import Limit, Status

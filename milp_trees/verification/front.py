@@ -7,11 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import counted
-from milp_trees.errors import VerificationError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import VerificationError
+from milp_trees.common.limits import Limits
+from milp_trees.common.plurals import counted
 from milp_trees.methods.front import nondominated
-from milp_trees.questions import Best
+from milp_trees.problems.questions import Best
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Solution, Status
 from milp_trees.verification.claims import as_fraction, check_bound
@@ -21,7 +21,7 @@ from milp_trees.verification.value import check_value, near, same
 from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
     from milp_trees.tasks.base import Value
 
 #: What a front states about a bound of its task's value: it is compared with the best value, and

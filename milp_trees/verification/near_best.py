@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError
-from milp_trees.questions import NearBest
+from milp_trees.common.errors import DataError
+from milp_trees.problems.questions import NearBest
 from milp_trees.results.json import number
 from milp_trees.results.restore import restore
 from milp_trees.verification.damage import refusing_damage, told

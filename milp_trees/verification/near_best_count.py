@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from milp_trees.counted import counted
-from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
-from milp_trees.limits import Stopped, one_thread
+from milp_trees.common.errors import DataError, NoView, Unsupported, VerificationError
+from milp_trees.common.limits import Stopped, one_thread
+from milp_trees.common.plurals import counted
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.results.result import Result, Solution, Status

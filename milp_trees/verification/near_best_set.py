@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import counted
-from milp_trees.errors import VerificationError
-from milp_trees.questions import NearBest
-from milp_trees.spaces.trees import Trees
+from milp_trees.common.errors import VerificationError
+from milp_trees.common.plurals import counted
+from milp_trees.models.space import Trees
+from milp_trees.problems.questions import NearBest
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.claims import as_fraction
 from milp_trees.verification.fields import count
 from milp_trees.verification.value import same
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 class NearBestSet:

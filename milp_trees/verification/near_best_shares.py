@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from milp_trees.counted import counted
-from milp_trees.errors import VerificationError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import VerificationError
+from milp_trees.common.limits import Limits
+from milp_trees.common.plurals import counted
 from milp_trees.results.near_best import near_best_json
 from milp_trees.verification.derive import methods_for, run_again
 from milp_trees.verification.value import same

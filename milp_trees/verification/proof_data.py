@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.antecedents import Antecedent
 from milp_trees.data.reading import SPACE
+from milp_trees.lists.antecedents import Antecedent
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.same_answers import same_answers
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: Texts that stand for a missing value, in statements of tables.
 MISSING = ["", "NA", "NaN", "nan", "N/A", "n/a", "NULL", "null", "None", "?"]

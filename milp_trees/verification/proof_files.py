@@ -12,23 +12,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.by_name import registry
-from milp_trees.compiling import run_clock
-from milp_trees.errors import DataError, NoView, Unsupported, worded
-from milp_trees.limits import Limit, Limits, Stopped, collector_off
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import DataError, NoView, Unsupported, worded
+from milp_trees.common.limits import Limit, Limits, Stopped, collector_off
+from milp_trees.common.writing import write_whole
+from milp_trees.lists.rule_list import RuleList
+from milp_trees.lists.space import RuleLists
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Leaf
-from milp_trees.models.rule_list import RuleList
-from milp_trees.questions import Best
+from milp_trees.problems.questions import Best
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.verification.statement import pruning_statement
 from milp_trees.results.result import Status
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.spaces.rule_lists import RuleLists
 from milp_trees.studies.attempt import default_method, named_method
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.proof_data import data_of
 from milp_trees.verification.proof_sizes import too_large
-from milp_trees.verification.pruning_statement import pruning_statement
-from milp_trees.writing import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from milp_trees.methods.claims import Claims
     from milp_trees.methods.method import Method
     from milp_trees.mip.formulation import Formulation
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
     from milp_trees.results.result import Result
 
 #: Compression: higher levels make files a tenth smaller and take several times as long.

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.verification.proof_files import INTERRUPTED, prove, sha256, unprovable, with_remark
 from milp_trees.verification.proved import with_checked_proof
 
 if TYPE_CHECKING:
-    from milp_trees.limits import Limits
+    from milp_trees.common.limits import Limits
     from milp_trees.methods.method import Method
     from milp_trees.results.result import Result
 

@@ -9,26 +9,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import counted
-from milp_trees.errors import DataError, NoView, Unsupported, VerificationError
-from milp_trees.limits import Limit, Stopped, one_thread
+from milp_trees.common.errors import DataError, NoView, Unsupported, VerificationError
+from milp_trees.common.limits import Limit, Stopped, one_thread
+from milp_trees.common.plurals import counted
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
-from milp_trees.questions import Front
+from milp_trees.problems.questions import Front
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.verification import check_flow
+from milp_trees.pruning.verification.statement import curve_statement, pruning_statement
+from milp_trees.pruning.view import NodeGains
 from milp_trees.results.result import Status, bound_of
-from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.comparing import crosses
-from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.verification import check_flow, check_gap, check_proof, proof_reading
+from milp_trees.verification import check_gap, check_proof, proof_reading
 from milp_trees.verification.derive import Derivation
 from milp_trees.verification.proof_files import read_statement, sha256, statement, with_remark
-from milp_trees.verification.pruning_statement import curve_statement, pruning_statement
 from milp_trees.verification.value import same
 from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
-    from milp_trees.engines.pruning.curve import PruningCurve
+    from milp_trees.pruning.engines.min_cut.curve import PruningCurve
     from milp_trees.results.result import Result
 
 

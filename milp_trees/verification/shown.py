@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.pages.certificate import Checks
-from milp_trees.questions import Front
+from milp_trees.problems.questions import Front
 from milp_trees.verification.claims import check_claims
 from milp_trees.verification.front import check_front
 from milp_trees.verification.proved import checked_proof, unchecked

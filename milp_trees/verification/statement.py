@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.counted import counted
-from milp_trees.errors import DataError, VerificationError
-from milp_trees.exact import fraction
-from milp_trees.questions import Front
+from milp_trees.common.errors import DataError, VerificationError
+from milp_trees.common.exact import fraction
+from milp_trees.common.plurals import counted
+from milp_trees.problems.questions import Front
 from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 #: A longer list is stated by its length and SHA-256.
 MOST_LISTED = 24

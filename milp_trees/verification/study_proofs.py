@@ -12,8 +12,8 @@ from milp_trees.studies.rows import DamagedRow
 from milp_trees.verification.proof_folder import ProofFolder
 
 if TYPE_CHECKING:
-    from milp_trees.planning.plan import Plan
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
+    from milp_trees.studies.planning.plan import Plan
     from milp_trees.studies.study import Study
 
 #: What the store adds to a row when it is read.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.methods.greedy import greedy_for
 from milp_trees.methods.thresholds import number_of
-from milp_trees.problem import Problem
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
 from milp_trees.results.restore import Restored
 from milp_trees.results.threshold_words import sentence
-from milp_trees.spaces.trees import Trees
 
 
 def check_thresholds(data: Mapping[str, Any], restored: Restored) -> list[str]:

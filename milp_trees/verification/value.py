@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.lists.space import RuleLists
+from milp_trees.models.space import Trees
 from milp_trees.results.json import json_safe
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import Trees
 from milp_trees.verification.claims import as_fraction
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.models.rule_list import RuleList
+    from milp_trees.lists.rule_list import RuleList
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
+    from milp_trees.problems.problem import Problem
 
 
 def read_predictor(stored: Any, problem: Problem) -> Any:
@@ -175,7 +175,7 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
 
 def _rules(stored: Mapping[str, Any], problem: Problem) -> RuleList:
     """The stored rule list; its antecedents must be those of the problem."""
-    from milp_trees.models.rule_list import RuleList
+    from milp_trees.lists.rule_list import RuleList
 
     try:
         rules = RuleList.from_json(stored)

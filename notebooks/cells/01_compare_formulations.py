@@ -214,7 +214,7 @@ for sentence in mt.verify(stored, few.dataset):
     (
         "code",
         """
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 
 stored["objective"] -= 1
 try:

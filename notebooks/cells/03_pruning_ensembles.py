@@ -33,7 +33,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 train, test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 
 quantities = {c: c.removeprefix("mean ").removeprefix("worst ").removesuffix(" error") for c in X.columns}
-groups = [mt.tasks.Group(f"segmenting {q}", [c for c in X.columns if quantities[c] == q], 1) for q in dict.fromkeys(quantities.values())]
+groups = [mt.pruning.Group(f"segmenting {q}", [c for c in X.columns if quantities[c] == q], 1) for q in dict.fromkeys(quantities.values())]
 len(groups), groups[0].members
 """,
     ),

@@ -184,7 +184,7 @@ exact search does, and is what the program's answer is judged by (`agrees`: prov
         "code",
         """
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.studies.spo import generated_problem
+from milp_trees.decisions.generated_problems import generated_problem
 
 problem, unseen = generated_problem(DecisionData(rows=60, degree=10, noise=0.25, thresholds=10, seed=1), depth=2, min_samples_leaf=5)
 study = mt.compare(problem, ["greedy-spo", "spot@highs", "dp"], start="greedy-spo", reference="dp", time_limit=2)

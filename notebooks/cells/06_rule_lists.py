@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import milp_trees as mt
-from milp_trees.studies.list_plots import plot_list_search
+from milp_trees.lists.plots import plot_list_search
 
 plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#7a7a7a"

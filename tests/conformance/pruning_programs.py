@@ -1,7 +1,7 @@
 """The programs of prunings, for their tests."""
 
-from milp_trees.by_name import registry
-from milp_trees.testing.pruning_checks import (
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.checks import (
     example,
 )
 

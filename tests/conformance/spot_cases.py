@@ -1,6 +1,6 @@
 """Shared by the tests of spot."""
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 SPOT = type(registry.formulation("spot"))
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.spaces.trees import Trees
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import Trees
 from milp_trees.tasks import (
     attribute_costs,
     constraints,

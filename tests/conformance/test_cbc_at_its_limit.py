@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from milp_trees.by_name import registry
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Status
 from milp_trees.studies.estimate import named_formulation

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from solver_params import solver_params
 from taken_problems import in_turn, taken_problems
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     CHECKS,

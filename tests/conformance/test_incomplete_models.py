@@ -8,9 +8,9 @@ import pyomo.environ as pyo
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import IncompleteModelWarning, Unsupported
+from milp_trees.common.errors import IncompleteModelWarning, Unsupported
 from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.registry import registry
 from milp_trees.testing.sets import default_problems, get
 from milp_trees.testing.solve import minimise
 

@@ -6,7 +6,7 @@ import pytest
 from solver_params import solver_params
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 
 DATA = mt.load("planted:rows=12,tests=3,depth=2,noise=0.2")

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.prefixes.records import MAPS, POLICIES
-from milp_trees.engines.prefixes.switches import BOUNDS
-from milp_trees.errors import MilpTreesError
-from milp_trees.spaces.trees import space_classes
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.lists.engines.corels.records import MAPS, POLICIES
+from milp_trees.lists.engines.corels.switches import BOUNDS
+from milp_trees.lists.testing.exhaustive import all_rule_lists, best_list, n_lists
+from milp_trees.lists.testing.problems import list_problems
+from milp_trees.lists.testing.random_lists import any_list, random_list_problem
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import space_classes
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import METAMORPHIC_CHECKS, check_method, check_solver_pair
-from milp_trees.testing.exhaustive_lists import all_rule_lists, best_list, n_lists
-from milp_trees.testing.list_problems import list_problems
 from milp_trees.testing.pairs import check_result
-from milp_trees.testing.random_lists import any_list, random_list_problem
 from milp_trees.testing.sets import default_list_problems
 from milp_trees.testing.strategies import list_problems as any_problems
 from milp_trees.testing.suite import check_formulation

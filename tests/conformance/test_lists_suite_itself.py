@@ -5,7 +5,8 @@ author pass, and no constraint can be deleted unnoticed.
 import pytest
 import wrong_lists as wrong
 
-from milp_trees.by_name import registry
+from milp_trees.lists.testing.problems import list_problems
+from milp_trees.mip.registry import registry
 from milp_trees.testing import (
     CHECKS,
     check_deletable_constraints,
@@ -14,7 +15,6 @@ from milp_trees.testing import (
     default_list_problems,
     deletable_constraints,
 )
-from milp_trees.testing.list_problems import list_problems
 
 #: Checks of values: wrong models must be caught by them.
 VALUE_CHECKS = (

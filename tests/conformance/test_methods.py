@@ -4,15 +4,15 @@ formulations.
 
 import pytest
 
-from milp_trees.by_name import registry
-from milp_trees.spaces.rule_lists import RuleLists
-from milp_trees.spaces.trees import space_classes
+from milp_trees.decisions.testing.problems import decision_problems
+from milp_trees.lists.space import RuleLists
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import space_classes
+from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import brute_force, check_method, planted_problem
-from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pairs import check_result
-from milp_trees.testing.pruning_checks import default_pruning_problems
 from milp_trees.testing.sets import default_problems, get, tiny_problems
 
 #: Methods that list all trees and take minutes where others take seconds.

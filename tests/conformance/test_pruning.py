@@ -12,12 +12,11 @@ from solver_params import solver_params
 from taken_problems import taken_problems
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.tasks.pruning_view import NodeGains
-from milp_trees.testing.pruning_checks import (
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.checks import (
     PRUNING_CHECKS,
     best_pruning,
     check_pruning_formulation,
@@ -26,8 +25,9 @@ from milp_trees.testing.pruning_checks import (
     scored,
     unnoticed_constraints,
 )
-from milp_trees.testing.pruning_examples import EXAMPLES
-from milp_trees.testing.random_prunings import random_problem
+from milp_trees.pruning.testing.examples import EXAMPLES
+from milp_trees.pruning.testing.random_prunings import random_problem
+from milp_trees.pruning.view import NodeGains
 from milp_trees.testing.solve import built
 
 WITH_FEATURES = [label for label in LABELS if label != "ip0"]

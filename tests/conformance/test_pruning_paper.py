@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from pruning_programs import LABELS, make
 
-from milp_trees.tasks.pruning_view import NodeGains
-from milp_trees.testing.pruning_checks import (
+from milp_trees.pruning.testing.checks import (
     best_pruning,
     default_pruning_problems,
     example,
     scored,
 )
+from milp_trees.pruning.view import NodeGains
 from milp_trees.testing.solve import built, minimise
 from milp_trees.unimodular import (
     check_network_certificate,

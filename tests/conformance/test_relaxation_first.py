@@ -8,12 +8,12 @@ import pytest
 from solver_params import solver_params
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.mip.method import FormulationMethod
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.results.result import Limit, Status
 from milp_trees.results.tables import summary
 from milp_trees.testing import brute_force
-from milp_trees.testing.pruning_examples import EXAMPLES
 from milp_trees.testing.sets import get
 
 LIMITS = mt.Limits(time=60)

@@ -13,11 +13,11 @@ from scipy import sparse
 from solver_params import solver_params
 
 from milp_trees import Limits
-from milp_trees.by_name import registry
-from milp_trees.errors import Unsupported
-from milp_trees.limits import LOG_HEAD
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import LOG_HEAD
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.registry import registry
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Limit, Status
@@ -348,7 +348,7 @@ def test_availability_imports_no_solver_library():
 
     code = """
 import sys
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 for name in registry.classes("solvers"):
     registry.solver(name).availability()
 print(sorted({m.split(".")[0] for m in sys.modules} & {"highspy", "ortools", "pulp", "pyscipopt", "pyomo", "numba", "pandas", "sklearn"}))

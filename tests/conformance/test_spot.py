@@ -10,18 +10,18 @@ from solver_params import solver_params
 from spot_cases import SOME, SPOT, OneDecision
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.common.limits import Limits
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.limits import Limits
-from milp_trees.mip.method import FormulationMethod
-from milp_trees.studies.spo import generated_problem
-from milp_trees.testing import METAMORPHIC_CHECKS, brute_force
-from milp_trees.testing.checks import CHECKS, sample_trees
-from milp_trees.testing.decision_problems import (
+from milp_trees.decisions.generated_problems import generated_problem
+from milp_trees.decisions.testing.problems import (
     DECISION_PROBLEMS,
     decision_problem,
     decision_problems,
 )
+from milp_trees.mip.method import FormulationMethod
+from milp_trees.mip.registry import registry
+from milp_trees.testing import METAMORPHIC_CHECKS, brute_force
+from milp_trees.testing.checks import CHECKS, sample_trees
 from milp_trees.testing.deletion import check_deletable_constraints
 from milp_trees.testing.pairs import judge
 from milp_trees.testing.sets import get
@@ -184,7 +184,9 @@ def test_a_mixture_of_optimal_decisions_is_decoded_as_one_of_them():
     """
     S = mt.decisions.ListedDecisions([[1, 0], [0, 1]], ["a", "b"])
     problem = mt.Problem(
-        mt.Dataset([[0], [1]], values=[[1, 3], [3, 1]]), mt.tasks.Decision(decisions=S), mt.Trees(0)
+        mt.Dataset([[0], [1]], values=[[1, 3], [3, 1]]),
+        mt.decisions.Decision(decisions=S),
+        mt.Trees(0),
     )
     b = built(SPOT(), problem)
     SPOT().encode(mt.Tree(mt.plugins.Leaf(0), ("a", "b")), b.model)
@@ -225,7 +227,7 @@ def test_weights_of_tenths_stay_tenths_when_rows_merge():
     for least, leaves in (("0.3", 2), ("0.30001", 1)):
         problem = mt.Problem(
             data,
-            mt.tasks.Decision(decisions=mt.decisions.simplex_decisions(2)),
+            mt.decisions.Decision(decisions=mt.decisions.simplex_decisions(2)),
             mt.Trees(1, min_weight_leaf=least),
         )
         assert mt.solve(problem, "spot@highs").predictor.n_leaves == leaves
@@ -321,7 +323,7 @@ def test_a_wrong_program_is_never_reported_as_a_proof():
 def test_only_decisions_with_a_program_are_taken():
     problem = decision_problem("grid")
     oracle = mt.decisions.Oracle(lambda c: (c == c.min()).astype(float), 12)
-    asked = replace(problem, task=mt.tasks.Decision(decisions=oracle))
+    asked = replace(problem, task=mt.decisions.Decision(decisions=oracle))
     assert "linear program" in SPOT().unsupported(asked)
     with pytest.raises(mt.errors.Unsupported, match="dp-oracle"):
         mt.solve(asked, "spot@highs")

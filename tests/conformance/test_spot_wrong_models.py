@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from spot_cases import SOME, SPOT, OneDecision
 
+from milp_trees.decisions.testing.problems import (
+    decision_problem,
+)
 from milp_trees.testing import check_formulation
 from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS
-from milp_trees.testing.decision_problems import (
-    decision_problem,
-)
 
 # -- wrong models are caught ----------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ import pytest
 import wrong_formulations as wrong
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.mip.method import FormulationMethod
+from milp_trees.mip.registry import registry
 from milp_trees.testing import (
     PROBLEMS,
     brute_force,

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.checks import default_pruning_problems
+from milp_trees.pruning.testing.pruned_error_checks import check_pruned_error
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.constraints import StatisticalParity
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
-from milp_trees.testing.pruned_error_checks import check_pruned_error
-from milp_trees.testing.pruning_checks import default_pruning_problems
 from milp_trees.testing.task_data import random_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Stopped
+from milp_trees.common.limits import Stopped
 from milp_trees.methods import unprepared
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.testing.random_prunings import random_problem
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.random_prunings import random_problem
 
 FlowOCT = type(registry.formulation("flow-oct"))
 BendersOCT = type(registry.formulation("benders-oct"))
@@ -215,7 +215,7 @@ def long_problems() -> dict[str, mt.Problem]:
 
     numeric = mt.Binarizer(kind="midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
     from milp_trees.decisions.generated import DecisionData
-    from milp_trees.studies.spo import generated_problem
+    from milp_trees.decisions.generated_problems import generated_problem
 
     return {
         "trees": mt.Problem(

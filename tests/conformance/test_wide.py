@@ -12,7 +12,8 @@ import wrong_wide as wrong
 from taken_problems import in_turn
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.decisions.testing.problems import decision_problems
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     brute_force,
@@ -22,7 +23,6 @@ from milp_trees.testing import (
     deletable_constraints,
 )
 from milp_trees.testing.between import pairs_of_trees
-from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.drawn import designs, drawn_problem
 from milp_trees.testing.exhaustive import best_tree
 from milp_trees.testing.limits import just_beyond

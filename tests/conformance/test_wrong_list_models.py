@@ -3,8 +3,8 @@
 import pytest
 from wrong_list_models import WRONG
 
-from milp_trees.by_name import registry
-from milp_trees.testing.list_problems import list_problems
+from milp_trees.lists.testing.problems import list_problems
+from milp_trees.mip.registry import registry
 from milp_trees.testing.solve import built, minimise
 
 

@@ -12,10 +12,10 @@ from solver_params import solver_params
 from taken_problems import taken_problems
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.examples import EXAMPLES
 
 #: 11 rows: one odd row makes small leaves and many leaves worth while; without constraints all but
 #: one are the first action.

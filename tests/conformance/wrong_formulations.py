@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyomo.environ as pyo
 
 from milp_trees import Tree
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf
 
 FlowOCT = type(registry.formulation("flow-oct"))

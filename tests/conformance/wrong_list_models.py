@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import RuleList
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 Position = type(registry.formulation("position"))
 StateFlow = type(registry.formulation("state-flow"))
@@ -118,7 +118,7 @@ class LostRules(StateFlow):
     name = "lost-rules"  # its hypergraph is kept apart
 
     def _hypergraph(self, view, space):
-        from milp_trees.engines.states.parts import alive
+        from milp_trees.engines.hypergraph.parts import alive
 
         h = super()._hypergraph(view, space)
         first = h.follow(h.known, view)[0]

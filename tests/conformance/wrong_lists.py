@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pyomo.environ as pyo
 
-from milp_trees.by_name import registry
+from milp_trees.lists.rule_list import RuleList
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.method import Method
-from milp_trees.models.rule_list import RuleList
-from milp_trees.spaces.rule_lists import RuleLists
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 
 Position = type(registry.formulation("position"))

@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Tree
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch
 
 FlowOCT, OCT, OCTBinary, BinOCT, PathCut, Cut, BendersOCT = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.testing import generate
 from milp_trees.testing import golden as golden_module
 from milp_trees.testing.golden import golden_problems, golden_texts, main

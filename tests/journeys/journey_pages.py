@@ -103,7 +103,7 @@ def command(line: str, done: Done) -> None:
 
 def forget(folder: Path) -> None:
     """Forget the modules, and the plug-ins, that a page's files made."""
-    from milp_trees.registering import plugins
+    from milp_trees.common.registering import plugins
 
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)

@@ -55,7 +55,7 @@ def test_check_the_formulation(done):
 def test_put_it_into_a_package(done, tmp_path):
     import tomllib
 
-    from milp_trees.registering import GROUPS
+    from milp_trees.common.registering import GROUPS
 
     found = done(10)
     assert "misclassified" in found.printed.lower()

@@ -22,7 +22,7 @@ from meta_estimators import (
 from meta_relation import Relation
 from meta_rows import SEEDS, THOROUGH, Rows, table
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 
 #: The tables that relations are tried on: with words, with missing values.
 TABLES = {

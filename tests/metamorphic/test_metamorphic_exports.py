@@ -18,8 +18,8 @@ from meta_estimators import SUBJECTS, difference
 from sklearn.pipeline import Pipeline
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.mip.registry import registry
 
 
 def sklearn(model, frame, folder):

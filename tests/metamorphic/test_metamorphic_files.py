@@ -17,7 +17,7 @@ from meta_rows import SEEDS, THOROUGH
 import milp_trees as mt
 from milp_trees.cli import commands
 from milp_trees.cli.app import app
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 
 #: Numbers of single precision are other numbers where halves do not do.
 ROUNDED = "narrow.parquet"

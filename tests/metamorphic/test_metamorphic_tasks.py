@@ -16,8 +16,8 @@ from known_faults import judge
 from meta_rows import SEEDS, THOROUGH
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.mip.registry import registry
 from milp_trees.results.stored import result_from_json
 from milp_trees.tasks.constraints import CONSTRAINTS, constraint
 from milp_trees.testing.task_data import random_datasets

@@ -275,7 +275,7 @@ def _flow_texts(many: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def _flows() -> Asked:
-    from milp_trees.verification import check_flow
+    from milp_trees.pruning.verification import check_flow
 
     for name, text in _flow_texts(1000):
         yield name, partial(_said, check_flow.check, text)
@@ -289,7 +289,7 @@ def _matrices() -> Asked:
     from test_unimodular_proofs import changed, named, stated
     from unimodular_matrices import R10, random_case
 
-    from milp_trees.verification import check_unimodular
+    from milp_trees.unimodular import check_unimodular
 
     yield from _model_files()
     yield from _two_sums()
@@ -314,7 +314,7 @@ def _model_files() -> Asked:
     from scipy import sparse
     from unimodular_matrices import R10
 
-    from milp_trees.verification import check_unimodular
+    from milp_trees.unimodular import check_unimodular
 
     for form in ("csr", "csc", "coo"):
         packed = io.BytesIO()
@@ -330,7 +330,7 @@ def _two_sums() -> Asked:
     from test_unimodular_proofs import named, stated
     from unimodular_matrices import R10, two_sum
 
-    from milp_trees.verification import check_unimodular
+    from milp_trees.unimodular import check_unimodular
 
     a = two_sum(two_sum(R10, R10), R10)
     proof = stated(a)

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from milp_trees.mip import formulation as formulation_module
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.testing.checks import best_pruning
 from milp_trees.testing import brute_force, deletion, solve
 from milp_trees.testing import checks as testing_checks
-from milp_trees.testing.pruning_checks import best_pruning
 from milp_trees.testing.sets import is_wide
 
 from . import fault

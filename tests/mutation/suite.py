@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.by_name import registry
-from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.spaces.trees import space_classes
+from milp_trees.decisions.testing.problems import decision_problems
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import space_classes
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.testing.checks import PRUNING_CHECKS, default_pruning_problems
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import METAMORPHIC, solve
-from milp_trees.testing.decision_problems import decision_problems
-from milp_trees.testing.pruning_checks import PRUNING_CHECKS, default_pruning_problems
 from milp_trees.testing.sets import is_wide, problems_of
 from milp_trees.testing.suite import checks_for, too_large
 from milp_trees.testing.taken import FILE, takers_by_problem

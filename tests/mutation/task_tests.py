@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.checks import default_pruning_problems
+from milp_trees.pruning.testing.pruned_error_checks import check_pruned_error
+from milp_trees.pruning.testing.random_prunings import random_problem
 from milp_trees.tasks.products import bounded, combine
 from milp_trees.testing import check_separable, check_task
 from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.found_by_mutation import found_datasets
-from milp_trees.testing.pruned_error_checks import check_pruned_error
-from milp_trees.testing.pruning_checks import default_pruning_problems
-from milp_trees.testing.random_prunings import random_problem
 from milp_trees.testing.task_data import random_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of, square
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from milp_trees.by_name import registry
-from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.pruning.testing.checks import best_pruning
 from milp_trees.testing import brute_force
-from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault, operators
 from .__main__ import EVERY_FILE, RESULTS

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees import Limits
-from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_count
 from milp_trees.verification.check_proof import Instance, Wrong
@@ -127,7 +127,7 @@ def random_problem(rng):
     leaf, split = [(0, 0), (1, 0), (Fraction(1, 2), Fraction(1, 2)), (0, 1)][int(rng.integers(4))]
     unlimited = leaf + split > 0 and rng.random() < 0.5
     trivial, equal = options(rng)
-    question = mt.questions.NearBest(
+    question = mt.plugins.NearBest(
         slack=Fraction(int(rng.integers(0, 4)), n), trivial=trivial, equal_tests=equal
     )
     space = mt.Trees(

@@ -10,16 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.errors import MilpTreesError, Unsupported, VerificationError
+from milp_trees.common.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.methods.claims import Claims
-from milp_trees.questions import ByPrice
-from milp_trees.testing.pruning_examples import EXAMPLES
-from milp_trees.verification.check_flow import check, main
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import ByPrice
+from milp_trees.pruning.testing.examples import EXAMPLES
+from milp_trees.pruning.verification.check_flow import check, main
+from milp_trees.pruning.verification.statement import pruning_statement
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong, unpacked
-from milp_trees.verification.pruning_statement import pruning_statement
 
 PROVABLE = [
     name for name in EXAMPLES if registry.method("min-cut").unsupported(EXAMPLES[name]()) is None

@@ -6,12 +6,8 @@ import json
 import pytest
 
 import milp_trees as mt
-from milp_trees.verification import (
-    check_count,
-    check_proof,
-    check_slowly,
-    check_unimodular,
-)
+from milp_trees.unimodular import check_unimodular
+from milp_trees.verification import check_count, check_proof, check_slowly
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong
 from milp_trees.verification.slow_reading import Refused

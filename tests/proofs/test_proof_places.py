@@ -8,9 +8,9 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.cli.outputs import writable
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Limit, Stopped
+from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.common.limits import Limit, Stopped
+from milp_trees.engines.dp.method import DynamicProgramme
 from milp_trees.verification.checking import check_file
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError, VerificationError
-from milp_trees.questions import Front
+from milp_trees.common.errors import DataError, VerificationError
+from milp_trees.problems.questions import Front
 from milp_trees.results.json import relative_gap
 from milp_trees.verification import check_proof, proof_reading
 from milp_trees.verification.checking import check_file

@@ -8,11 +8,11 @@ import pytest
 
 import milp_trees as mt
 from milp_trees import Limits
-from milp_trees.by_name import registry
-from milp_trees.engines.list_proofs.emit import list_claims
-from milp_trees.engines.list_search import lengths
-from milp_trees.engines.list_search import search as searching
-from milp_trees.errors import SolverFailure, Unsupported
+from milp_trees.common.errors import SolverFailure, Unsupported
+from milp_trees.lists.engines.dp_lists import lengths
+from milp_trees.lists.engines.dp_lists import search as searching
+from milp_trees.lists.engines.dp_lists.proofs import list_claims
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.check_proof import Instance, Wrong
 
@@ -135,9 +135,7 @@ def test_a_wrong_bound_is_refused_and_a_smaller_one_is_proved():
 
 def test_what_has_no_proof_says_why():
     problem = random_problem(np.random.default_rng(2), large=False)
-    sizes = mt.Problem(
-        problem.dataset, problem.task, problem.space, question=mt.questions.BySize(2)
-    )
+    sizes = mt.Problem(problem.dataset, problem.task, problem.space, question=mt.plugins.BySize(2))
     result = METHODS[0].run(problem, ENOUGH)
     with pytest.raises(Unsupported, match="best list"):
         METHODS[0].prove(sizes, result, ENOUGH)

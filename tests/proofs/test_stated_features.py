@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.limits import collector_off
 from milp_trees.data.ranked import RankedTests
-from milp_trees.limits import collector_off
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_data, proof_reading
 from milp_trees.verification.check_proof import check

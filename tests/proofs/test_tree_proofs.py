@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.common.limits import Limits
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.engines.dp import solve_view
-from milp_trees.engines.proving.leaves import prove_few_leaves
-from milp_trees.engines.proving.trees import prove_trees
-from milp_trees.limits import Limits
+from milp_trees.engines.dp.method import solve_view
+from milp_trees.engines.dp.proofs.leaves import prove_few_leaves
+from milp_trees.engines.dp.proofs.trees import prove_trees
 from milp_trees.methods.watch import Watch
-from milp_trees.spaces.trees import Trees
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.check_proof import Instance, check
 from milp_trees.verification.check_slowly import check_slowly

@@ -14,7 +14,7 @@ from proof_problems import Truth, drawn
 from test_gap_proofs import CLOSED, fair, tree, with_sides
 
 import milp_trees as mt
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.verification import check_count, check_gap, slow_listing
 from milp_trees.verification.check_slowly import check_slowly, count_slowly, main
 from milp_trees.verification.checking import check_file
@@ -163,7 +163,7 @@ def test_slowly_takes_the_files_of_methods(tmp_path, capsys, monkeypatch):
         mt.load("planted:rows=30,tests=4,depth=2"),
         mt.Accuracy(),
         mt.Trees(2),
-        question=mt.questions.NearBest(slack=1),
+        question=mt.plugins.NearBest(slack=1),
     )
     path = tmp_path / "near.proof"
     count = mt.solve(problem, "near-best", proof=path).trees.count

@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from milp_trees.by_name import registry
-from milp_trees.registering import GROUPS
+from milp_trees.common.registering import GROUPS
+from milp_trees.mip.registry import registry
 
 ROOT = Path(__file__).parents[2]
 #: Where plug-ins are: their own files, and what those are made of.

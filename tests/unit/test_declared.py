@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from milp_trees import registering
-from milp_trees.errors import PluginWarning, UnknownName
-from milp_trees.registering import GROUPS, HOMES, Plugins, declared, plugins
+from milp_trees.common import registering
+from milp_trees.common.errors import PluginWarning, UnknownName
+from milp_trees.common.registering import GROUPS, HOMES, Plugins, declared, homes, plugins
 
 #: Attributes that are asked for without an import.
 ATTRIBUTES = {
@@ -24,7 +24,7 @@ ATTRIBUTES = {
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_text_of_every_own_file_says_what_its_classes_say(group):
     """No value is wrong; and names are known of all of them, or all would have to be imported."""
-    folder, classes = declared.read_folder(HOMES[group]), plugins.classes(group)
+    folder, classes = declared.read_folder(homes(group)), plugins.classes(group)
     assert folder.unread == ()
     assert folder.names.keys() == {n for n, c in classes.items() if c.__module__ in own(group)}
     for attribute in ATTRIBUTES[group]:
@@ -36,7 +36,7 @@ def test_the_text_of_every_own_file_says_what_its_classes_say(group):
 @pytest.mark.parametrize("group", ["methods", "formulations"])
 @pytest.mark.parametrize("attribute", ["needs", "space"])
 def test_the_text_says_which_classes_a_class_holds(group, attribute):
-    for name, held in declared.read_folder(HOMES[group]).classes(attribute).items():
+    for name, held in declared.read_folder(homes(group)).classes(attribute).items():
         value = getattr(plugins.classes(group)[name], attribute)
         kinds = value if isinstance(value, tuple) else (value,)
         if group == "methods" or held is not declared.UNKNOWN:
@@ -44,7 +44,7 @@ def test_the_text_says_which_classes_a_class_holds(group, attribute):
 
 
 def own(group):
-    return set(declared.modules(HOMES[group]))
+    return set(declared.modules(homes(group)))
 
 
 #: What a file holds → the name that is read in it (None: it has to be imported), and its rank.
@@ -104,7 +104,7 @@ HEAD = "from abc import ABC\nfrom elsewhere import B\nfrom milp_trees.plugins im
 @pytest.mark.parametrize("text", PLANTED)
 def test_what_is_not_plainly_written_is_unknown(folder, text):
     name, rank = PLANTED[text]
-    found = declared.read_folder(folder("one", f"{HEAD}@register\n{text}"))
+    found = declared.read_folder([folder("one", f"{HEAD}@register\n{text}")])
     if name is None:
         assert (found.plugins, len(found.unread)) == ((), 1)
     else:
@@ -116,7 +116,7 @@ def test_a_class_of_the_same_file_and_of_another_one_hands_down_its_values(folde
         "from milp_trees.plugins import Method\nfrom abc import ABC\n\n\nclass B(Method, ABC):\n"
         '    effort = 7\n\n\n@register\nclass A(B):\n    name = "a"\n'
     )
-    (one,) = declared.read_folder(folder("one", text)).plugins
+    (one,) = declared.read_folder([folder("one", text)]).plugins
     wanted = {"effort": 7, "default_rank": None, "exact": True}
     assert {attribute: one.value(attribute) for attribute in wanted} == wanted
 
@@ -132,11 +132,11 @@ def test_a_class_of_the_same_file_and_of_another_one_hands_down_its_values(folde
     ],
 )
 def test_a_file_that_registers_in_another_way_is_imported(folder, text):
-    assert len(declared.read_folder(folder("one", text)).unread) == 1
+    assert len(declared.read_folder([folder("one", text)]).unread) == 1
 
 
 def test_a_file_that_registers_nothing_is_not_imported(folder):
-    assert declared.read_folder(folder("one", "X = 1\n")) == declared.Folder((), ())
+    assert declared.read_folder([folder("one", "X = 1\n")]) == declared.Folder((), ())
 
 
 PLUG_IN = """
@@ -176,12 +176,12 @@ def test_a_new_file_is_found_and_only_the_one_that_is_wanted_is_imported(folder,
 RUN = {
     "import sys\nfrom milp_trees.__main__ import main\nsys.argv[1:] = ['solve', 'iris']\n"
     "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code": {
-        "milp_trees.engines.dp",
+        "milp_trees.engines.dp.method",
         "milp_trees.tasks.classification",
     },
     "import milp_trees as mt\n"
     "mt.OptimalTreeClassifier(max_depth=2).fit([[0.0], [1.0], [2.0]], [0, 1, 0])": {
-        "milp_trees.engines.dp",
+        "milp_trees.engines.dp.method",
         "milp_trees.tasks.classification",
     },
     "import milp_trees as mt\n"
@@ -196,5 +196,5 @@ RUN = {
 def test_a_run_imports_the_plug_ins_that_it_uses_and_no_others(program):
     code = f"{program}\nimport json, sys\nprint('\\n' + json.dumps(list(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    files = {one.module for home in HOMES.values() for one in declared.read_folder(home).plugins}
+    files = {one.module for group in HOMES for one in declared.read_folder(homes(group)).plugins}
     assert files & set(json.loads(done.stdout.splitlines()[-1])) == RUN[program]

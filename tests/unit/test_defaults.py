@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import Unsupported
-from milp_trees.questions import ByPrice, BySize, Front, NearBest
+from milp_trees.common.errors import Unsupported
+from milp_trees.decisions.testing.problems import decision_problem
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import ByPrice, BySize, Front, NearBest
+from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.results.result import Status
 from milp_trees.studies import attempt
 from milp_trees.studies.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity
-from milp_trees.testing.decision_problems import decision_problem
-from milp_trees.testing.pruning_examples import EXAMPLES
 
 
 def data(
@@ -154,7 +154,7 @@ def test_side_constraints_are_solved_without_naming_a_method():
 
 def test_too_many_tests_for_dp_go_to_dp_sorted(monkeypatch):
     """What dp would refuse when it runs, it says when it is asked."""
-    from milp_trees.engines.dynamic import arrays
+    from milp_trees.engines.dp import arrays
 
     monkeypatch.setattr(arrays, "MOST_BYTES", 2**20)
     problem = mt.Problem(data(60, 500), mt.Accuracy(), mt.Trees(1))
@@ -281,7 +281,7 @@ def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
     """No time limit holds yet when the default is chosen; a formulation that would enumerate for
     long gives way to the next.
     """
-    from milp_trees.engines.states import graph as states
+    from milp_trees.engines.hypergraph import graph as states
 
     problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
     assert default_method(problem) == "lagrangian"

@@ -112,7 +112,7 @@ def arguments(function):
 
 
 def errors_of_the_package():
-    tree = ast.parse((ROOT / "milp_trees/errors.py").read_text("utf-8"))
+    tree = ast.parse((ROOT / "milp_trees/common/errors.py").read_text("utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from milp_trees.errors import DataError
-from milp_trees.exact import GRID, WHOLE, common_unit, fraction, integers, rescale
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import GRID, WHOLE, common_unit, fraction, integers, rescale
 
 short = st.one_of(
     st.integers(-(10**4), 10**4).map(Fraction),

@@ -21,7 +21,10 @@ FLOOR = {
 
 
 def room_of(module):
-    return module.partition(".")[0]
+    """The room of a module: the longest name of the picture that it begins with."""
+    parts = module.split(".")
+    names = (".".join(parts[:i]) for i in range(len(parts), 0, -1))
+    return next((name for name in names if name in FLOOR), parts[0])
 
 
 @cache
@@ -108,6 +111,6 @@ def test_an_upward_import_is_found(tmp_path):
         assert any(said in sentence for sentence in found), found
     (tmp_path / "trees.py").write_text(
         files["spaces.pruned"].read_text("utf-8")
-        and "from milp_trees.spaces.pruned import PrunedEnsembles\n"
+        and "from milp_trees.pruning.space import PrunedEnsembles\n"
     )
     assert any("circle" in s for s in broken({**files, "spaces.trees": tmp_path / "trees.py"}))

@@ -11,13 +11,13 @@ import sys
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import PluginWarning
-from milp_trees.registering import entry_points, register
+from milp_trees.common.errors import PluginWarning
+from milp_trees.common.registering import entry_points, register
 
 GOOD = """
 from milp_trees.methods.method import Method
-from milp_trees.registering import register
-from milp_trees.by_name import registry
+from milp_trees.common.registering import register
+from milp_trees.mip.registry import registry
 
 @register
 class Good(Method):
@@ -46,7 +46,7 @@ BROKEN = {
     "misspelled": ("def broken(:\n", "SyntaxError: "),
     "takes_our_name": (
         BODY.format("x").replace("early-x", "dp"),
-        "ValueError: Two plug-ins are called 'dp': milp_trees.engines.dp and takes_our_name",
+        "ValueError: Two plug-ins are called 'dp': milp_trees.engines.dp.method and takes_our_name",
     ),
     "nameless": (
         BODY.format("x").replace("name = 'early-x'", "pass"),
@@ -171,7 +171,7 @@ def test_the_library_warns_once_of_each_and_knows_who_made_a_plug_in(site):
     lines = done.stdout.splitlines()
     assert lines[0] == "['good', 'good:tries=9', 'cart']"
     assert lines[1] == "1.2 {}"
-    assert lines[2] == "milp_trees.engines.dp True False", (
+    assert lines[2] == "milp_trees.engines.dp.method True False", (
         "a broken plug-in takes nothing with it that it imported"
     )
     assert lines[3] == str(sorted([*(f"plug-{m.replace('_', '-')}" for m in BROKEN), "plug-gone"]))
@@ -183,14 +183,14 @@ def test_a_third_party_imported_first_takes_no_name_of_ours(site):
     code = "import milp_trees as mt\ntry:\n    import takes_our_name\nexcept ValueError as e:\n    print(e)\nprint(type(mt.registry.method('dp')).__module__)"
     done = run(site, "-W", "ignore", "-c", code)
     assert done.stdout.splitlines() == [
-        "Two plug-ins are called 'dp': milp_trees.engines.dp and takes_our_name.",
-        "milp_trees.engines.dp",
+        "Two plug-ins are called 'dp': milp_trees.engines.dp.method and takes_our_name.",
+        "milp_trees.engines.dp.method",
     ]
 
 
 SOLVER = """
 from milp_trees.mip.solver import Availability, Solver
-from milp_trees.registering import register
+from milp_trees.common.registering import register
 
 @register
 class {0}(Solver):

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import problem
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import UnknownName
-from milp_trees.registering import Plugins, register
+from milp_trees.common.errors import UnknownName
+from milp_trees.common.registering import Plugins, register
+from milp_trees.mip.registry import registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,7 +87,7 @@ def test_importing_a_plug_in_by_its_folder_is_refused():
 
 def test_the_registry_is_at_the_top_whatever_was_imported_before():
     """mt.registry answers like the object, also when the module of that name was imported first."""
-    code = "import milp_trees.by_name; import milp_trees as mt; print(mt.registry.formulation('flow-oct').name)"
+    code = "import milp_trees.mip.registry; import milp_trees as mt; print(mt.registry.formulation('flow-oct').name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "flow-oct"
 
@@ -173,7 +173,7 @@ def test_engines_are_asked_before_formulations_are_loaded():
         "from milp_trees.studies.agreement import judge_of\n"
         "print(default_method(p), judge_of('cart', p))\n"
         "from dataclasses import replace\n"
-        "from milp_trees.questions import BySize, NearBest\n"
+        "from milp_trees.problems.questions import BySize, NearBest\n"
         "q = mt.Problem(mt.load('iris'), mt.Accuracy(leaf_penalty=0.01), mt.Trees(2))\n"
         "print(default_method(q))\n"
         "print(*(default_method(replace(q, question=a)) for a in (BySize(3), NearBest(relative=0.1))))\n"

@@ -8,9 +8,9 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.decisions.listed import UnitSimplex
-from milp_trees.questions import Front
+from milp_trees.lists.testing.problems import list_problems
+from milp_trees.problems.questions import Front
 from milp_trees.studies.predict import predict_file
-from milp_trees.testing.list_problems import list_problems
 
 SPACE = mt.RuleLists(max_length=2)
 
@@ -92,7 +92,7 @@ def test_goals_in_order_a_front_and_all_sizes():
 
 def test_decisions_and_policies_take_lists():
     values = [[1, 2], [3, 1], [0, 2]]
-    task = mt.tasks.Decision(decisions=UnitSimplex(["u", "v"]))
+    task = mt.decisions.Decision(decisions=UnitSimplex(["u", "v"]))
     found = mt.solve(mt.Problem(mt.Dataset([[0], [1], [1]], values=values), task, SPACE))
     assert found.optimal
     assert math.isclose(found.objective, 2 / 3)

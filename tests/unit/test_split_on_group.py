@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.cli.main import app
+from milp_trees.mip.registry import registry
 from milp_trees.results.tables import group_text
 from milp_trees.results.tables import summary as summary_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import MilpTreesError, on_the_command_line, worded
+from milp_trees.common.errors import MilpTreesError, on_the_command_line, worded
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees import writing
-from milp_trees.data.write_rules import write_rules
-from milp_trees.errors import DataError
+from milp_trees.common import writing
+from milp_trees.common.errors import DataError
 from milp_trees.library.registry import replace_text
+from milp_trees.lists.write_rules import write_rules
 from milp_trees.studies.page_style import save_figure
 
 DATA = mt.Dataset([[0, 0], [1, 0], [1, 1], [0, 1]], y=["no", "yes", "no", "yes"])

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
-from milp_trees.exact import fraction
-from milp_trees.registering import register
+from milp_trees.common.errors import DataError
+from milp_trees.common.exact import fraction
+from milp_trees.common.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 
 

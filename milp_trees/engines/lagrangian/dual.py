@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.engines._dp_run import Run
-from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.engines.dp.method import DynamicProgramme
+from milp_trees.engines.dp.run import Run
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers
-from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 #: Deeper trees are looked for after those of this depth.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.compiling import run_clock
+from milp_trees.common.compiling import run_clock
 from milp_trees.engines.lagrangian import listing
 from milp_trees.engines.lagrangian.bag import FAR, within_far
 from milp_trees.methods.trace import Trace

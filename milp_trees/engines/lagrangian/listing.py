@@ -10,10 +10,10 @@ whose row i is (cost, totals…) for i < used[0]. Loads numba.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.dynamic.layouts import data_at, work_at
-from milp_trees.engines.dynamic.nodes import load, side_value
-from milp_trees.engines.dynamic.words import children, count
+from milp_trees.common.compiling.kernels import kernel
+from milp_trees.engines.dp.layouts import data_at, work_at
+from milp_trees.engines.dp.nodes import load, side_value
+from milp_trees.engines.dp.words import children, count
 from milp_trees.engines.lagrangian.kernels import side_sums
 
 _MULTIPLY = np.uint64(0xBF58476D1CE4E5B9)

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.errors import Unsupported
+from milp_trees.common.errors import Unsupported
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 #: Sums of Lagrangian costs stay below this: `dp` multiplies them by a few small factors, and its

@@ -12,18 +12,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from milp_trees.compiling import run_clock
-from milp_trees.engines.dp import solve_view
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import Unsupported
+from milp_trees.engines.dp.method import solve_view
+from milp_trees.engines.dp.proofs.leaves import prove_few_leaves
+from milp_trees.engines.dp.proofs.trees import prove_trees
 from milp_trees.engines.lagrangian.dual import Dual
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers
-from milp_trees.engines.proving.leaves import prove_few_leaves
-from milp_trees.engines.proving.trees import prove_trees
-from milp_trees.errors import Unsupported
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.trace import Trace
 from milp_trees.methods.watch import Watch
-from milp_trees.spaces.trees import Trees
+from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 

@@ -14,17 +14,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from milp_trees.engines.dynamic.arrays import prepare
-from milp_trees.engines.dynamic.buffers import work_of
-from milp_trees.engines.dynamic.switches import Switches
+from milp_trees.common.limits import Stopped
+from milp_trees.engines.dp.arrays import prepare
+from milp_trees.engines.dp.buffers import work_of
+from milp_trees.engines.dp.switches import Switches
 from milp_trees.engines.lagrangian import kernels, listing
 from milp_trees.engines.lagrangian.bag import FAR, Bag, List
 from milp_trees.engines.lagrangian.kernels import NONE
 from milp_trees.engines.lagrangian.multipliers import Multipliers
-from milp_trees.limits import Stopped
 from milp_trees.methods.watch import Watch
+from milp_trees.models.space import Trees
 from milp_trees.results.result import Limit
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 T = TypeVar("T")

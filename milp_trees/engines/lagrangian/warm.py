@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from milp_trees.engines.dynamic.warm import compile_search, tiny_view
+from milp_trees.common.limits import Limits
+from milp_trees.engines.dp.warm import compile_search, tiny_view
 from milp_trees.engines.lagrangian.closing import Closing
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.listing import rehash
 from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.engines.lagrangian.vectors import TreeVectors
-from milp_trees.limits import Limits
 from milp_trees.methods.trace import Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
+from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
-from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import SideRow
 
 

@@ -1,5 +1,5 @@
 /* Integrals of gaps over time (Berthold 2013) and times to targets; definitions as in the Python
-   package `milp_trees.measures`. */
+   package `milp_trees.studies.measures`. */
 "use strict";
 M.integrals = (() => {
   const { groups, instanceOf, isNumber, mean, problemOf, shares } = M.measures;

@@ -1,4 +1,4 @@
-/* What is computed of rows: the same definitions as in the Python package `milp_trees.measures`.
+/* What is computed of rows: the same definitions as in the Python package `milp_trees.studies.measures`.
 
    Nothing here touches the page. A row is an object with the columns of `Study.frame()`, and `line`
    and `allowed` (see `prepare`). */

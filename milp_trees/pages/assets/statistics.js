@@ -1,5 +1,5 @@
 /* Pairwise ratios with intervals, Wilcoxon's test and critical differences; definitions as in the
-   Python package `milp_trees.measures`. */
+   Python package `milp_trees.studies.measures`. */
 "use strict";
 M.statistics = (() => {
   const { groups, isSolved, mean, problemOf, shiftedGeometricMean, table, timeOf } = M.measures;

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
 #: Sets of the F1 table that both ways of solving take well under a second.

@@ -83,7 +83,7 @@ def test_a_wrong_answer_is_not_believed(runner):
 @pytest.fixture
 def peer_methods():
     """The plug-in file of peers, registered for one test."""
-    from milp_trees.registering import from_files, plugins
+    from milp_trees.common.registering import from_files, plugins
 
     path = FOLDER / "peers" / "methods.py"
     before = list(sys.path)

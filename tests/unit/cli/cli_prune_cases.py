@@ -5,7 +5,7 @@ import json
 from typer.testing import CliRunner
 
 from milp_trees.cli.main import app
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.verification import verify
 
 SMALL = ("prune", "iris", "--trees", 3, "--depth", 3)

@@ -146,7 +146,7 @@ def test_an_answer_that_cannot_be_kept_is_still_shown(table):
 
 
 def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):
-    from milp_trees.engines.dp import DynamicProgramme
+    from milp_trees.engines.dp.method import DynamicProgramme
 
     whole = DynamicProgramme.search
     monkeypatch.setattr(

@@ -87,6 +87,6 @@ def test_every_command_is_found_in_its_file_and_only_that_file_is_imported():
     from typer.main import get_command
 
     assert set(commands.homes()) == set(get_command(app).commands)
-    code = "import sys; from milp_trees.cli import commands; commands.load(['solve']); print('milp_trees.cli.solve' in sys.modules, 'milp_trees.cli.prune' in sys.modules)"
+    code = "import sys; from milp_trees.cli import commands; commands.load(['solve']); print('milp_trees.cli.solve' in sys.modules, 'milp_trees.pruning.cli.prune' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]

@@ -14,8 +14,8 @@ import milp_trees as mt
 from milp_trees.cli import outputs
 from milp_trees.cli.app import app
 from milp_trees.cli.commands import load
-from milp_trees.errors import DataError
-from milp_trees.limits import LOG_HEAD
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import LOG_HEAD
 
 #: Options that name files to write; `verify` reads its --proof.
 WRITTEN = {"--out", "--plot", "--log", "--proof", "--store", "--write-rules", "--proofs"}

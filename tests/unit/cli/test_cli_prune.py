@@ -11,9 +11,9 @@ import typer.main
 from cli_prune_cases import LENGTH, SMALL, WIDTH, as_json, run
 
 import milp_trees as mt
-from milp_trees.cli import prunings as cli_prune
 from milp_trees.cli.main import app
-from milp_trees.studies.pruning import Growing, pruning_problem
+from milp_trees.pruning.cli import prunings as cli_prune
+from milp_trees.pruning.from_table import Growing, pruning_problem
 
 # -- the whole curve ----------------------------------------------------------------------------------------------
 
@@ -358,7 +358,7 @@ def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
     """There are too many prunings to enumerate and no cut knows of budgets: the same program goes
     to a solver that did not make the result.
     """
-    from milp_trees.studies.pruning import Growing, pruning_problem
+    from milp_trees.pruning.from_table import Growing, pruning_problem
 
     problem = pruning_problem("iris", Growing(trees=4), max_cost=2).problem
     assert mt.registry.method("enumerate-prunings").unsupported(problem)

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import MilpTreesError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.limits import Limits
 
 NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = [

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from milp_trees.errors import UnknownName
+from milp_trees.common.errors import UnknownName
 from milp_trees.testing.warm_up import compiled_methods, warm_up
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 import milp_trees
-from milp_trees.compiling import inside
+from milp_trees.common.compiling import inside
 
 ROOT = Path(milp_trees.__file__).parent
 

@@ -5,9 +5,9 @@ import threading
 import numpy as np
 import pytest
 
-from milp_trees.compiling import inside
-from milp_trees.compiling.kernels import c_function, kernel
-from milp_trees.errors import SolverUnavailable
+from milp_trees.common.compiling import inside
+from milp_trees.common.compiling.kernels import c_function, kernel
+from milp_trees.common.errors import SolverUnavailable
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from milp_trees.__main__ import collect_rarely
-from milp_trees.compiling.pausing import collector_paused
+from milp_trees.common.compiling.pausing import collector_paused
 
 
 def test_the_search_for_garbage_pauses_and_goes_on_even_after_an_error():

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from milp_trees.by_name import registry
-from milp_trees.compiling import compiling, run_clock, telling, under_way
-from milp_trees.limits import Limits
+from milp_trees.common.compiling import compiling, run_clock, telling, under_way
+from milp_trees.common.limits import Limits
+from milp_trees.mip.registry import registry
 from milp_trees.testing.warm_up import problems_for
 
 ROOT = Path(__file__).parents[3]
@@ -29,8 +29,8 @@ OF_THE_MACHINE = {
 @pytest.fixture
 def ages(monkeypatch):
     """Nothing is compiled or loaded in this process yet, and each time takes a million seconds."""
-    from milp_trees.compiling.kernels import Kernel
-    from milp_trees.compiling.store import Store
+    from milp_trees.common.compiling.kernels import Kernel
+    from milp_trees.common.compiling.store import Store
 
     passed, waits = [0.0], []
     clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + passed[0])

@@ -11,8 +11,8 @@ import typing
 import platformdirs
 import pytest
 
-from milp_trees.compiling import inside, store
-from milp_trees.compiling.kernels import kernel
+from milp_trees.common.compiling import inside, store
+from milp_trees.common.compiling.kernels import kernel
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ import planted
 print(planted.value(20), sum(planted.value.stats.cache_hits.values()))
 """
 PLANTED = """
-from milp_trees.compiling.kernels import kernel
+from milp_trees.common.compiling.kernels import kernel
 
 @kernel
 def below(x):

@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from milp_trees.compiling import compiling, telling
-from milp_trees.compiling.telling import forecast
+from milp_trees.common.compiling import compiling, telling
+from milp_trees.common.compiling.telling import forecast
 
 
 @pytest.fixture
 def said(caplog, monkeypatch, tmp_path):
     """The warnings; everything that lasts is worth one, and nothing is compiled already."""
-    from milp_trees.compiling import inside
+    from milp_trees.common.compiling import inside
 
     monkeypatch.setattr(inside.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(telling, "_NOTICED", 0.0)
@@ -28,7 +28,7 @@ def said(caplog, monkeypatch, tmp_path):
 
 
 def _sum():
-    from milp_trees.compiling.kernels import kernel
+    from milp_trees.common.compiling.kernels import kernel
 
     def add(a, b):
         return a + b

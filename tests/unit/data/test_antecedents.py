@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.data import mining
-from milp_trees.data.antecedents import Antecedent, Antecedents, Literal
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
+from milp_trees.lists import mining
+from milp_trees.lists.antecedents import Antecedent, Antecedents, Literal
 
 
 def mined_slowly(data, size, negations, least, most):
@@ -169,7 +169,7 @@ def test_a_given_antecedent_on_an_unknown_feature_is_refused():
 def test_too_many_antecedents_are_refused(monkeypatch):
     rng = np.random.default_rng(1)
     data = mt.Dataset(rng.integers(0, 2, (64, 12)), y=rng.integers(0, 2, 64))
-    monkeypatch.setattr("milp_trees.data.antecedents.MOST_ENTRIES", 640)
+    monkeypatch.setattr("milp_trees.lists.antecedents.MOST_ENTRIES", 640)
     with pytest.raises(
         DataError, match=r"There are 78 antecedents on 64 rows, of which at most 10 are taken"
     ):

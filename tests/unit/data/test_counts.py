@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.data.outline import Outline
-from milp_trees.errors import DataError, Unsupported
 from milp_trees.testing.generate import any_tree
 from milp_trees.testing.grouped import difference, grouped
 from milp_trees.testing.sets import default_list_problems, default_problems

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 X = [[0, 1], [1, 1], [1, 0]]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from milp_trees.common.errors import DataError
 from milp_trees.data.binarize import Binarizer
-from milp_trees.errors import DataError
 
 
 def test_names_are_those_of_the_features_of_a_wide_table():

@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.data.examples import EXAMPLES, example_named
-from milp_trees.errors import DataError, UnknownName
 
 #: The first digits of the SHA-256 of every file. Numbers in the documentation are about these.
 DIGESTS = {

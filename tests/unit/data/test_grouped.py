@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
+from milp_trees.common.errors import DataError, UnknownName, VerificationError
 from milp_trees.data.binarize import Binarizer
-from milp_trees.errors import DataError, UnknownName, VerificationError
 from milp_trees.results.restore import restore
 from milp_trees.testing.grouped import grouped
 

@@ -13,9 +13,9 @@ from joblib import parallel_config
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.data.roles import Columns
-from milp_trees.errors import MilpTreesError
+from milp_trees.mip.registry import registry
 
 X = np.array([[0.1, 3], [0.4, 1], [0.5, 2], [0.9, 0], [1.1, 3], [1.5, 1], [1.7, 2], [2.0, 0]] * 3)
 Y = np.array([0, 1, 0, 1, 1, 0, 1, 1] * 3)

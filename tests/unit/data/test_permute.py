@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError
 from milp_trees.data.permute import orders, permuted
-from milp_trees.errors import DataError
 
 
 @pytest.mark.parametrize("binarizer", ["quantiles:5", "midpoints"])

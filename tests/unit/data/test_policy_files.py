@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 
 TRAIN = """0 0 1.5 0.5 1.25 2 0.5 1 1.5 2.5 0.5 1 0
 1 1 0.5 0.25 1 0.75 0 2 0.25 0.5 3 0 1

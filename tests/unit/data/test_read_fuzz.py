@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.data.numeric import load_numeric
 from milp_trees.data.read import read_table
-from milp_trees.errors import MilpTreesError
 
 SEEDS = 400
 WORDS = [

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError, DataWarning
 from milp_trees.data.rule_files import minority
-from milp_trees.errors import DataError, DataWarning
 from milp_trees.results.restore import problem_of
 
 RULES = "{sex:Male} 1 0 1 0\n{sex:Male,age:18-20} 0 0 1 0\n{a b} 1 1 0 0\n"

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
+from milp_trees.common.exact import fraction
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.read import read_table
-from milp_trees.exact import fraction
 
 DATA = mt.Dataset([[0], [1], [1], [0]], y=["no", "yes", "yes", "yes"])
 
@@ -146,7 +146,7 @@ def test_a_capacity_is_a_whole_number_of_rows(name, given):
 
 def test_a_conformance_check_that_checked_nothing_fails():
     """`check_deletable_constraints` passed where the formulation took no problem at all."""
-    from milp_trees.by_name import registry
+    from milp_trees.mip.registry import registry
     from milp_trees.testing import (
         check_deletable_constraints,
         check_formulation,

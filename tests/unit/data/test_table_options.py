@@ -13,10 +13,10 @@ from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.pages.certificate import Checks, certificate
-from milp_trees.planning.reading import read_plan
-from milp_trees.planning.recipes import build_problem
 from milp_trees.results.reload import reload
 from milp_trees.results.tables import reasons, summary
+from milp_trees.studies.planning.reading import read_plan
+from milp_trees.studies.planning.recipes import build_problem
 from milp_trees.studies.predict import predict_file
 
 

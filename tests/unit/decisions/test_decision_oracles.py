@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import milp_trees as mt
+from milp_trees.common.errors import SolverFailure
 from milp_trees.decisions.combinatorial import Knapsack
 from milp_trees.decisions.listed import UnitSimplex
-from milp_trees.errors import SolverFailure
 
 # -- helpers -----------------------------------------------------------------------------------------------------------------------------------
 

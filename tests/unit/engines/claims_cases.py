@@ -4,7 +4,7 @@ import numpy as np
 
 import milp_trees as mt
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.testing.random_prunings import random_problem
+from milp_trees.pruning.testing.random_prunings import random_problem
 
 
 def rows(seed, n=30, clean=False):
@@ -36,7 +36,7 @@ def roads(seed):
     data, _, S = DecisionData(
         rows=30, test_rows=0, degree=4, noise=noise, thresholds=4, seed=seed
     ).make()
-    return mt.Problem(data, mt.tasks.Decision(decisions=S), mt.Trees(2))
+    return mt.Problem(data, mt.decisions.Decision(decisions=S), mt.Trees(2))
 
 
 CAPACITY = (mt.tasks.Capacity(action=1, at_most=25),)

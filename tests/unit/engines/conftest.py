@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.pruning.view import NodeGains
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +16,8 @@ def forest():
     X, y = make_classification(150, 12, n_informative=5, flip_y=0.1, random_state=0)
     ensemble = mt.read_ensemble(RandomForestClassifier(12, random_state=0).fit(X, y))
     dataset = mt.Dataset(np.zeros((150, 0)), y=y, numeric=X, columns=ensemble.columns)
-    costs = mt.tasks.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
-    return mt.Problem(dataset, mt.tasks.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
+    costs = mt.pruning.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
+    return mt.Problem(dataset, mt.pruning.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
 
 
 @pytest.fixture(scope="module")

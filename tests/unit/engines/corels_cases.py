@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.engines.prefixes.prepare import prepare
-from milp_trees.engines.prefixes.records import MAPS, POLICIES
-from milp_trees.engines.prefixes.run import Run
-from milp_trees.engines.prefixes.switches import BOUNDS, Options
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.lists.engines.corels.prepare import prepare
+from milp_trees.lists.engines.corels.records import MAPS, POLICIES
+from milp_trees.lists.engines.corels.run import Run
+from milp_trees.lists.engines.corels.switches import BOUNDS, Options
 from milp_trees.methods.watch import Watch
 
 

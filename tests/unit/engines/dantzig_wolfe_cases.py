@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.pruning.view import NodeGains
 
 
 def _one_split(parent, left, right, error, price=0, **more):

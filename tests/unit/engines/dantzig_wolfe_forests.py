@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-from milp_trees.engines.decomposition.coupling import coupled
-from milp_trees.engines.decomposition.run import Run, place_for
-from milp_trees.limits import Limits
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.common.limits import Limits
+from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
+from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
+from milp_trees.pruning.engines.dantzig_wolfe.run import Run, place_for
+from milp_trees.pruning.view import NodeGains
 
 LAMS = (Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(1), Fraction(5, 3))
 

@@ -7,8 +7,8 @@ import numpy as np
 import milp_trees as mt
 from milp_trees.data.dataset import BinaryFeature as Question
 from milp_trees.decisions.base import Decided, DecisionSet
-from milp_trees.engines.decision_search.instance import prepare
-from milp_trees.engines.decision_search.search import Search
+from milp_trees.decisions.engines.dp_oracle.instance import prepare
+from milp_trees.decisions.engines.dp_oracle.search import Search
 
 
 class Hidden(DecisionSet):
@@ -65,7 +65,7 @@ def problems(seed, rows=30, depth=None, weigh_leaves=True):
     }
     space = mt.Trees(int(rng.integers(0, 4)) if depth is None else depth, **space)
     return tuple(
-        mt.Problem(data, mt.tasks.Decision(decisions=s, **task), space) for s in (S, Hidden(S))
+        mt.Problem(data, mt.decisions.Decision(decisions=s, **task), space) for s in (S, Hidden(S))
     )
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.compiling import run_clock
-from milp_trees.engines._dp_run import Run
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.limits import Limits
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.limits import Limits
+from milp_trees.engines.dp.method import DynamicProgramme
+from milp_trees.engines.dp.run import Run
 
 
 def solve(view, space, method=None, threads=1):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.questions import ByPrice, BySize, Front, NearBest
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import ByPrice, BySize, Front, NearBest
 
 
 def noise(rows: int, tests: int, seed: int = 0) -> mt.Dataset:
@@ -27,7 +27,7 @@ def midpoints(rows: int, columns: int) -> mt.Dataset:
 
 def roads(rows: int, depth: int) -> mt.Problem:
     data, _, S = DecisionData(rows=rows, test_rows=0, degree=8, noise=0.5, thresholds=30).make()
-    return mt.Problem(data, mt.tasks.Decision(decisions=S), mt.Trees(depth))
+    return mt.Problem(data, mt.decisions.Decision(decisions=S), mt.Trees(depth))
 
 
 def forest(rows: int, trees: int) -> mt.Problem:
@@ -41,13 +41,13 @@ def forest(rows: int, trees: int) -> mt.Problem:
         )
     )
     data = mt.Dataset(np.zeros((rows, 0)), y=y, numeric=X, columns=ensemble.columns)
-    return mt.Problem(data, mt.tasks.PrunedError("0.001"), mt.PrunedEnsembles(ensemble))
+    return mt.Problem(data, mt.pruning.PrunedError("0.001"), mt.PrunedEnsembles(ensemble))
 
 
 def few_prunings() -> mt.Problem:
     """About a hundred thousand prunings."""
-    from milp_trees.engines.enumerate_prunings import count
-    from milp_trees.testing.random_prunings import random_problem
+    from milp_trees.pruning.engines.enumerate_prunings import count
+    from milp_trees.pruning.testing.random_prunings import random_problem
 
     made = (
         random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5)

@@ -3,16 +3,16 @@
 import numpy as np
 from numba import njit
 
-from milp_trees.compiling.vectors import call
-from milp_trees.engines.dynamic import pair_counts as kernels
-from milp_trees.engines.dynamic import pair_layout as at
-from milp_trees.engines.dynamic.pair_counts import (
+from milp_trees.common.compiling.vectors import call
+from milp_trees.engines.dp import pair_counts as kernels
+from milp_trees.engines.dp import pair_layout as at
+from milp_trees.engines.dp.pair_counts import (
     COUNT,
     EVALUATE,
     PACK,
     aligned,
 )
-from milp_trees.engines.dynamic.pair_layout import pair_rows, scratch_bytes
+from milp_trees.engines.dp.pair_layout import pair_rows, scratch_bytes
 
 TYPES = {"i16": np.int16, "i32": np.int32, "i64": np.int64}
 

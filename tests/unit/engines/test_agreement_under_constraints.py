@@ -8,9 +8,9 @@ import pytest
 from constrained_trees import draw
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.questions import Front
-from milp_trees.spaces.trees import space_classes
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import space_classes
+from milp_trees.problems.questions import Front
 from milp_trees.tasks.constraints import constraint
 
 ENGINES = [

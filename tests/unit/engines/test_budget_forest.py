@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.engines.budget_forest.impurities import IMPURITIES, THRESHOLD_PAIRS, measure, value
+from milp_trees.pruning.budget_forest.impurities import IMPURITIES, THRESHOLD_PAIRS, measure, value
 
 ALPHAS = (0, 1, 2, 5, "1/2", 0.1)
 

@@ -8,7 +8,7 @@ import pytest
 from budget_forest_cases import entropy, pairs
 
 import milp_trees as mt
-from milp_trees.engines.budget_forest.trees import midpoints
+from milp_trees.pruning.budget_forest.trees import midpoints
 
 # -- growing ---------------------------------------------------------------------------------------------------------
 

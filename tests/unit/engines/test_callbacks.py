@@ -10,20 +10,20 @@ import pytest
 from engine_limits_cases import LONG, method_of, noise, roads
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.limits import Limit, Limits
+from milp_trees.decisions.testing.problems import decision_problems
+from milp_trees.lists.testing.problems import list_problems
 from milp_trees.methods import callback as calling
 from milp_trees.methods import method as method_module
 from milp_trees.methods.callback import BEAT, SILENT, listening
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
-from milp_trees.questions import NearBest
+from milp_trees.problems.questions import NearBest
+from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.results.result import Status
-from milp_trees.testing.decision_problems import decision_problems
-from milp_trees.testing.list_problems import list_problems
-from milp_trees.testing.pruning_checks import default_pruning_problems
 from milp_trees.testing.sets import tiny_problems
 
 #: Cases whose data alone take long to make, or that are large.

@@ -8,7 +8,7 @@ from random_views import random_space, random_view
 
 import milp_trees as mt
 from milp_trees.engines.cart import Cart
-from milp_trees.engines.dp import solve_view
+from milp_trees.engines.dp.method import solve_view
 from milp_trees.methods.greedy_tree import greedy_tree
 from milp_trees.results.result import Status
 

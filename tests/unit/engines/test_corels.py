@@ -10,14 +10,14 @@ from corels_cases import best_of_all, random_case, random_options, searched
 from engine_limits_cases import LONG
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.corels import Corels, rule_list
-from milp_trees.engines.prefixes import arrays, run
-from milp_trees.engines.prefixes.records import EXPANDED, MAPS, POLICIES
-from milp_trees.engines.prefixes.space import log10_space
-from milp_trees.engines.prefixes.switches import BOUNDS, Options
-from milp_trees.errors import DataError
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limit, Limits
+from milp_trees.lists.engines.corels import arrays, run
+from milp_trees.lists.engines.corels.method import Corels, rule_list
+from milp_trees.lists.engines.corels.records import EXPANDED, MAPS, POLICIES
+from milp_trees.lists.engines.corels.space import log10_space
+from milp_trees.lists.engines.corels.switches import BOUNDS, Options
+from milp_trees.mip.registry import registry
 
 
 def check(seed, options, case, optimum, found):

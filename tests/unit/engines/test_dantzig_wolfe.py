@@ -13,15 +13,15 @@ from dantzig_wolfe_forests import random_view, solve
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
-from milp_trees.by_name import registry
-from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-from milp_trees.engines.decomposition.coupling import coupled
-from milp_trees.engines.decomposition.places import Threads
-from milp_trees.engines.decomposition.pricing import part, path_pruning
-from milp_trees.engines.decomposition.run import Run
-from milp_trees.engines.subgradient import Subgradient
-from milp_trees.limits import Limits
-from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.common.limits import Limits
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
+from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
+from milp_trees.pruning.engines.dantzig_wolfe.places import Threads
+from milp_trees.pruning.engines.dantzig_wolfe.pricing import part, path_pruning
+from milp_trees.pruning.engines.dantzig_wolfe.run import Run
+from milp_trees.pruning.engines.subgradient import Subgradient
+from milp_trees.pruning.view import NodeGains
 
 
 def prunings(view, h):

@@ -7,12 +7,12 @@ import signal
 import pytest
 from dantzig_wolfe_forests import random_view, solve
 
-from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-from milp_trees.engines.decomposition.coupling import coupled
-from milp_trees.engines.decomposition.places import Cluster
-from milp_trees.engines.decomposition.run import Run
-from milp_trees.errors import SolverFailure, SolverUnavailable
-from milp_trees.limits import Limits
+from milp_trees.common.errors import SolverFailure, SolverUnavailable
+from milp_trees.common.limits import Limits
+from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
+from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
+from milp_trees.pruning.engines.dantzig_wolfe.places import Cluster
+from milp_trees.pruning.engines.dantzig_wolfe.run import Run
 
 # -- on a cluster ------------------------------------------------------------------------------------------------
 

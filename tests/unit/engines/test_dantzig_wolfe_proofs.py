@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 from dantzig_wolfe_forests import random_view, solve
 
-from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-from milp_trees.engines.decomposition.coupling import coupled
-from milp_trees.engines.decomposition.flows import flow_at
-from milp_trees.verification.check_flow import check
-from milp_trees.verification.pruning_statement import pruning_statement
+from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
+from milp_trees.pruning.engines.dantzig_wolfe.flows import flow_at
+from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
+from milp_trees.pruning.verification.check_flow import check
+from milp_trees.pruning.verification.statement import pruning_statement
 
 
 def checked(view, keep, claims):

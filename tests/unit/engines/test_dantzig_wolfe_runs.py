@@ -12,16 +12,16 @@ from dantzig_wolfe_cases import _one_split
 from dantzig_wolfe_forests import solve
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.dantzig_wolfe import DantzigWolfe
-from milp_trees.engines.decomposition.coupling import coupled
-from milp_trees.engines.decomposition.master import Master
-from milp_trees.engines.decomposition.places import Threads
-from milp_trees.engines.decomposition.run import Run
-from milp_trees.engines.subgradient import Subgradient
-from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Limits
+from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.common.limits import Limits
 from milp_trees.methods import watch
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
+from milp_trees.pruning.engines.dantzig_wolfe.master import Master
+from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
+from milp_trees.pruning.engines.dantzig_wolfe.places import Threads
+from milp_trees.pruning.engines.dantzig_wolfe.run import Run
+from milp_trees.pruning.engines.subgradient import Subgradient
 from milp_trees.results.result import Limit
 
 
@@ -58,7 +58,7 @@ def test_a_start_is_an_incumbent_and_a_column(forest):
 @pytest.mark.parametrize("name", ["dantzig-wolfe", "subgradient"])
 def test_what_they_cannot_do_is_said(forest, name):
     """A budget, and a master that is too large."""
-    budgeted = mt.Problem(forest.dataset, mt.tasks.PrunedError("0.01", max_cost=1), forest.space)
+    budgeted = mt.Problem(forest.dataset, mt.pruning.PrunedError("0.01", max_cost=1), forest.space)
     with pytest.raises(Unsupported, match=f"{name} takes no budget"):
         registry.method(name).run(budgeted)
     if name == "dantzig-wolfe":
@@ -114,7 +114,7 @@ def test_at_its_memory_limit_a_run_has_a_pruning_and_a_bound(medium, monkeypatch
 
 def test_a_master_that_would_not_fit_is_not_begun(medium, monkeypatch):
     """What it would take is known before it is built."""
-    monkeypatch.setattr("milp_trees.engines.dantzig_wolfe.BYTES", 2**30)
+    monkeypatch.setattr("milp_trees.pruning.engines.dantzig_wolfe.method.BYTES", 2**30)
     run, more = solve(medium, limits=Limits(memory_mb=2500))
     assert more["limit"] is Limit.MEMORY
     assert run.rounds == 0

@@ -9,7 +9,7 @@ import pytest
 from random_views import random_space, random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import DynamicProgramme, solve_view
+from milp_trees.engines.dp.method import DynamicProgramme, solve_view
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.results.result import Limit, Status
 
@@ -184,7 +184,7 @@ def test_side_rows_are_refused():
 
 
 def test_listing_the_methods_does_not_load_numba():
-    code = "import sys; from milp_trees.by_name import registry; assert 'dp' in registry.classes('methods'); assert 'numba' not in sys.modules"
+    code = "import sys; from milp_trees.mip.registry import registry; assert 'dp' in registry.classes('methods'); assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -12,8 +12,8 @@ from dp_search_cases import INSTANCES, long_problem, solve
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.engines.dynamic.switches import ORDERS
+from milp_trees.engines.dp.method import DynamicProgramme
+from milp_trees.engines.dp.switches import ORDERS
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.methods import watch
 from milp_trees.results.result import Limit, Status
@@ -141,9 +141,9 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
     """Room for 32 entries: sets are forgotten while they are needed, also when the tree is written
     out.
     """
-    from milp_trees.engines.dynamic import runs, shared
-    from milp_trees.engines.dynamic.contexts import Context
-    from milp_trees.engines.dynamic.layouts import TABLE
+    from milp_trees.engines.dp import runs, shared
+    from milp_trees.engines.dp.contexts import Context
+    from milp_trees.engines.dp.layouts import TABLE
 
     wanted = {name: DynamicProgramme().run(make()).objective for name, make in INSTANCES.items()}
 

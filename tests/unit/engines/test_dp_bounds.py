@@ -10,8 +10,8 @@ from dp_search_cases import solve
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.engines.dynamic.switches import ORDERS
+from milp_trees.engines.dp.method import DynamicProgramme
+from milp_trees.engines.dp.switches import ORDERS
 from milp_trees.testing.problems import problem
 
 # -- bounds that would be wrong ------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_no_search_goes_deeper_than_its_stack(monkeypatch, off):
     """Without a depth limit the penalties bound the depth; a stack that is too short would be
     written past its end.
     """
-    from milp_trees.engines.dynamic import runs, shared
+    from milp_trees.engines.dp import runs, shared
 
     made = []
 

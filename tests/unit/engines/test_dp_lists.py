@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.engines import dp_lists
-from milp_trees.engines.list_search import search as searching
-from milp_trees.engines.list_search.switches import Switches
-from milp_trees.limits import Limit, Stopped
+from milp_trees.common.limits import Limit, Stopped
+from milp_trees.lists.engines.dp_lists import method as dp_lists
+from milp_trees.lists.engines.dp_lists import search as searching
+from milp_trees.lists.engines.dp_lists.switches import Switches
 from milp_trees.methods import unprepared
-from milp_trees.questions import BySize
+from milp_trees.problems.questions import BySize
 
 
 def random_view(rng):

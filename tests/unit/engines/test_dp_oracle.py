@@ -7,12 +7,12 @@ import pytest
 from dp_oracle_cases import Hidden, find, instance, listed, problems, rows_of
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError, SolverFailure, Unsupported
+from milp_trees.common.limits import Limits
 from milp_trees.data.dataset import BinaryFeature as Question
-from milp_trees.engines.decision_search import one_split
-from milp_trees.engines.decision_search.two_splits import leaf_sets
-from milp_trees.engines.dp_oracle import OracleProgramme
-from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.limits import Limits
+from milp_trees.decisions.engines.dp_oracle import one_split
+from milp_trees.decisions.engines.dp_oracle.method import OracleProgramme
+from milp_trees.decisions.engines.dp_oracle.two_splits import leaf_sets
 from milp_trees.results.result import Limit, Status
 
 
@@ -72,7 +72,7 @@ def test_tests_of_one_name_that_are_not_nested_are_columns_of_their_own():
     )
     problem = mt.Problem(
         data,
-        mt.tasks.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
+        mt.decisions.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
         mt.Trees(2),
     )
     assert same(mt.solve(problem, "dp-oracle"), mt.solve(problem, "dp"))
@@ -89,7 +89,9 @@ def paths_problem(n, thresholds, side, depth, **space):
     X = np.concatenate([made.X[:, [j]] <= cuts for j in range(3)], axis=1).astype(np.uint8)
     tests = [Question(f"x{j}", "<=", float(c)) for j in range(3) for c in cuts]
     data = mt.Dataset(X, values=made.C, actions=list(made.decisions.components), features=tests)
-    return mt.Problem(data, mt.tasks.Decision(decisions=made.decisions), mt.Trees(depth, **space))
+    return mt.Problem(
+        data, mt.decisions.Decision(decisions=made.decisions), mt.Trees(depth, **space)
+    )
 
 
 def by_pairs(problem):
@@ -139,7 +141,7 @@ def test_most_splits_are_never_asked_about():
         (cuts >= made.X).astype(np.uint8), values=made.C, actions=["road1", "road2"], features=tests
     )
     result = mt.solve(
-        mt.Problem(data, mt.tasks.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)),
+        mt.Problem(data, mt.decisions.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)),
         "dp-oracle",
     )
     assert result.optimal
@@ -154,7 +156,7 @@ def test_a_linear_programme_at_the_leaves():
         rng.integers(0, 2, (25, 4)), values=rng.normal(size=(25, 3)), actions=["a", "b", "c"]
     )
     open_, hidden = (
-        mt.Problem(data, mt.tasks.Decision(decisions=s), mt.Trees(2))
+        mt.Problem(data, mt.decisions.Decision(decisions=s), mt.Trees(2))
         for s in (S, Hidden(S, remembers=True))
     )
     assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
@@ -172,7 +174,7 @@ def stop_after(monkeypatch, calls, error):
             raise error
         return original(*given)
 
-    monkeypatch.setattr("milp_trees.engines.decision_search.two_splits.best_splits", stopping)
+    monkeypatch.setattr("milp_trees.decisions.engines.dp_oracle.two_splits.best_splits", stopping)
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -258,7 +260,7 @@ def test_an_oracle_that_fails_midway_is_a_sentence():
     rng = np.random.default_rng(0)
     problem = mt.Problem(
         rows_of(rng, 3, 20, False, True, False),
-        mt.tasks.Decision(decisions=Failing(listed(rng, 3))),
+        mt.decisions.Decision(decisions=Failing(listed(rng, 3))),
         mt.Trees(2),
     )
     with pytest.raises(SolverFailure, match="gone"):

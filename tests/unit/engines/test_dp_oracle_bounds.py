@@ -5,10 +5,10 @@ import pytest
 from dp_oracle_cases import Hidden, find, instance, listed, problems, rows_of
 
 import milp_trees as mt
+from milp_trees.decisions.engines.dp_oracle.instance import BASE, WORST, Pool
+from milp_trees.decisions.engines.dp_oracle.intervals import Intervals
+from milp_trees.decisions.engines.dp_oracle.two_splits import leaf_sets, split_cost
 from milp_trees.decisions.listed import UnitSimplex
-from milp_trees.engines.decision_search.instance import BASE, WORST, Pool
-from milp_trees.engines.decision_search.intervals import Intervals
-from milp_trees.engines.decision_search.two_splits import leaf_sets, split_cost
 
 # -- bounds --------------------------------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ def test_no_split_inside_an_interval_is_below_its_bound(seed):
     inst = instance(
         mt.Problem(
             rows_of(rng, 3, 25, True, True, False),
-            mt.tasks.Decision(decisions=Hidden(listed(rng, 3))),
+            mt.decisions.Decision(decisions=Hidden(listed(rng, 3))),
             mt.Trees(1),
         )
     )
@@ -107,7 +107,7 @@ def test_no_split_inside_an_interval_is_below_its_bound(seed):
 def test_equal_rows_become_one_with_what_they_cannot_avoid():
     data = mt.Dataset([[0], [0], [1]], values=[[0, 1], [1, 0], [0, 5]], actions=["a", "b"])
     problem = mt.Problem(
-        data, mt.tasks.Decision(decisions=Hidden(UnitSimplex(["a", "b"]))), mt.Trees(1)
+        data, mt.decisions.Decision(decisions=Hidden(UnitSimplex(["a", "b"]))), mt.Trees(1)
     )
     inst = instance(problem)
     assert inst.n_rows == 2

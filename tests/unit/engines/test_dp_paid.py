@@ -9,7 +9,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.questions import BySize
+from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks.path_costs import PathCosts
 from milp_trees.tasks.states_view import States

@@ -11,8 +11,8 @@ from dp_search_cases import INSTANCES, long_problem, solve
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import DynamicProgramme
-from milp_trees.engines.dynamic.switches import ORDERS
+from milp_trees.engines.dp.method import DynamicProgramme
+from milp_trees.engines.dp.switches import ORDERS
 from milp_trees.results.result import Status
 
 SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]
@@ -67,7 +67,7 @@ def check(seed, method, threads=1):
 
 @pytest.mark.parametrize("block", range(4))
 def test_random_switches_orders_ties_and_threads_agree(block, monkeypatch):
-    from milp_trees.engines.dynamic import runs
+    from milp_trees.engines.dp import runs
 
     for seed in range(100 * block, 100 * block + 100):
         monkeypatch.setattr(runs, "TURN", 8e10 if seed % 2 else 0)
@@ -88,7 +88,7 @@ def test_each_switch_alone_agrees(name):
 
 def test_the_cases_reach_every_way_to_count():
     """Groups of equal rows, rows one by one; number types; minima; no depth limit; no tree at all."""
-    from milp_trees.engines.dynamic.arrays import UNLIMITED, prepare
+    from milp_trees.engines.dp.arrays import UNLIMITED, prepare
 
     seen = set()
     for seed in range(400):
@@ -125,7 +125,7 @@ def test_many_rows_of_different_costs(way):
     """More rows than a vector register holds, nearly every one with costs of its own: summed one by
     one, or by powers of two.
     """
-    from milp_trees.engines.dynamic.arrays import prepare
+    from milp_trees.engines.dp.arrays import prepare
 
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 8)).astype(np.uint8)
@@ -166,7 +166,7 @@ EFFECTS = {
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_each_switch_changes_a_counter_and_not_the_optimum(name, monkeypatch):
-    from milp_trees.engines.dynamic import runs
+    from milp_trees.engines.dp import runs
 
     if name in ("free_bounds", "deepening"):  # these problems take less than a turn
         monkeypatch.setattr(runs, "TURN", 0)

@@ -7,9 +7,9 @@ import pytest
 from claims_cases import SMALL, trees
 
 import milp_trees as mt
-from milp_trees.engines.dynamic import runs
-from milp_trees.engines.sizes import fronts
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.limits import Limit, Limits
+from milp_trees.engines.dp import runs
+from milp_trees.engines.dp.by_leaves import fronts
 from milp_trees.methods import dinkelbach, watch
 from milp_trees.methods import finish as finishing
 from milp_trees.mip import run as mip_run
@@ -46,7 +46,7 @@ LOOSE = {"dp", "dp-oracle", "dp-paid", "dp-sorted", "enumerate-counts", "lagrang
 
 #: Modules whose `finish` an engine's search ends in.
 ENGINES = {type(mt.registry.method(name)).__module__ for name in SMALL} | {
-    "milp_trees.engines.dantzig_wolfe"
+    "milp_trees.pruning.engines.dantzig_wolfe.method"
 }
 
 FAULTS = {

@@ -8,15 +8,15 @@ import pytest
 from engine_limits_cases import GREEDY, LONG, method_of, midpoints, noise, roads
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.compiling import run_clock
-from milp_trees.limits import Limits, Stopped
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.limits import Limits, Stopped
 from milp_trees.methods import method as method_module
 from milp_trees.methods import simplest, unprepared
 from milp_trees.methods import watch as watching
 from milp_trees.methods.greedy import greedy_for
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Status, TracePoint
@@ -160,8 +160,8 @@ def never_grown(problem, deadline):
 @pytest.mark.parametrize("engine", ["dp", "dp-sorted", "beside"])
 def test_a_search_that_has_ended_does_not_wait_for_the_greedy_tree(engine, monkeypatch):
     """Searches in a thread of their own: the tree is given up as soon as they end."""
-    from milp_trees.engines.dynamic import runs
-    from milp_trees.engines.sorted import run
+    from milp_trees.engines.dp import runs
+    from milp_trees.engines.dp_sorted import run
 
     grown = []
 

@@ -17,12 +17,12 @@ from engine_limits_cases import (
 )
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.cli.signals import interrupts
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.methods import watch as watching
 from milp_trees.methods.watch import Watch
 from milp_trees.mip import process
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Limit, Status
 
 # -- memory ------------------------------------------------------------------------------------------------------

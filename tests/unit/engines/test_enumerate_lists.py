@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.engines.enumerate_lists import all_lists
-from milp_trees.methods.greedy_list import greedy_list
-from milp_trees.questions import BySize
-from milp_trees.testing.list_problems import LISTS, list_problems
+from milp_trees.lists.engines.enumerate_lists import all_lists
+from milp_trees.lists.greedy import greedy_list
+from milp_trees.lists.testing.problems import LISTS, list_problems
+from milp_trees.problems.questions import BySize
 
 
 def drawn(rng: np.random.Generator) -> mt.Problem:

@@ -4,8 +4,8 @@ import numpy as np
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.sizes import fronts, turns
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.engines.dp.by_leaves import fronts, turns
 from milp_trees.methods.watch import Watch
 from milp_trees.results.result import Limit
 

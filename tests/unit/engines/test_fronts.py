@@ -10,10 +10,10 @@ import pytest
 from random_views import random_space, random_view
 
 import milp_trees as mt
+from milp_trees.common.limits import Limits
+from milp_trees.engines.dp.by_leaves import fronts
+from milp_trees.engines.dp.by_leaves.turns import solve_sizes
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.engines.sizes import fronts
-from milp_trees.engines.sizes.turns import solve_sizes
-from milp_trees.limits import Limits
 from milp_trees.methods.by_size import result_at
 from milp_trees.methods.watch import Watch
 from milp_trees.results.result import Limit, Status

@@ -11,8 +11,8 @@ from greedy_spo_cases import decisions_of, vertices
 from sklearn.tree import DecisionTreeRegressor
 
 import milp_trees as mt
-from milp_trees.engines.decision_trees.coder import Coder
-from milp_trees.engines.decision_trees.kernels import positions
+from milp_trees.decisions.engines.greedy_spo.coder import Coder
+from milp_trees.decisions.engines.greedy_spo.kernels import positions
 
 
 def instance(seed, listed, dense, weights, **task):
@@ -33,7 +33,7 @@ def instance(seed, listed, dense, weights, **task):
         data = mt.Binarizer(kind="midpoints").dataset(
             table, values=C, actions=S.components, weights=w
         )
-    return data, mt.tasks.Decision(decisions=S, **task), V
+    return data, mt.decisions.Decision(decisions=S, **task), V
 
 
 def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
@@ -156,7 +156,7 @@ def test_a_plateau_is_left_where_the_published_rule_peels_off_rows():
     data = mt.Binarizer(kind="midpoints").dataset({"x": x}, values=C, actions=["a", "b"])
     problem = mt.Problem(
         data,
-        mt.tasks.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
+        mt.decisions.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
         mt.Trees(2),
     )
     assert mt.solve(problem, "greedy-spo").objective > 0
@@ -251,13 +251,13 @@ def test_a_time_limit_ends_the_growing():
 
     data = mt.Binarizer(kind="midpoints").dataset({"a": X[:, 0], "b": X[:, 1]}, values=C)
     problem = mt.Problem(
-        data, mt.tasks.Decision(decisions=mt.decisions.Oracle(slow, 3)), mt.Trees(None)
+        data, mt.decisions.Decision(decisions=mt.decisions.Oracle(slow, 3)), mt.Trees(None)
     )
     short = mt.solve(problem, "greedy-spo", time_limit=0.3)
     assert short.limit is mt.plugins.Limit.TIME
     assert short.seconds < 20
     quick = mt.Problem(
-        data, mt.tasks.Decision(decisions=mt.decisions.simplex_decisions(3)), mt.Trees(None)
+        data, mt.decisions.Decision(decisions=mt.decisions.simplex_decisions(3)), mt.Trees(None)
     )
     assert mt.solve(quick, "greedy-spo").limit is None
     # A busy machine may not have a first leaf by then.

@@ -10,17 +10,17 @@ import pytest
 from side_rows import all_trees, natural, optimum, random_problem
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.compiling import run_clock
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limits, Stopped
 from milp_trees.engines.lagrangian.closing import Closing
 from milp_trees.engines.lagrangian.dual import Dual
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.engines.lagrangian.vectors import TreeVectors
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Limits, Stopped
 from milp_trees.methods.trace import Trace
 from milp_trees.methods.watch import Watch
+from milp_trees.mip.registry import registry
 from milp_trees.plugins import SideRow
 from milp_trees.results.result import Limit, Status
 
@@ -124,7 +124,7 @@ def test_bounds_at_any_multipliers_hold_for_every_feasible_tree():
 
 
 def METHOD_DP(view, space):
-    from milp_trees.engines.dp import solve_view
+    from milp_trees.engines.dp.method import solve_view
 
     return solve_view(view, space)[0]
 

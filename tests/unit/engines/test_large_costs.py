@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import MilpTreesError
-from milp_trees.limits import Limits
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.limits import Limits
 
 
 def best(X, costs, rows, depth):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from milp_trees.engines.list_search import bits
+from milp_trees.lists.engines.dp_lists import bits
 
 
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 194])

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from test_dp_lists import brute_force, random_search, random_view
 
-from milp_trees.engines.list_search import lengths
-from milp_trees.engines.list_search import search as searching
-from milp_trees.limits import Limit
+from milp_trees.common.limits import Limit
+from milp_trees.lists.engines.dp_lists import lengths
+from milp_trees.lists.engines.dp_lists import search as searching
 
 
 def lengthening(rng, view, longest, least=1):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.data.antecedents import Antecedent
-from milp_trees.engines.list_states.bounded import as_rule_list, bounded_chains, limits, searched
-from milp_trees.engines.list_states.graph import enumerate_chains
-from milp_trees.engines.list_states.reduced import bounded_lists
-from milp_trees.engines.states.graph import SPLIT
+from milp_trees.engines.hypergraph.graph import SPLIT
+from milp_trees.lists.antecedents import Antecedent
+from milp_trees.lists.hypergraph.bounded import as_rule_list, bounded_chains, limits, searched
+from milp_trees.lists.hypergraph.graph import enumerate_chains
+from milp_trees.lists.hypergraph.reduced import bounded_lists
 from milp_trees.tasks.captured_share import DefaultOnly
 
 MANY = 10**6

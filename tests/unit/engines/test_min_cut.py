@@ -9,13 +9,13 @@ import pytest
 from random_prunings import random_view
 
 import milp_trees as mt
-from milp_trees.engines.enumerate_prunings import prunings
-from milp_trees.engines.pruning.certificate import certify, check_certificate
-from milp_trees.engines.pruning.closure import Closure, closure_of, exact_sum
-from milp_trees.engines.pruning.frontier import frontier, frontier_by
-from milp_trees.engines.pruning.libraries import CUTS
-from milp_trees.engines.pruning.push_relabel import min_cut
-from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.pruning.engines.enumerate_prunings import prunings
+from milp_trees.pruning.engines.min_cut.certificate import certify, check_certificate
+from milp_trees.pruning.engines.min_cut.closure import Closure, closure_of, exact_sum
+from milp_trees.pruning.engines.min_cut.frontier import frontier, frontier_by
+from milp_trees.pruning.engines.min_cut.libraries import CUTS
+from milp_trees.pruning.engines.min_cut.push_relabel import min_cut
+from milp_trees.pruning.testing.examples import EXAMPLES
 
 SEEDS = range(240)
 
@@ -347,12 +347,14 @@ def test_an_unknown_cut_is_refused():
 
 def test_enumeration_refuses_what_is_not_tiny():
     """With the number and the method that can."""
-    from milp_trees.testing.pruning_examples import pruning_problem
+    from milp_trees.pruning.testing.examples import pruning_problem
 
     def tree(depth):
         return "A" if not depth else ("A", "x", depth, tree(depth - 1), tree(depth - 1))
 
-    problem = pruning_problem([tree(5)] * 2, {"x": [0.0, 1.0]}, ["A", "B"], mt.tasks.PrunedError(0))
+    problem = pruning_problem(
+        [tree(5)] * 2, {"x": [0.0, 1.0]}, ["A", "B"], mt.pruning.PrunedError(0)
+    )
     with pytest.raises(mt.errors.Unsupported, match=r"200,000 prunings.*min-cut"):
         mt.solve(problem, "enumerate-prunings")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError, Unsupported
+from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.results.result import Status
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.policy import ActionCostMatrix

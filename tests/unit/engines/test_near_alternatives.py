@@ -4,9 +4,9 @@ import random
 from fractions import Fraction
 
 import milp_trees as mt
-from milp_trees.engines.near.alternatives import other_splits
-from milp_trees.engines.near_best import NearBestTrees
-from milp_trees.limits import Deadline
+from milp_trees.common.limits import Deadline
+from milp_trees.engines.near_best.alternatives import other_splits
+from milp_trees.engines.near_best.method import NearBestTrees
 from milp_trees.models.nodes import Leaf
 
 NONE = 10**9

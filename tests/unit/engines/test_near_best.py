@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.near import graph as near_graph
-from milp_trees.engines.near import states as near_states
+from milp_trees.engines.near_best import graph as near_graph
+from milp_trees.engines.near_best import states as near_states
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.engines.near_lists import graph
-from milp_trees.limits import Limit, Stopped
+from milp_trees.common.limits import Limit, Stopped
+from milp_trees.lists.engines.near_best_lists import graph
 
 
 def every_list(view, longest, least, one):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pair_counts_cases import TYPES, Node
 
-from milp_trees.engines.dynamic.pair_counts import (
+from milp_trees.engines.dp.pair_counts import (
     COUNT,
     GATHER,
 )

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from pair_counts_cases import Node
 
-from milp_trees.compiling.vectors import largest
-from milp_trees.engines.dynamic import pair_counts as kernels
-from milp_trees.engines.dynamic import pair_layout as at
-from milp_trees.engines.dynamic.pair_counts import (
+from milp_trees.common.compiling.vectors import largest
+from milp_trees.engines.dp import pair_counts as kernels
+from milp_trees.engines.dp import pair_layout as at
+from milp_trees.engines.dp.pair_counts import (
     EVALUATE,
     HASH,
     SIDES,
 )
-from milp_trees.engines.dynamic.pair_layout import forbidden
+from milp_trees.engines.dp.pair_layout import forbidden
 
 BITS = {"i16": 16, "i32": 32, "i64": 64}
 

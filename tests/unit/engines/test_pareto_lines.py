@@ -5,17 +5,17 @@ import pytest
 from rank_cases import data
 
 import milp_trees as mt
+from milp_trees.common.limits import Limits
 from milp_trees.engines.enumerate_counts import enumerate_counts
-from milp_trees.limits import Limits
 from milp_trees.methods.watch import GO, Watch
-from milp_trees.questions import Front
+from milp_trees.problems.questions import Front
 
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_the_least_weighted_errors_are_those_of_the_front(size):
     """They bound two levels from below, and are exact where leaves may be of any size."""
-    from milp_trees.engines.pareto_fronts import kernels, lines
-    from milp_trees.engines.pareto_fronts.search import Fronts
+    from milp_trees.engines.pareto import kernels, lines
+    from milp_trees.engines.pareto.search import Fronts
 
     weights = np.array([[1, 1], [7, 2], [1, 9]])
     for seed in range(20):

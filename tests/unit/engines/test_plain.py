@@ -6,9 +6,9 @@ import numpy as np
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dynamic.arrays import INFINITY, prepare
-from milp_trees.engines.dynamic.plain import Plain
-from milp_trees.engines.dynamic.runs import Search
+from milp_trees.engines.dp.arrays import INFINITY, prepare
+from milp_trees.engines.dp.plain import Plain
+from milp_trees.engines.dp.runs import Search
 
 PROBLEMS = 2000
 

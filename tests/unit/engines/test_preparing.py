@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 
 
@@ -30,7 +30,7 @@ CASES = [(40, 5, 1, 2), (300, 9, 1, 2), (400, 20, 6, 2), (300, 35, 900, 4), (90,
 @pytest.mark.parametrize(("n", "tests", "high", "actions"), CASES)
 @pytest.mark.parametrize("leaf", [1, 4])
 def test_arrays_say_what_the_view_says(n, tests, high, actions, leaf, every_row):
-    from milp_trees.engines.dynamic.arrays import prepare
+    from milp_trees.engines.dp.arrays import prepare
 
     view = view_of(n + high, n, tests, high, actions, negative=high > 3)
     instance = prepare(view, mt.Trees(3, min_samples_leaf=leaf), every_row=every_row)
@@ -68,7 +68,7 @@ def test_arrays_say_what_the_view_says(n, tests, high, actions, leaf, every_row)
 
 def test_every_way_to_group_rows_occurs():
     """Groups of equal vectors, planes and single rows are all among the cases."""
-    from milp_trees.engines.dynamic.arrays import prepare
+    from milp_trees.engines.dp.arrays import prepare
 
     found = set()
     for n, tests, high, actions in CASES:

@@ -12,10 +12,10 @@ from random_prunings import random_view, repeated, view_of
 from scipy import sparse
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.enumerate_prunings import hull, prunings
-from milp_trees.testing.pruning_examples import EXAMPLES
-from milp_trees.testing.random_prunings import random_problem
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.engines.enumerate_prunings import hull, prunings
+from milp_trees.pruning.testing.examples import EXAMPLES
+from milp_trees.pruning.testing.random_prunings import random_problem
 
 SEEDS = range(400)
 
@@ -110,7 +110,7 @@ def test_thresholds_are_the_optimum_of_a_quadratic_program():
     """
     import highspy
 
-    from milp_trees.engines.pruning.closure import closure_of
+    from milp_trees.pruning.engines.min_cut.closure import closure_of
 
     checked = 0
     for seed in SEEDS[::2]:
@@ -371,7 +371,7 @@ def test_ctrl_c_while_compiled_code_runs_is_a_keyboard_interrupt(monkeypatch):
     """Python finds the signal when results are packed, as a SystemError; another SystemError stays
     one.
     """
-    from milp_trees.engines.pruning import frontier
+    from milp_trees.pruning.engines.min_cut import frontier
 
     def interrupted(cause):
         def divide(*_):

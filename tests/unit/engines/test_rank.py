@@ -11,12 +11,12 @@ from rank_cases import RANKED, data
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, roc_auc_score
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.common.limits import Limits
 from milp_trees.engines.enumerate_counts import enumerate_counts
-from milp_trees.engines.pareto import ParetoFront
-from milp_trees.engines.partial_trees import PartialTrees
-from milp_trees.limits import Limits
+from milp_trees.engines.pareto.method import ParetoFront
+from milp_trees.engines.partial_trees.method import PartialTrees
 from milp_trees.methods.watch import Watch
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
@@ -259,7 +259,7 @@ def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
 
 def test_a_front_is_complete():
     """The engine's front at the root is that of all trees, without an incumbent to cut it."""
-    from milp_trees.engines.pareto_fronts.search import Fronts
+    from milp_trees.engines.pareto.search import Fronts
 
     problem = mt.Problem(data(5, 14, 4), mt.tasks.Matthews(), mt.Trees(3))
     view = problem.view(mt.plugins.PairCounts)

@@ -7,9 +7,9 @@ import pytest
 from rank_cases import RANKED, data
 
 import milp_trees as mt
-from milp_trees.engines.pareto import ParetoFront
-from milp_trees.engines.partial_trees import PartialTrees
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.engines.pareto.method import ParetoFront
+from milp_trees.engines.partial_trees.method import PartialTrees
 from milp_trees.methods.callback import heard
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
@@ -57,12 +57,12 @@ LONG_KERNELS = {
 @pytest.mark.parametrize("name", [f"{m}:{k}" for m, ks in LONG_KERNELS.items() for k in ks])
 def test_kernels_that_take_long_end_at_the_limit(name, monkeypatch):
     """Each in turn takes as long as it may, as with many thousands of thresholds."""
-    from milp_trees.engines.pareto_fronts import search as fronts
-    from milp_trees.engines.ranking import parts
+    from milp_trees.engines.pareto import search as fronts
+    from milp_trees.engines.partial_trees import parts
 
     method, kernel = name.split(":")
     module = fronts if method == "pareto" else parts
-    monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
+    monkeypatch.setattr("milp_trees.engines.partial_trees.beside.LONG", 0)
     until = time.perf_counter() + 20
 
     def endless(*given):
@@ -87,7 +87,7 @@ def test_kernels_in_a_thread_of_their_own_find_the_same(method, monkeypatch):
     task = mt.tasks.Matthews() if method.name == "pareto" else mt.tasks.AUC()
     problem = mt.Problem(data(3, 40, 6), task, mt.Trees(3))
     here = method.run(problem)
-    monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
+    monkeypatch.setattr("milp_trees.engines.partial_trees.beside.LONG", 0)
     apart = method.run(problem)
     assert apart.optimal
     assert apart.value == here.value
@@ -179,8 +179,8 @@ def test_tasks_are_read_back(task):
 
 def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
     """Also where reading takes kernels that run beside the clock."""
-    from milp_trees.engines.pareto_fronts import kernels
-    from milp_trees.engines.pareto_fronts.search import Fronts
+    from milp_trees.engines.pareto import kernels
+    from milp_trees.engines.pareto.search import Fronts
 
     whole = kernels.find_two
 
@@ -188,7 +188,7 @@ def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
         time.sleep(0.15)
         return whole(*given)
 
-    monkeypatch.setattr("milp_trees.engines.ranking.beside.LONG", 0)
+    monkeypatch.setattr("milp_trees.engines.partial_trees.beside.LONG", 0)
     monkeypatch.setattr(kernels, "find_two", slowly)
     problem = mt.Problem(data(3, 60, 8), mt.tasks.Matthews(), mt.Trees(2))
     with heard(lambda point: False) as callback:

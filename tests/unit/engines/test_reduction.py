@@ -11,11 +11,11 @@ import pytest
 from random_views import random_space, random_view
 
 import milp_trees as mt
-from milp_trees.engines.reduction.grow import Reduction, reduce_states
-from milp_trees.engines.reduction.shrink import shrink
-from milp_trees.engines.states.graph import SPLIT, STOP, enumerate_states
-from milp_trees.errors import Unsupported
-from milp_trees.limits import Limits, Stopped
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.engines.hypergraph.graph import SPLIT, STOP, enumerate_states
+from milp_trees.engines.lagrangian_filter.grow import Reduction, reduce_states
+from milp_trees.engines.lagrangian_filter.shrink import shrink
 from milp_trees.methods.watch import Watch
 
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.data.ranked import RankedTests
-from milp_trees.engines.dp import solve_view
+from milp_trees.engines.dp.method import solve_view
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.policy import ActionCostMatrix

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Status
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.tasks.views import CostMatrix

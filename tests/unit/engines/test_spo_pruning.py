@@ -7,10 +7,10 @@ import pytest
 from greedy_spo_cases import decisions_of, vertices
 
 import milp_trees as mt
-from milp_trees.engines.decision_trees.coder import Coder
-from milp_trees.engines.decision_trees.fitting import CostSample
-from milp_trees.engines.decision_trees.grow import grown_from
-from milp_trees.engines.decision_trees.prune import (
+from milp_trees.decisions.engines.greedy_spo.coder import Coder
+from milp_trees.decisions.engines.greedy_spo.fitting import CostSample
+from milp_trees.decisions.engines.greedy_spo.grow import grown_from
+from milp_trees.decisions.engines.greedy_spo.prune import (
     cheapest,
     collapse_at,
     judge,

@@ -9,9 +9,9 @@ import pytest
 from random_views import random_space, random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import solve_view
+from milp_trees.engines.dp.method import solve_view
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.engines.states.graph import LAST, SPLIT, STOP, enumerate_states
+from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, enumerate_states
 
 
 def with_side(view, rng):

@@ -9,14 +9,14 @@ import pytest
 from tangents_cases import TASKS, random_problem
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.engines.tangent_search.areas import MOST_STEPS, Areas, curve_of, shortened
-from milp_trees.engines.tangent_search.sums import Sums
-from milp_trees.engines.tangents import Tangents
-from milp_trees.limits import Limit, Limits
+from milp_trees.common.limits import Limit, Limits
+from milp_trees.engines.tangents.areas import MOST_STEPS, Areas, curve_of, shortened
+from milp_trees.engines.tangents.method import Tangents
+from milp_trees.engines.tangents.sums import Sums
+from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
-from milp_trees.questions import Front
+from milp_trees.problems.questions import Front
 from milp_trees.results.result import Status
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 

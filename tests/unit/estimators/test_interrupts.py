@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import milp_trees as mt
-from milp_trees.errors import NothingFound
-from milp_trees.limits import Limit
+from milp_trees.common.errors import NothingFound
+from milp_trees.common.limits import Limit
 from milp_trees.studies import solving
 
 

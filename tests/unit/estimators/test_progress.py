@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import milp_trees as mt
+from milp_trees.common.limits import Limit
 from milp_trees.estimators import _listening
-from milp_trees.limits import Limit
 from milp_trees.methods import callback
 
 RNG = np.random.default_rng(0)

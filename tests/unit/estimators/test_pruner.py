@@ -45,7 +45,7 @@ def test_the_validation_curve_is_what_each_pruning_does_on_those_rows(cancer):
     pruner = mt.EnsemblePruner(
         estimator=FOREST,
         feature_costs={"worst area": 3, "mean area": "0.5"},
-        groups=[mt.tasks.Group("worst", ["worst area", "worst texture"], 2)],
+        groups=[mt.pruning.Group("worst", ["worst area", "worst texture"], 2)],
         node_cost="0.1",
     )
     w = np.arange(len(y) - 300) % 3
@@ -77,8 +77,8 @@ def test_the_same_rows_give_the_objectives_own_cost():
     pruner, X, y = tiny(
         3,
         groups=[
-            mt.tasks.Group("lab", ["x0", "x1"], 3, once=True),
-            mt.tasks.Group("day", ["x2", "lab"], 1),
+            mt.pruning.Group("lab", ["x0", "x1"], 3, once=True),
+            mt.pruning.Group("day", ["x2", "lab"], 1),
         ],
         leaf_cost="0.25",
         node_cost="0.5",
@@ -141,7 +141,7 @@ def test_held_out_errors_are_those_on_validation_rows():
 
 def test_rows_set_aside_have_all_classes_in_their_shares():
     """And every class stays among the rows the trees are grown on, even of one row."""
-    from milp_trees.estimators._pruner_rows import set_aside
+    from milp_trees.pruning.estimators._pruner_rows import set_aside
 
     y = np.array(["a"] * 60 + ["b"] * 20 + ["c"])
     fit, aside = set_aside(0.25, y, True, 0)
@@ -183,7 +183,7 @@ def test_the_acquisition_table_adds_up_to_the_mean_cost(cancer):
     grouped = mt.EnsemblePruner(
         estimator=FOREST,
         feature_costs="0.5",
-        groups=[mt.tasks.Group("all", list(CANCER.data.columns), 7)],
+        groups=[mt.pruning.Group("all", list(CANCER.data.columns), 7)],
         lam="0.001",
     ).fit(CANCER.data, CANCER.target)
     table = grouped.acquisition(CANCER.data)
@@ -212,7 +212,7 @@ def test_prices_may_differ_from_row_to_row():
         pruner.feature_cost(X)
     with pytest.raises(mt.DataError, match="fit\\(X, y, row_costs=prices\\)"):
         mt.EnsemblePruner(
-            estimator=FOREST, feature_costs=mt.tasks.FeatureCosts(per_row=prices)
+            estimator=FOREST, feature_costs=mt.pruning.FeatureCosts(per_row=prices)
         ).fit(X, y)
 
 

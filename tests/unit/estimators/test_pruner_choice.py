@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from small_pruners import CANCER, DIABETES, FOREST, prunings, tiny
 
 import milp_trees as mt
-from milp_trees.errors import Unsupported
-from milp_trees.estimators._pruner_rows import choose
-from milp_trees.studies.along_curve import Rows, judge
+from milp_trees.common.errors import Unsupported
+from milp_trees.pruning.estimators._pruner_rows import choose
+from milp_trees.pruning.path_scores import Rows, judge
 
 # -- the choice -----------------------------------------------------------------------------------
 

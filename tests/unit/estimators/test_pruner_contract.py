@@ -174,7 +174,7 @@ def test_long_weights_are_rounded_where_a_denominator_is_stated():
         ({"features": {"meen area": "area"}}, "no column 'meen area'"),
         ({"features": ["a", "b"]}, "names 2 features for 30 columns"),
         (
-            {"groups": [mt.tasks.Group("g", ["nothing"], 1)]},
+            {"groups": [mt.pruning.Group("g", ["nothing"], 1)]},
             "member 'nothing', which is no feature",
         ),
         ({"errors": "test"}, "errors is 'train', 'oob' or 'held-out'; got 'test'"),

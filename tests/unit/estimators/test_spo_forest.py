@@ -5,9 +5,9 @@ import pytest
 from decision_rows import paths, regret
 
 import milp_trees as mt
-from milp_trees.engines.decision_trees.coder import Coder
-from milp_trees.engines.decision_trees.fitting import CostSample
-from milp_trees.estimators._spo import GREEDY
+from milp_trees.decisions.engines.greedy_spo.coder import Coder
+from milp_trees.decisions.engines.greedy_spo.fitting import CostSample
+from milp_trees.decisions.estimators._spo import GREEDY
 
 
 def test_a_forest_is_the_same_for_any_number_of_jobs():

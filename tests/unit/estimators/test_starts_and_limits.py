@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import milp_trees as mt
-from milp_trees.errors import NothingFound
+from milp_trees.common.errors import NothingFound
 from milp_trees.studies.solving import answer
 
 IRIS = load_iris(as_frame=True)

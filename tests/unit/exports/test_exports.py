@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError, UnknownName, Unsupported
+from milp_trees.common.errors import DataError, UnknownName, Unsupported
+from milp_trees.common.registering.labels import declared
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.registering.labels import declared
 
 F = mt.BinaryFeature
 STUMP = mt.Tree(Branch(F("age", "<=", 37.5), Leaf(0), Leaf(1)), ("old", "young"))

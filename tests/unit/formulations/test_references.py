@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 
 ROOT = Path(__file__).parents[3]
 #: Our own, whose title does not say so; the files call them "ours" or name no paper as their source.

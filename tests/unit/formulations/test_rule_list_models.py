@@ -8,8 +8,8 @@ import pytest
 from taken_problems import taken_problems
 
 import milp_trees as mt
+from milp_trees.lists.testing.problems import list_problems
 from milp_trees.mip.formulation import ModelSize
-from milp_trees.testing.list_problems import list_problems
 from milp_trees.testing.solve import FEASIBLE, built, minimise, without
 
 MODELS = ("state-flow", "state-flow-reduced", "position")

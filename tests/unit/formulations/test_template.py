@@ -7,7 +7,7 @@ from pathlib import Path
 from milp_trees.formulations import _template
 
 import milp_trees as mt
-from milp_trees.registering import plugins
+from milp_trees.common.registering import plugins
 from milp_trees.testing import (
     check_deletable_constraints,
     check_formulation,
@@ -53,9 +53,9 @@ def test_the_template_is_not_listed():
 def test_a_copy_that_follows_the_comments_registers(monkeypatch):
     """The two comments about `register`, carried out, give a class the registry takes."""
     source = Path(_template.__file__).read_text(encoding="utf-8")
-    source = source.replace("# from milp_trees.registering", "from milp_trees.registering").replace(
-        "\n# @register\n", "\n@register\n"
-    )
+    source = source.replace(
+        "# from milp_trees.common.registering", "from milp_trees.common.registering"
+    ).replace("\n# @register\n", "\n@register\n")
     module = types.ModuleType("milp_trees.formulations.my_model")
     module.__package__ = "milp_trees.formulations"
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Limit, Stopped
+from milp_trees.common.errors import DataError, Unsupported
+from milp_trees.common.limits import Limit, Stopped
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.definitions_of_constraints import broken

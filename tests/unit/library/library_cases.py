@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from milp_trees.decisions.testing.problems import decision_problem
+from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.testing import problem
-from milp_trees.testing.decision_problems import decision_problem
-from milp_trees.testing.pruning_examples import EXAMPLES
 
 MAKERS = {
     "trees": problem,

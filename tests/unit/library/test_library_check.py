@@ -212,7 +212,7 @@ def _others(file, best):
     """Optima after other costs: feasible points that differ."""
     import numpy as np
 
-    from milp_trees.limits import Limits
+    from milp_trees.common.limits import Limits
     from milp_trees.mip import runner
     from milp_trees.mip.solver import Job
 

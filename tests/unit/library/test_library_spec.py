@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.library.spec import entries_of
-from milp_trees.planning.reading import read_plan
+from milp_trees.studies.planning.reading import read_plan
 
 SPEC = """
 title = "two"

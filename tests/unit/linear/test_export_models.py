@@ -12,13 +12,13 @@ from export_models_cases import described
 from model_readers import INFEASIBLE, READERS, UNREADABLE, ortools, present, refuses
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
+from milp_trees.decisions.testing.problems import decision_problem
 from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.registry import registry
+from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.studies.estimate import named_formulation
 from milp_trees.testing import problem
-from milp_trees.testing.decision_problems import decision_problem
-from milp_trees.testing.pruning_examples import EXAMPLES
 
 #: Tiny problems by what is special about them: the first that a formulation takes is in the quick
 #: run, all are in the slow one.

@@ -8,12 +8,12 @@ import side_rows
 from veripb_line import Refused, check, read_opb
 
 import milp_trees as mt
-from milp_trees.errors import DataError, Unsupported
+from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.linear.pseudo_boolean import best_bound, opb_text, proof_text, pseudo_boolean
-from milp_trees.testing.list_problems import list_problems
+from milp_trees.lists.testing.problems import list_problems
+from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.testing.matrices import INFINITY, model
 from milp_trees.testing.problems import problem
-from milp_trees.testing.pruning_examples import EXAMPLES
 
 
 def exported(problem, folder, formulation="state-flow"):

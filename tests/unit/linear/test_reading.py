@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.linear.files import file_model, write_model
 from milp_trees.linear.matrix import compile_model
 from milp_trees.linear.reading import read_model

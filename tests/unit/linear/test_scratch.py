@@ -11,8 +11,8 @@ import time
 import psutil
 import pytest
 
-from milp_trees.by_name import registry
 from milp_trees.linear import scratch
+from milp_trees.mip.registry import registry
 
 #: A process that solves what takes hours, with a solver that works through files; it says the
 #: number of the solver's process.
@@ -21,7 +21,7 @@ SOLVING = textwrap.dedent(
     import sys, threading
     import numpy as np
     from scipy import sparse
-    from milp_trees.limits import Limits
+    from milp_trees.common.limits import Limits
     from milp_trees.mip import runner
     from milp_trees.linear.matrix import MatrixModel
     from milp_trees.mip.solver import Job

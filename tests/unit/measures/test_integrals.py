@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from measure_frames import frame, traces
 
-from milp_trees.measures import (
+from milp_trees.studies.measures import (
     dual_integral,
     integrals,
     primal_dual_integral,
@@ -12,7 +12,7 @@ from milp_trees.measures import (
     target_distribution,
     time_to_target,
 )
-from milp_trees.measures.integrals import gap
+from milp_trees.studies.measures.integrals import gap
 
 #: Nothing for 2 s, then the value 8 and from 5 s on 4, the optimum; bounds 0, from 3 s on 2, 4 at 6.
 TRACE = [(0.0, None, 0.0), (2.0, 8.0, None), (3.0, None, 2.0), (5.0, 4.0, None), (6.0, 4.0, 4.0)]

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from measure_frames import grid, traces
 
-from milp_trees.errors import DataError
-from milp_trees.measures.summary import MEASURES, summary
+from milp_trees.common.errors import DataError
+from milp_trees.studies.measures.summary import MEASURES, summary
 
 RUNS = grid(
     {"a": {"p": 1.0, "q": 7.0}, "b": {"p": 3.0, "q": None}, "never": {"p": None}},

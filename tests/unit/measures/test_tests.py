@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from measure_frames import frame, grid
 
-from milp_trees.errors import DataError
-from milp_trees.measures import (
+from milp_trees.common.errors import DataError
+from milp_trees.studies.measures import (
     agreement,
     contradictions,
     critical_difference,
@@ -18,8 +18,8 @@ from milp_trees.measures import (
     variability,
     wilcoxon_test,
 )
-from milp_trees.measures.pairs import interval
-from milp_trees.measures.ranks import friedman, mean_ranks, nemenyi, not_apart
+from milp_trees.studies.measures.pairs import interval
+from milp_trees.studies.measures.ranks import friedman, mean_ranks, nemenyi, not_apart
 
 #: (t + 1) / (t_base + 1): 2, 8 and, unsolved at the limit 15, 4; their geometric mean is 4.
 PAIR = {"base": {"p": 1.0, "q": 0.0, "r": 3.0}, "other": {"p": 3.0, "q": 7.0, "r": None}}

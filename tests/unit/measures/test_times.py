@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from measure_frames import frame, grid
 
-from milp_trees.errors import DataError
-from milp_trees.measures import (
+from milp_trees.common.errors import DataError
+from milp_trees.studies.measures import (
     environments,
     par,
     performance_profile,
@@ -16,8 +16,8 @@ from milp_trees.measures import (
     virtual_best,
     with_virtual_best,
 )
-from milp_trees.measures.instances import TIMEOUTS, common, lines, matrix, numbers, times
-from milp_trees.measures.integrals import best_values
+from milp_trees.studies.measures.instances import TIMEOUTS, common, lines, matrix, numbers, times
+from milp_trees.studies.measures.integrals import best_values
 
 
 def test_the_shifted_geometric_mean_by_hand():

@@ -74,11 +74,11 @@ def test_a_claimed_optimum_whose_bound_is_below_its_value_is_an_error(bound):
 
 
 @pytest.mark.parametrize("off", [-1, 1])
-@pytest.mark.parametrize("question", [mt.questions.Best(), mt.questions.NearBest(slack=0)])
+@pytest.mark.parametrize("question", [mt.plugins.Best(), mt.plugins.NearBest(slack=0)])
 def test_one_unit_of_ten_million_is_one_unit(off, question):
     """A share of the value is no tolerance where both numbers are exact."""
     problem = replace(large([[10**7, 10**7 + 9], [10**8 + 7, 10**8]]), question=question)
-    best = Enumerator().run(replace(problem, question=mt.questions.Best())).tree
+    best = Enumerator().run(replace(problem, question=mt.plugins.Best())).tree
     result = finish(
         problem,
         "any",

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from milp_trees.limits import Stopped
+from milp_trees.common.limits import Stopped
 from milp_trees.methods import deadline
 from milp_trees.methods.deadline import within
 
@@ -154,7 +154,7 @@ def test_code_that_is_traced_goes_on_afterwards(seconds):
 import contextlib, sys, time
 from milp_trees.methods import deadline
 from milp_trees.methods.deadline import within
-from milp_trees.limits import Stopped
+from milp_trees.common.limits import Stopped
 def work():
     end = time.perf_counter() + 1
     while {seconds} < 1 and time.perf_counter() < end:

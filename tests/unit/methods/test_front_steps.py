@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.limits import Limit, Stopped
-from milp_trees.questions import Front
+from milp_trees.common.limits import Limit, Stopped
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import Front
 
 RNG = np.random.default_rng(9)
 GROUPS = RNG.integers(0, 2, 60)

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.limits import Limit, Limits, Stopped
+from milp_trees.common.limits import Limit, Limits, Stopped
 from milp_trees.methods import greedy_first, simplest
 from milp_trees.methods import unprepared as unprepared_module
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.unprepared import unprepared
 from milp_trees.methods.watch import Watch
-from milp_trees.questions import Front
+from milp_trees.problems.questions import Front
 from milp_trees.testing.problems import PROBLEMS
 from milp_trees.testing.problems import problem as named_problem
 

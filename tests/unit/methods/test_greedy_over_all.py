@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.limits import Limits
 from milp_trees.data.load import load_split
-from milp_trees.limits import Limits
 from milp_trees.results.threshold_words import sentence
 from milp_trees.studies.thresholds import with_greedy
 

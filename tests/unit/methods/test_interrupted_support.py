@@ -1,7 +1,7 @@
 """Ctrl-C while a method finds out whether it takes a problem."""
 
 import milp_trees as mt
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
 
 

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
-from milp_trees.problem import Problem
+from milp_trees.mip.registry import registry
+from milp_trees.problems.problem import Problem
 from milp_trees.studies.attempt import attempt
 
 ROOT = Path(__file__).parents[3]

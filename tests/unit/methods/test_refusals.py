@@ -5,8 +5,8 @@ import re
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.questions import BySize
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import BySize
 
 DATA = mt.load("planted:rows=40,tests=4,depth=2,noise=0.1")
 GROUPED = DATA.with_(groups=DATA.X[:, 0])

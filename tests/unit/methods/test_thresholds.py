@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.limits import Deadline, Limit, Limits
+from milp_trees.common.limits import Deadline, Limit, Limits
 from milp_trees.methods import threshold_sources, thresholds, work
 from milp_trees.methods.work import Sizes, most_tests, usual_seconds
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.planning.reading import read_plan
-from milp_trees.planning.recipes import read_again
 from milp_trees.results.threshold_words import sentence
+from milp_trees.studies.planning.reading import read_plan
+from milp_trees.studies.planning.recipes import read_again
 
 IRIS = mt.Problem(mt.load("iris"), mt.Accuracy(), mt.Trees(max_depth=2))
 FEW = mt.Problem(mt.load("iris", binarizer="quantiles:4"), mt.Accuracy(), mt.Trees(max_depth=2))

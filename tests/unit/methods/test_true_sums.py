@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from milp_trees.common.limits import NEVER, Deadline
 from milp_trees.data.ranked import RankedTests
-from milp_trees.limits import NEVER, Deadline
 from milp_trees.methods import true_sums as module
 from milp_trees.methods.true_sums import kinds_of, true_sums
 

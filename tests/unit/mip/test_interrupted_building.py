@@ -3,7 +3,7 @@
 import pytest
 
 import milp_trees as mt
-from milp_trees.limits import Limit
+from milp_trees.common.limits import Limit
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.results.result import Status
 

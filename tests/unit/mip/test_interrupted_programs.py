@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from milp_trees.limits import Limits
+from milp_trees.common.limits import Limits
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Limit, Status
 from milp_trees.testing.matrices import set_cover

@@ -16,13 +16,13 @@ import psutil
 import pytest
 from scipy import sparse
 
-from milp_trees.by_name import registry
-from milp_trees.errors import SolverUnavailable, Unsupported
-from milp_trees.limits import Limits
+from milp_trees.common.errors import SolverUnavailable, Unsupported
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import plugins
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip import runner
+from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import Job
-from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Status
 
 FAKE = textwrap.dedent(
@@ -30,7 +30,7 @@ FAKE = textwrap.dedent(
     import os, sys, time
     import numpy as np
     from milp_trees.mip.solver import Answer, Availability, Event, Solver
-    from milp_trees.errors import SolverFailure
+    from milp_trees.common.errors import SolverFailure
     from milp_trees.results.result import Status
 
     class Fake(Solver):

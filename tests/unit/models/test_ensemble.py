@@ -165,7 +165,7 @@ def test_squared_errors_keep_their_digits_where_the_target_is_far_from_zero():
     y = 1e9 + SUGAR_Y
     ensemble = mt.read_ensemble(DecisionTreeRegressor(max_depth=4, random_state=0).fit(SUGAR_X, y))
     problem = mt.Problem(
-        data(ensemble, SUGAR_X, y), mt.tasks.PrunedError(0), mt.PrunedEnsembles(ensemble)
+        data(ensemble, SUGAR_X, y), mt.pruning.PrunedError(0), mt.PrunedEnsembles(ensemble)
     )
     view = problem.view(mt.plugins.NodeGains)
     assert float(view.to_value(view.objective(ensemble))) == pytest.approx(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.testing.strategies import datasets, trees
 
 A, B = mt.BinaryFeature("a"), mt.BinaryFeature("b", "<=", 2.5)

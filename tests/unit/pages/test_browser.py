@@ -9,10 +9,10 @@ import browser_rows
 import pytest
 from browser_tools import at, change, near, saved, show, until
 
-from milp_trees import measures
-from milp_trees.measures.instances import lines as own_lines
-from milp_trees.measures.instances import times
 from milp_trees.pages.report import write_report
+from milp_trees.studies import measures
+from milp_trees.studies.measures.instances import lines as own_lines
+from milp_trees.studies.measures.instances import times
 from milp_trees.tasks.comparing import SOLVER_SLACK
 
 #: Sections that are made of runs, all of which must follow the filters.

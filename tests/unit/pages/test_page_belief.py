@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.pages.certificate import Checks, certificate
 
 HEAD = '<tr><th scope="row">belief</th><td>'

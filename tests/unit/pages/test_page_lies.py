@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.pages.tree_page import STORED
 
 LIE = "an untrue word"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.pages.vendor import libraries, licences
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
-from milp_trees.planning.reading import read_plan
-from milp_trees.planning.source import Source, SpecError
+from milp_trees.common.errors import DataError
+from milp_trees.studies.planning.reading import read_plan
+from milp_trees.studies.planning.source import Source, SpecError
 
 GOOD = """\
 title = "t"
@@ -166,7 +166,7 @@ def test_the_spec_of_the_docs_has_the_layout_that_is_read():
 
 def test_only_tables_that_are_meant_count_for_the_size(tmp_path, monkeypatch):
     """Four tables of methods for one table of problems each are 8 runs, and not 32."""
-    monkeypatch.setattr("milp_trees.planning.runs.MOST_RUNS", 20)
+    monkeypatch.setattr("milp_trees.studies.planning.runs.MOST_RUNS", 20)
     path = tmp_path / "large.toml"
     parts = [
         f'[[methods]]\nname = "m{i}"\nlabels = ["dp"]\nseeds = [0, 1]\n'

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from milp_trees.planning.lines import lines_of
-from milp_trees.planning.plan import Plan
-from milp_trees.planning.reading import read_plan
 from milp_trees.results.restore import problem_of
+from milp_trees.studies.planning.lines import lines_of
+from milp_trees.studies.planning.plan import Plan
+from milp_trees.studies.planning.reading import read_plan
 
 SPEC = """
 title = "small"

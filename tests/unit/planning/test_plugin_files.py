@@ -3,10 +3,10 @@
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
-from milp_trees.planning.reading import read_plan
-from milp_trees.registering import plugins
-from milp_trees.registering.from_files import _loaded, load_file
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering import plugins
+from milp_trees.common.registering.from_files import _loaded, load_file
+from milp_trees.studies.planning.reading import read_plan
 
 METHOD = '''
 from milp_trees.engines.cart import Cart

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
-from milp_trees.planning.reading import read_plan
+from milp_trees.common.errors import DataError
+from milp_trees.studies.planning.reading import read_plan
 
 METHODS = '[[methods]]\nlabels = ["dp", "dp-lists", "min-cut"]\n'
 

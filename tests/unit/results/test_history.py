@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.results.stored import result_from_json
 
 HISTORY = {

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError, SolverFailure, UnknownName, VerificationError
 from milp_trees.decisions.generated import KINDS, DecisionData
-from milp_trees.errors import DataError, SolverFailure, UnknownName, VerificationError
+from milp_trees.decisions.generated_problems import generated_problem
 from milp_trees.results.result import Limit
-from milp_trees.studies.spo import generated_problem
 from milp_trees.verification import verify
 
 
@@ -69,7 +69,7 @@ def test_a_comparison_without_methods_is_refused_in_one_sentence():
 def zero_costs(**task):
     S = mt.decisions.simplex_decisions(1)
     data = mt.Dataset([[0], [0], [1]], values=[[1e-6], [2e-6], [3.5e-6]], actions=S.components)
-    return mt.Problem(data, mt.tasks.Decision(decisions=S, **task), mt.Trees(1))
+    return mt.Problem(data, mt.decisions.Decision(decisions=S, **task), mt.Trees(1))
 
 
 @pytest.mark.parametrize("method", ["dp", "dp-oracle", "enumerate"])
@@ -82,7 +82,7 @@ def test_nothing_to_lose_with_a_penalty_and_a_tiny_normaliser_is_solved(method):
 def test_normalised_regret_of_costs_whose_optima_are_all_zero_names_the_reason():
     S = mt.decisions.knapsack_decisions([1, 1], 1)
     data = mt.Dataset([[0], [1]], values=np.ones((2, 2)), actions=S.components)  # take nothing
-    problem = mt.Problem(data, mt.tasks.Decision(decisions=S, normalised=True), mt.Trees(1))
+    problem = mt.Problem(data, mt.decisions.Decision(decisions=S, normalised=True), mt.Trees(1))
     with pytest.raises(DataError, match=r"z\*\(c\) is 0 in every row"):
         mt.solve(problem, "dp-oracle")
 
@@ -91,7 +91,7 @@ def test_normalised_regret_of_a_tiny_total_beside_a_large_cost():
     """0.25 is what the best decisions cost; the other one costs 20 000 in the first row."""
     S = mt.decisions.simplex_decisions(2)
     data = mt.Dataset([[0], [1]], values=[[0.125, 20_000.0], [0.125, 0.375]], actions=S.components)
-    task = mt.tasks.Decision(decisions=S)
+    task = mt.decisions.Decision(decisions=S)
     first, other = (
         mt.Tree(mt.plugins.Leaf(0), (label,)).routes(data) for label in task.actions(data)
     )
@@ -139,13 +139,15 @@ def test_costs_with_a_negative_cycle_are_refused_in_one_sentence_that_names_the_
     with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
         S.value(data.values)
     with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
-        mt.solve(mt.Problem(data, mt.tasks.Decision(decisions=S, listed=0), mt.Trees(1)), method)
+        mt.solve(
+            mt.Problem(data, mt.decisions.Decision(decisions=S, listed=0), mt.Trees(1)), method
+        )
 
 
 def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_the_cycles_cost():
     S = mt.decisions.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3), (1, 3)], 0, 3)
     data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1, 3], [1, 1, -9, 1, 1]], actions=S.components)
-    result = mt.solve(mt.Problem(data, mt.tasks.Decision(decisions=S), mt.Trees(1)), "dp")
+    result = mt.solve(mt.Problem(data, mt.decisions.Decision(decisions=S), mt.Trees(1)), "dp")
     assert result.value.number == 0
     assert {str(a) for a in result.tree.actions} == {"0>1+1>2+2>3", "0>1+1>3"}
 
@@ -153,7 +155,7 @@ def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_th
 @pytest.mark.parametrize("listed", ["x", -1, 2.5, None])
 def test_a_number_of_listed_vertices_that_is_none_is_refused(listed):
     with pytest.raises(DataError, match="listed is a number of vertices"):
-        mt.tasks.Decision(decisions=mt.decisions.grid_paths(2), listed=listed)
+        mt.decisions.Decision(decisions=mt.decisions.grid_paths(2), listed=listed)
 
 
 def interrupt():
@@ -185,7 +187,7 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
         if len(seen) > 3:
             interrupt()
 
-    monkeypatch.setattr("milp_trees.engines.dp_oracle._Run.check", check)
+    monkeypatch.setattr("milp_trees.decisions.engines.dp_oracle.method._Run.check", check)
     result = mt.solve(problem, "dp-oracle")
     assert result.limit is Limit.INTERRUPTED
     assert result.tree is not None
@@ -218,7 +220,7 @@ def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
 
 def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
     monkeypatch.setattr(
-        "milp_trees.engines.decision_trees.grow._Grower.grow", lambda self: interrupt()
+        "milp_trees.decisions.engines.greedy_spo.grow._Grower.grow", lambda self: interrupt()
     )
     forest = mt.SPOForest(n_estimators=2)
     with pytest.raises(KeyboardInterrupt):
@@ -247,8 +249,8 @@ def test_costs_under_strange_names_are_not_taken_by_position():
     """
     S = mt.decisions.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
     data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["right", "left"])
-    assert mt.tasks.Decision(decisions=S).vectors(data).tolist() == [[2, 1], [1, 4]]
+    assert mt.decisions.Decision(decisions=S).vectors(data).tolist() == [[2, 1], [1, 4]]
     with pytest.raises(mt.DataError, match="'up', which is none"):
-        mt.tasks.Decision(decisions=S).vectors(
+        mt.decisions.Decision(decisions=S).vectors(
             mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["up", "right"])
         )

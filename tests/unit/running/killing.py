@@ -13,14 +13,14 @@ import time
 import psutil
 from study_plans import plan_of
 
-from milp_trees.running.folder import Folder
-from milp_trees.running.row_files import Rows
 from milp_trees.studies.recalled import is_final
+from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.row_files import Rows
 
 PAUSING = """
 import time
 from milp_trees.engines.cart import Cart
-from milp_trees.registering import register
+from milp_trees.common.registering import register
 
 @register
 class Pausing(Cart):
@@ -51,8 +51,8 @@ solvers = ["highs"]
 
 FRONT = """
 import json, sys
-from milp_trees.planning.plan import Plan
-from milp_trees.running.front import run_plan
+from milp_trees.studies.planning.plan import Plan
+from milp_trees.studies.running.front import run_plan
 plan, store, settings = sys.argv[1:]
 plan = Plan.from_json(json.load(open(plan)))
 study = run_plan(plan, store, retries=10_000, **json.loads(settings))

@@ -1,6 +1,6 @@
 """Small plans for the tests of executors."""
 
-from milp_trees.planning.reading import read_plan
+from milp_trees.studies.planning.reading import read_plan
 
 FAST = """
 title = "small"

@@ -5,8 +5,14 @@ import sys
 
 import pytest
 
-from milp_trees.running import environment as module
-from milp_trees.running.environment import PARTS, differences, environment, fingerprint, mixed
+from milp_trees.studies.running import environment as module
+from milp_trees.studies.running.environment import (
+    PARTS,
+    differences,
+    environment,
+    fingerprint,
+    mixed,
+)
 
 
 def test_an_environment_is_plain_and_names_what_can_change_a_time():

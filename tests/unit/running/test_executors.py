@@ -11,17 +11,17 @@ import pytest
 from killing import FRONT
 from study_plans import FAST, plan_of
 
-from milp_trees.errors import MilpTreesError
-from milp_trees.running.claims import Claims
-from milp_trees.running.errors import StudyError
-from milp_trees.running.executors import dask, names
-from milp_trees.running.executors.processes import say_crash
-from milp_trees.running.folder import Folder
-from milp_trees.running.front import Front, Settings, run_plan
-from milp_trees.running.merging import Merging
-from milp_trees.running.presence import Presence
-from milp_trees.running.row_files import Appender
+from milp_trees.common.errors import MilpTreesError
 from milp_trees.studies.processes_seen import VARIABLE
+from milp_trees.studies.running.claims import Claims
+from milp_trees.studies.running.errors import StudyError
+from milp_trees.studies.running.executors import dask, names
+from milp_trees.studies.running.executors.processes import say_crash
+from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.front import Front, Settings, run_plan
+from milp_trees.studies.running.merging import Merging
+from milp_trees.studies.running.presence import Presence
+from milp_trees.studies.running.row_files import Appender
 from milp_trees.studies.study import Study
 
 FEW = FAST.replace("seeds = [0, 1]", "seeds = 0").replace("[40, 50]", "40")
@@ -178,7 +178,7 @@ GATED = f"""
 import os
 import time
 from milp_trees.engines.cart import Cart
-from milp_trees.registering import register
+from milp_trees.common.registering import register
 
 @register
 class Gated(Cart):

@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from milp_trees.running import presence
-from milp_trees.running.batches import batches
-from milp_trees.running.claims import Busy, Claims, Done, Taken
-from milp_trees.running.folder import Folder
-from milp_trees.running.presence import Presence
-from milp_trees.running.row_files import Appender, Rows
 from milp_trees.studies import processes_seen
+from milp_trees.studies.running import presence
+from milp_trees.studies.running.batches import batches
+from milp_trees.studies.running.claims import Busy, Claims, Done, Taken
+from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.presence import Presence
+from milp_trees.studies.running.row_files import Appender, Rows
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import os
 import pytest
 from killing import Killing
 
-from milp_trees.running.cores import here
+from milp_trees.studies.running.cores import here
 
 KILLS = int(os.environ.get("MILP_TREES_KILLS", "2"))
 

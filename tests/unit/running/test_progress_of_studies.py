@@ -14,13 +14,13 @@ import pytest
 from rich.console import Console
 from study_plans import plan_of
 
-from milp_trees.running import display as module
-from milp_trees.running.display import Display, duration, headline, page, watch
-from milp_trees.running.errors import StudyError
-from milp_trees.running.folder import Folder
-from milp_trees.running.front import run_plan
-from milp_trees.running.standing import Follower, Outlook, Running, Standing
-from milp_trees.running.study import study
+from milp_trees.studies.running import display as module
+from milp_trees.studies.running.display import Display, duration, headline, page, watch
+from milp_trees.studies.running.errors import StudyError
+from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.front import run_plan
+from milp_trees.studies.running.standing import Follower, Outlook, Running, Standing
+from milp_trees.studies.running.study import study
 from milp_trees.studies.study import Study
 
 RUN = Running("k", "uci/<i>iris</i>", "flow-oct@highs", "running", 12.0, 60.0, 5.0, 3.0)

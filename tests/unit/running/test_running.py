@@ -8,20 +8,20 @@ import time
 import pytest
 from study_plans import FAST, MODELS, plan_of
 
-from milp_trees.errors import DamagedRowWarning
-from milp_trees.planning import recipes
-from milp_trees.running.claims import Claims
-from milp_trees.running.errors import StudyError
-from milp_trees.running.folder import Folder
-from milp_trees.running.front import run_plan
-from milp_trees.running.presence import Presence
+from milp_trees.common.errors import DamagedRowWarning
 from milp_trees.studies import Study
+from milp_trees.studies.planning import recipes
+from milp_trees.studies.running.claims import Claims
+from milp_trees.studies.running.errors import StudyError
+from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.front import run_plan
+from milp_trees.studies.running.presence import Presence
 
 CRASHING = """
 import time
 from pathlib import Path
 from milp_trees.engines.cart import Cart
-from milp_trees.registering import register
+from milp_trees.common.registering import register
 
 @register
 class Crashing(Cart):
@@ -294,7 +294,7 @@ def test_a_damaged_line_of_rows_costs_that_run_only(tmp_path):
 
 
 def test_a_run_that_ignores_its_limit_is_ended_with_the_reason(tmp_path, monkeypatch):
-    from milp_trees.running import monitor, worker
+    from milp_trees.studies.running import monitor, worker
 
     plan = plan_of(tmp_path)
     store = tmp_path / "s.db"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import MilpTreesError
-from milp_trees.registering import labels
+from milp_trees.common.errors import MilpTreesError
+from milp_trees.common.registering import labels
+from milp_trees.mip.registry import registry
 
 PLUG_INS = [("methods", name) for name in registry.classes("methods")] + [
     ("formulations", name) for name in registry.classes("formulations")

@@ -3,8 +3,8 @@
 import pytest
 
 import milp_trees as mt
-from milp_trees.measures import pairwise_ratios
 from milp_trees.studies.columns import COLUMNS, flat, method_columns
+from milp_trees.studies.measures import pairwise_ratios
 from milp_trees.studies.permuting import permuted_problem
 from milp_trees.studies.rows import DamagedRow, read_row
 from milp_trees.studies.study import Study

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError
-from milp_trees.limits import Limits
-from milp_trees.measures.agreement import BELIEFS as COUNTED
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
 from milp_trees.results.belief import BELIEFS, words
 from milp_trees.studies.derivers import credit_derivers
+from milp_trees.studies.measures.agreement import BELIEFS as COUNTED
 from milp_trees.studies.study import Study
 from milp_trees.verification import proved
 from milp_trees.verification.check import verify_file

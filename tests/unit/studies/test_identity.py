@@ -7,11 +7,11 @@ import pytest
 from identity_cases import OPTIONS, PLUG_INS, Chance, Random, alternatives, spelled
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.errors import UnknownName
-from milp_trees.limits import Limits
+from milp_trees.common.errors import UnknownName
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import labels, plugins
 from milp_trees.methods.start import Start
-from milp_trees.registering import labels, plugins
+from milp_trees.mip.registry import registry
 from milp_trees.studies.attempt import named_method
 from milp_trees.studies.identity import problem_key, run_key
 
@@ -260,7 +260,7 @@ def test_oracles_of_one_name_are_other_problems():
         oracle = mt.decisions.Oracle(lambda c: np.eye(len(c))[np.argmin(sign * c)], 2)
         return mt.Problem(
             mt.Dataset([[0], [1]], values=[[1.0, 2.0], [2.0, 1.0]]),
-            mt.tasks.Decision(decisions=oracle),
+            mt.decisions.Decision(decisions=oracle),
             mt.Trees(1),
         )
 

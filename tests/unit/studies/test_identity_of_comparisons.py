@@ -4,11 +4,11 @@ import pytest
 from identity_cases import OPTIONS, PLUG_INS, Chance, Random, alternatives
 
 import milp_trees as mt
-from milp_trees.registering import labels, plugins
+from milp_trees.common.registering import labels, plugins
+from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.results.result import Status
 from milp_trees.studies import Study, one_run
 from milp_trees.studies.attempt import failed
-from milp_trees.testing.pruning_examples import EXAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_an_oracle_with_options_is_the_one_that_was_asked_for(problem):
 
 def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):
     """The performance profile tells problems apart that share data, task and depth."""
-    from milp_trees.measures import performance_profile
+    from milp_trees.studies.measures import performance_profile
 
     other = mt.Problem(problem.dataset, problem.task, mt.Trees(2, min_samples_leaf=5))
     study = mt.compare([problem, other], ["dp", "cart"], reference=None)
@@ -182,7 +182,7 @@ def test_tables_tell_seeds_and_problems_apart(problem):
 
 def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
     """A store that holds both shows both; neither is a mean of the two."""
-    from milp_trees.measures import performance_profile
+    from milp_trees.studies.measures import performance_profile
 
     for limit in (30, 60):
         mt.compare(problem, ["dp"], store=tmp_path / "s.sqlite", time_limit=limit)

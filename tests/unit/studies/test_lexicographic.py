@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.constraints import constraint
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.studies.list_plots import by_length, plot_list_search
+from milp_trees.lists.plots import by_length, plot_list_search
 
 mpl.use("Agg")
 HISTORY = {

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError
-from milp_trees.registering.labels import declared
+from milp_trees.common.errors import DataError
+from milp_trees.common.registering.labels import declared
 from milp_trees.studies.columns import COLUMNS
 from milp_trees.studies.figures import FIGURES
 from milp_trees.studies.page_style import no_commands, page_style

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import milp_trees as mt
+from milp_trees.common.errors import DataError
 from milp_trees.data.generate import athey_imbens
-from milp_trees.errors import DataError
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.studies.policy_values import mean_with_interval
 

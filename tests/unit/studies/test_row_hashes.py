@@ -7,7 +7,7 @@ import pytest
 from store_cases import tamper
 
 import milp_trees as mt
-from milp_trees.errors import DamagedRowWarning
+from milp_trees.common.errors import DamagedRowWarning
 from milp_trees.studies.row_hashes import HASHED
 from milp_trees.studies.store import Store
 

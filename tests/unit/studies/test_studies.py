@@ -7,8 +7,8 @@ import pytest
 from study_cases import Counts, Raises
 
 import milp_trees as mt
-from milp_trees.limits import Limits
-from milp_trees.registering import plugins as store
+from milp_trees.common.limits import Limits
+from milp_trees.common.registering import plugins as store
 from milp_trees.studies import StoreError, Study
 from milp_trees.studies.compare import method_names
 from milp_trees.studies.study import problem_key
@@ -240,7 +240,7 @@ def test_a_study_is_plotted(problem, tmp_path):
     study = mt.compare(problem, ["dp", "enumerate"])
     study.plot().savefig(tmp_path / "study.svg")
     assert (tmp_path / "study.svg").stat().st_size > 1000
-    from milp_trees.measures import performance_profile
+    from milp_trees.studies.measures import performance_profile
 
     profile = performance_profile(study.frame())
     assert profile.iloc[-1].tolist() == [1.0, 1.0]

@@ -11,7 +11,7 @@ import pytest
 from store_cases import change
 
 import milp_trees as mt
-from milp_trees.errors import DamagedRowWarning, MilpTreesError
+from milp_trees.common.errors import DamagedRowWarning, MilpTreesError
 from milp_trees.studies import StoreError, Study
 from milp_trees.studies.store import LAYOUT, Store
 

@@ -10,7 +10,7 @@ import pytest
 from store_cases import change
 
 import milp_trees as mt
-from milp_trees.errors import DamagedRowWarning
+from milp_trees.common.errors import DamagedRowWarning
 from milp_trees.studies import StoreError, Study
 from milp_trees.studies.predict import read_result
 from milp_trees.studies.rows import DamagedRow, NewerRow, read_row

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.constraints import constraint_of_label
 from milp_trees.testing.definitions_of_constraints import broken
 from milp_trees.testing.seen import Seen

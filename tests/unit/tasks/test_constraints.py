@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
-from milp_trees.errors import DataError, UnknownName
+from milp_trees.common.errors import DataError, UnknownName
 from milp_trees.tasks.constraints import CONSTRAINTS, Capacity, constraint, constraint_of_label
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.strategies import datasets, rates

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates
 from milp_trees.tasks.conventions import CONVENTIONS, from_convention
 from milp_trees.tasks.grouping import by_column

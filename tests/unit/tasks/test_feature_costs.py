@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.tasks.feature_costs import FeatureCosts, Group
+from milp_trees.pruning.feature_costs import FeatureCosts, Group
+from milp_trees.pruning.testing.examples import ensemble, pruning_problem
 from milp_trees.tasks.stored import from_spec
-from milp_trees.testing.pruning_examples import ensemble, pruning_problem
 
 NAMES = ("x1", "x2", "x3")
 #: Three rows: nothing needed; x1 alone; x1 and x3.
@@ -127,14 +127,14 @@ def test_a_stored_description_has_the_same_prices(costs):
     spec = json.loads(json.dumps(costs.spec()))
     assert FeatureCosts.is_spec(spec)
     assert charge(FeatureCosts.from_spec(spec)) == charge(costs)
-    task = mt.tasks.PrunedError("1/3", costs)
+    task = mt.pruning.PrunedError("1/3", costs)
     assert from_spec(json.loads(json.dumps(task.spec()))).spec() == task.spec()
 
 
 def test_prices_by_name_are_no_stored_description():
     assert not FeatureCosts.is_spec({"x1": 1, "features": "2"})
     assert not FeatureCosts.is_spec({"features": 2})
-    assert mt.tasks.PrunedError(0, {"features": 2, "x1": 1}).costs.prices(("x1", "features")) == [
+    assert mt.pruning.PrunedError(0, {"features": 2, "x1": 1}).costs.prices(("x1", "features")) == [
         1,
         2,
     ]
@@ -152,7 +152,7 @@ def view(costs):
     """A cost structure as far as the view: some prices are looked at only with the ensemble and
     rows at hand.
     """
-    return pruning_problem(TREES, ROWS, ["A", "B", "A"], mt.tasks.PrunedError(1, costs())).view(
+    return pruning_problem(TREES, ROWS, ["A", "B", "A"], mt.pruning.PrunedError(1, costs())).view(
         mt.plugins.NodeGains
     )
 
@@ -242,11 +242,11 @@ def test_long_paths_count_in_the_bound_on_prices():
     for _ in range(40):
         deep = ("A", "x1", 0.5, "A", deep)
     costs = FeatureCosts(0, node=2**57, leaf=1)
-    problem = pruning_problem([deep], {"x1": [1.0]}, ["A"], mt.tasks.PrunedError(1, costs))
+    problem = pruning_problem([deep], {"x1": [1.0]}, ["A"], mt.pruning.PrunedError(1, costs))
     with pytest.raises(mt.DataError, match="64 bits"):
         problem.view(mt.plugins.NodeGains)
     shallow = pruning_problem(
-        [("A", "x1", 0.5, "A", "B")], {"x1": [1.0]}, ["A"], mt.tasks.PrunedError(1, costs)
+        [("A", "x1", 0.5, "A", "B")], {"x1": [1.0]}, ["A"], mt.pruning.PrunedError(1, costs)
     )
     assert shallow.view(mt.plugins.NodeGains).keep_cost.max() == 2**57 + 1
 
@@ -257,7 +257,7 @@ def test_large_weights_beside_prices_of_leaves_are_no_overflow():
         TREES,
         ROWS,
         ["A", "B", "A"],
-        mt.tasks.PrunedError(1, FeatureCosts(1, leaf=1), cost_weights=weights),
+        mt.pruning.PrunedError(1, FeatureCosts(1, leaf=1), cost_weights=weights),
     )
     whole = problem.space.ensemble
     assert problem.value(whole).exact == problem.view(mt.plugins.NodeGains).to_value(
@@ -268,5 +268,5 @@ def test_large_weights_beside_prices_of_leaves_are_no_overflow():
 def test_a_feature_that_no_tree_tests_costs_nothing():
     trees = ensemble([("A", "x1", 0.5, "A", "B")], NAMES)
     data = mt.Dataset(np.zeros((2, 0)), numeric=[[0, 0, 0], [1, 1, 1]], columns=NAMES, y=["A", "B"])
-    problem = mt.Problem(data, mt.tasks.PrunedError(1, {"x2": 100}), mt.PrunedEnsembles(trees))
+    problem = mt.Problem(data, mt.pruning.PrunedError(1, {"x2": 100}), mt.PrunedEnsembles(trees))
     assert problem.value(trees).exact == 0

@@ -11,11 +11,11 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
 
 import milp_trees as mt
-from milp_trees.errors import DataError
+from milp_trees.common.errors import DataError
 from milp_trees.models.read_ensemble import out_of_bag
-from milp_trees.tasks.feature_costs import FeatureCosts, Group
-from milp_trees.testing.pruning_examples import EXAMPLES
-from milp_trees.testing.random_prunings import all_prunings, random_problem
+from milp_trees.pruning.feature_costs import FeatureCosts, Group
+from milp_trees.pruning.testing.examples import EXAMPLES
+from milp_trees.pruning.testing.random_prunings import all_prunings, random_problem
 
 WINE_X, WINE_Y = load_wine(return_X_y=True)
 COLUMNS = [f"x{j}" for j in range(13)]
@@ -114,7 +114,7 @@ def problem_with(seed, n_rows=6, n_features=4):
     costs = random_costs(rng, problem.space.ensemble.features, n_rows)
     lam = Fraction(int(rng.integers(0, 5)), 7)
     return rng, replace(
-        problem, task=mt.tasks.PrunedError(lam, costs, weights(rng, shape), weights(rng, n_rows))
+        problem, task=mt.pruning.PrunedError(lam, costs, weights(rng, shape), weights(rng, n_rows))
     )
 
 
@@ -145,7 +145,7 @@ def test_on_a_forest_out_of_bag_errors_are_those_of_the_rows_that_a_tree_did_not
     costs = random_costs(rng, COLUMNS, 178)
     problem = mt.Problem(
         WINE,
-        mt.tasks.PrunedError("1/50", costs, unseen, np.ones(178)),
+        mt.pruning.PrunedError("1/50", costs, unseen, np.ones(178)),
         mt.PrunedEnsembles(ENSEMBLE),
     )
     view = problem.view(mt.plugins.NodeGains)
@@ -165,14 +165,16 @@ def test_on_a_forest_out_of_bag_errors_are_those_of_the_rows_that_a_tree_did_not
 def test_row_weights_of_the_dataset_count_in_both_parts():
     w = np.random.default_rng(0).integers(0, 3, 178).astype(float)
     weighted = mt.Problem(
-        WINE.with_(weights=w), mt.tasks.PrunedError(1), mt.PrunedEnsembles(ENSEMBLE)
+        WINE.with_(weights=w), mt.pruning.PrunedError(1), mt.PrunedEnsembles(ENSEMBLE)
     )
     stated = mt.Problem(
-        WINE, mt.tasks.PrunedError(1, error_weights=w, cost_weights=w), mt.PrunedEnsembles(ENSEMBLE)
+        WINE,
+        mt.pruning.PrunedError(1, error_weights=w, cost_weights=w),
+        mt.PrunedEnsembles(ENSEMBLE),
     )
     repeated = mt.Problem(
         WINE.subset(np.repeat(np.arange(178), w.astype(int))),
-        mt.tasks.PrunedError(1),
+        mt.pruning.PrunedError(1),
         mt.PrunedEnsembles(ENSEMBLE),
     )
     assert (
@@ -183,7 +185,7 @@ def test_row_weights_of_the_dataset_count_in_both_parts():
 
 
 def test_beside_the_value_stand_its_parts_and_the_error_of_the_vote():
-    problem = mt.Problem(WINE, mt.tasks.PrunedError("1/10"), mt.PrunedEnsembles(ENSEMBLE))
+    problem = mt.Problem(WINE, mt.pruning.PrunedError("1/10"), mt.PrunedEnsembles(ENSEMBLE))
     told = problem.extra_scores(ENSEMBLE)
     assert told["vote_error"] == pytest.approx(np.mean(FOREST.predict(WINE_X) != WINE_Y))
     assert told["error"] == pytest.approx(
@@ -198,7 +200,7 @@ def test_beside_a_regression_stands_the_squared_error_of_its_mean():
     ensemble = mt.read_ensemble(forest)
     problem = mt.Problem(
         mt.Dataset(np.zeros((len(y), 0)), numeric=X, columns=ensemble.columns, y=y),
-        mt.tasks.PrunedError(0),
+        mt.pruning.PrunedError(0),
         mt.PrunedEnsembles(ensemble),
     )
     assert problem.extra_scores(ensemble)["mean_squared_error"] == pytest.approx(
@@ -218,10 +220,10 @@ def test_classes_of_the_data_are_matched_by_name():
         columns=COLUMNS,
         y=WINE_Y[WINE_Y > 0].astype(str),
     )
-    problem = mt.Problem(lacking, mt.tasks.PrunedError(0), mt.PrunedEnsembles(ENSEMBLE))
+    problem = mt.Problem(lacking, mt.pruning.PrunedError(0), mt.PrunedEnsembles(ENSEMBLE))
     assert (
         problem.value(ENSEMBLE).exact
-        == mt.Problem(few, mt.tasks.PrunedError(0), mt.PrunedEnsembles(ENSEMBLE))
+        == mt.Problem(few, mt.pruning.PrunedError(0), mt.PrunedEnsembles(ENSEMBLE))
         .value(ENSEMBLE)
         .exact
     )
@@ -245,7 +247,7 @@ def test_a_budget_is_kept_exactly():
 
 def test_a_pruning_of_another_ensemble_is_no_answer():
     other = mt.read_ensemble(BaggingClassifier(n_estimators=2, random_state=0).fit(WINE_X, WINE_Y))
-    problem = mt.Problem(WINE, mt.tasks.PrunedError(0), mt.PrunedEnsembles(ENSEMBLE))
+    problem = mt.Problem(WINE, mt.pruning.PrunedError(0), mt.PrunedEnsembles(ENSEMBLE))
     assert "its trees are others" in problem.violations(other)[0]
 
 
@@ -280,7 +282,7 @@ def test_a_pruning_of_another_ensemble_is_no_answer():
 def test_what_is_wrong_is_said_in_one_sentence(options, sentence):
     with pytest.raises(mt.DataError, match=sentence):
         mt.Problem(
-            WINE, mt.tasks.PrunedError(**{"lam": 1, **options}), mt.PrunedEnsembles(ENSEMBLE)
+            WINE, mt.pruning.PrunedError(**{"lam": 1, **options}), mt.PrunedEnsembles(ENSEMBLE)
         ).view(mt.plugins.NodeGains)
 
 
@@ -301,11 +303,11 @@ def test_data_that_do_not_fit_the_ensemble_are_refused():
         (WINE.with_(y=WINE_Y * 1e200), regression, {}, "divide the target"),
     ):
         with pytest.raises(mt.DataError, match=sentence):
-            mt.Problem(data, mt.tasks.PrunedError(0, **options), mt.PrunedEnsembles(ensemble)).view(
-                mt.plugins.NodeGains
-            )
+            mt.Problem(
+                data, mt.pruning.PrunedError(0, **options), mt.PrunedEnsembles(ensemble)
+            ).view(mt.plugins.NodeGains)
     with pytest.raises(mt.errors.NoView, match="PrunedEnsembles"):
-        mt.Problem(WINE, mt.tasks.PrunedError(0), mt.Trees(2)).view(mt.plugins.NodeGains)
+        mt.Problem(WINE, mt.pruning.PrunedError(0), mt.Trees(2)).view(mt.plugins.NodeGains)
 
 
 def test_a_stored_pruning_is_read_by_its_own_ensemble_only():

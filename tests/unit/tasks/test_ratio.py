@@ -11,7 +11,7 @@ from ratio_cases import front, random_problem
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Status
 from milp_trees.tasks.stored import from_spec
 from milp_trees.testing import brute_force

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.plugins import CostMatrix, Front, SeparableTask, States
 from milp_trees.tasks import ActionCostMatrix, StatisticalParity
 from milp_trees.tasks.products import bounded, combine

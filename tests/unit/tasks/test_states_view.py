@@ -10,7 +10,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.plugins import Front, SeparableTask, States
-from milp_trees.questions import Best
+from milp_trees.problems.questions import Best
 from milp_trees.tasks import bounded, combine
 from milp_trees.testing.generate import random_tree
 

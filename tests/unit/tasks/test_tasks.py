@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
-from milp_trees.errors import DataError, NoView
+from milp_trees.common.errors import DataError, NoView
 from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.strategies import problems, trees

@@ -17,7 +17,7 @@ from unimodular_matrices import (
     two_sum,
 )
 
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.unimodular import (
     TwoSum,
     decide_by_chordless_cycles,
@@ -196,7 +196,7 @@ def test_recognition_is_complete_on_small_matrices():
     cases = [np.array([k >> b & 1 for b in range(9)]).reshape(3, 3) for k in range(512)] + [
         rng.integers(0, 2, (4, 5)) for _ in range(150)
     ]
-    from milp_trees.limits import Deadline
+    from milp_trees.common.limits import Deadline
     from milp_trees.unimodular.realise import realise
 
     seen = set()

@@ -9,7 +9,7 @@ from unimodular_matrices import (
     random_network,
 )
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.unimodular import (
     Composition,
     check_network_certificate,

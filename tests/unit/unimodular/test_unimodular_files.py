@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from unimodular_matrices import random_network
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.unimodular import decide_by_network, total_unimodularity
 from milp_trees.unimodular.files import read_model_file
 from milp_trees.verification.checking import check_file

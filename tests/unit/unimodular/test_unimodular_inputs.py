@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from unimodular_matrices import PUBLISHED, R10, assert_proven, random_case, random_network, two_sum
 
-from milp_trees.errors import DataError, SolverUnavailable
+from milp_trees.common.errors import DataError, SolverUnavailable
 from milp_trees.unimodular import (
     decide_by_chordless_cycles,
     decide_by_difference_rows,

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from unimodular_matrices import R10, random_case, random_network, two_sum
 
 from milp_trees.cli.main import app
-from milp_trees.unimodular import decide_by_subdeterminants, total_unimodularity
+from milp_trees.unimodular import check_unimodular, decide_by_subdeterminants, total_unimodularity
+from milp_trees.unimodular.check_unimodular import Wrong, check, read_model
 from milp_trees.unimodular.files import read_model_file
-from milp_trees.verification import check_unimodular, proof_reading
-from milp_trees.verification.check_unimodular import Wrong, check, read_model
+from milp_trees.verification import proof_reading
 from milp_trees.verification.checking import check_file
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Status
 
 MIP = ("oct", "oct-binary", "bin-oct", "flow-oct", "state-flow")

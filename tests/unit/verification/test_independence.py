@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.spaces.trees import space_classes
+from milp_trees.mip.registry import registry
+from milp_trees.models.space import space_classes
 from milp_trees.studies.agreement import built_on
 
 ROOT = Path(mt.__file__).parents[1]
@@ -23,7 +23,7 @@ def test_what_shares_nothing_imports_nothing_in_common():
     files = {
         name: path
         for name, path in files.items()
-        if path.stem != "__init__" and name != "milp_trees.engines.pruning.curve"
+        if path.stem != "__init__" and name != "milp_trees.pruning.engines.min_cut.curve"
     }
     imported = {name: list(_imports(name, path)) for name, path in files.items()}
 
@@ -56,12 +56,12 @@ def test_what_shares_nothing_imports_nothing_in_common():
     assert len(independent) > 50
     common = {(a, b): shared for a, b in independent if (shared := parts(able[a]) & parts(able[b]))}
     helpers = {
-        "milp_trees.engines.list_proofs.emit",  # writes a proof of an answer that is there: no search
+        "milp_trees.lists.engines.dp_lists.proofs",  # writes a proof of an answer that is there: no search
         "milp_trees.formulations._pruning",  # trees as arrays, and names: no row of a model
-        "milp_trees.engines.dynamic.contexts",  # how compiled code reads a record of arrays: no search
-        "milp_trees.engines.list_search.bits",  # sets of rows as words, tested against sums over rows
-        "milp_trees.engines._work",  # the size at which enumerators refuse a problem
-        "milp_trees.engines.pruning.stopped",  # the answer of a run that was stopped: it proves nothing that the data do not say
+        "milp_trees.engines.dp.contexts",  # how compiled code reads a record of arrays: no search
+        "milp_trees.lists.engines.dp_lists.bits",  # sets of rows as words, tested against sums over rows
+        "milp_trees.engines.enumeration_limit",  # the size at which enumerators refuse a problem
+        "milp_trees.pruning.engines.min_cut.stopped",  # the answer of a run that was stopped: it proves nothing that the data do not say
     }
     # On lists state-flow uses multipliers; the Lagrangian method takes trees only.
     common.pop(("lagrangian", "state-flow@none"))

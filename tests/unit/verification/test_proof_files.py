@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError, Unsupported, VerificationError
+from milp_trees.common.errors import DataError, Unsupported, VerificationError
 from milp_trees.results.tables import summary
 from milp_trees.verification import check_proof, proved
 from milp_trees.verification.check import verify_file
@@ -138,7 +138,7 @@ def test_only_methods_that_prove_such_answers_are_named(tmp_path, space, named):
     for method in named.rstrip(".").split(", "):
         result = mt.solve(problem, method.replace("SOLVER", "highs"), proof=tmp_path / "p")
         assert result.proof is not None, (method, result.message)
-    near = replace(problem, question=mt.questions.NearBest(slack=1))
+    near = replace(problem, question=mt.plugins.NearBest(slack=1))
     if space.name == "trees":
         assert _provers(near) == ["near-best"]
     else:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.common.errors import VerificationError
 from milp_trees.decisions.second import SecondOracle, second_oracle
-from milp_trees.errors import VerificationError
 
 SETS = {
     "mixed": lambda: mt.decisions.LinearDecisions.from_arrays(
@@ -41,7 +41,7 @@ def test_a_function_has_a_second_oracle_only_if_its_vertices_are_known():
 
 def problem(S, listed):
     data = mt.Dataset([[0], [0], [1], [1]], values=COSTS, actions=S.components)
-    return mt.Problem(data, mt.tasks.Decision(decisions=S, listed=listed), mt.Trees(1))
+    return mt.Problem(data, mt.decisions.Decision(decisions=S, listed=listed), mt.Trees(1))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from verdicts_cases import run
 
 import milp_trees as mt
-from milp_trees.by_name import registry
-from milp_trees.registering import plugins
+from milp_trees.common.registering import plugins
+from milp_trees.mip.registry import registry
 from milp_trees.results.result import Certificate, Limit, Status
 from milp_trees.verification.derive import methods_for
 

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.by_name import registry
 from milp_trees.data.load import load_split
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.questions import ByPrice
+from milp_trees.decisions.generated_problems import generated_problem
+from milp_trees.mip.registry import registry
+from milp_trees.problems.questions import ByPrice
+from milp_trees.pruning.from_table import Growing, pruning_problem
+from milp_trees.pruning.verification.curve import verify_curve
 from milp_trees.results.json import SCHEMA
 from milp_trees.studies.predict import predict_file
-from milp_trees.studies.pruning import Growing, pruning_problem
-from milp_trees.studies.spo import generated_problem
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify
-from milp_trees.verification.curve import verify_curve
 
 
 def plain(result):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.plugins import Front, Verdict
 from milp_trees.tasks import Capacity
 from milp_trees.verification import verify

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees import Limits
-from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.common.errors import DataError, VerificationError
+from milp_trees.mip.registry import registry
 from milp_trees.results.near_best import near_best_json
 from milp_trees.verification import near_best_count, near_best_shares
 from milp_trees.verification.near_best import verify_near_best
@@ -37,7 +37,7 @@ def problem_of(seed):
         max_leaf_nodes=int(rng.integers(2, 6)) if seed % 4 == 0 else None,
     )
     share = {"relative": Fraction(1, 4)} if seed % 5 == 0 else {"slack": int(rng.integers(0, 3))}
-    question = mt.questions.NearBest(
+    question = mt.plugins.NearBest(
         **share, trivial=bool(seed % 2), equal_tests=("all", "one")[seed % 7 % 2]
     )
     return mt.Problem(mt.Dataset(X, y=y), mt.Accuracy(leaf_penalty=penalty), space, question)
@@ -54,7 +54,7 @@ def made(tmp_path_factory):
     """(stored set, its data, proof file)."""
     folder = tmp_path_factory.mktemp("near")
     data = mt.load("planted:rows=40,tests=5,depth=2,noise=0.2")
-    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(2), mt.questions.NearBest(slack=3))
+    problem = mt.Problem(data, mt.Accuracy(), mt.Trees(2), mt.plugins.NearBest(slack=3))
     result = prove(TREES, problem, TREES.run(problem, ENOUGH), folder / "near.proof", ENOUGH)
     assert result.trees.count > 20
     assert len(result.trees.values()) > 2
@@ -160,7 +160,7 @@ def endless(*_):
 
 def test_the_proof_of_another_set_and_a_late_one_are_not_used(made, tmp_path, monkeypatch):
     data, dataset, proof = made
-    problem = mt.Problem(dataset, mt.Accuracy(), mt.Trees(2), mt.questions.NearBest(slack=1))
+    problem = mt.Problem(dataset, mt.Accuracy(), mt.Trees(2), mt.plugins.NearBest(slack=1))
     other = tmp_path / "other.proof"
     prove(TREES, problem, TREES.run(problem, ENOUGH), other, ENOUGH)
     with pytest.raises(VerificationError, match="does not hold for this set"):
@@ -183,7 +183,7 @@ def test_lists_are_recomputed_and_their_number_is_claimed():
     method = registry.method("near-best-lists")
     data = mt.load("planted:rows=30,tests=4,depth=2,noise=0.1")
     space = mt.RuleLists(mt.Antecedents(max_literals=1), max_length=2)
-    problem = mt.Problem(data, mt.Accuracy(), space, mt.questions.NearBest(slack=2))
+    problem = mt.Problem(data, mt.Accuracy(), space, mt.plugins.NearBest(slack=2))
     found = stored(method.run(problem, ENOUGH))
     said = verify_near_best(found, data)
     assert said.words == "claimed by near-best-lists"
@@ -197,7 +197,7 @@ def test_a_set_that_was_stopped_is_verified_for_what_it_covers(made):
     kept = [one for one in data["values"] if one["value"] <= data["optimum"] + 1]
     found = {**data, "values": kept, "count": sum(one["count"] for one in kept), "trees": []}
     found |= {"covered": "1/1", "complete": False, "limit": "time", "sample": []}
-    fewer = mt.Problem(dataset, mt.Accuracy(), mt.Trees(2), mt.questions.NearBest(slack=1))
+    fewer = mt.Problem(dataset, mt.Accuracy(), mt.Trees(2), mt.plugins.NearBest(slack=1))
     found["tests"] = stored(TREES.run(fewer, ENOUGH))["tests"]
     assert verify_near_best(found, dataset).words == "derived again by check_count"
 

@@ -1,0 +1,134 @@
+"""Families of models: packages that hold all there is about one kind of model.
+
+Rule lists, prunings, trees for decisions and tests of total unimodularity are families; the core
+names none of them. A family is found by its entry point in the group `milp_trees.families`, which
+names a `Family`, whether it comes with this package or with another one.
+
+Plug-ins of a family are found in its folders `engines`, `tasks` and `exports`, like those of the
+core. All else that the core asks of a family is a *part*: `parts("spaces")` are the spaces that all
+families declare. The kinds of parts are described in docs/project/families.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from milp_trees.common.errors import PluginWarning
+
+GROUP = "milp_trees.families"
+
+#: Folder of a family's plug-ins by their kind.
+FOLDERS = {"methods": "engines", "tasks": "tasks", "exports": "exports"}
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a family declares.
+
+    Attributes
+    ----------
+    package : str
+        The package with the family's folders.
+    plugins : tuple of str
+        Kinds of plug-ins that the package has folders of: "methods", "tasks", "exports".
+    parts : mapping of str to tuple of str
+        For a kind of part, the objects as `module:attribute` below the package. They are imported
+        when they are asked for.
+    """
+
+    package: str
+    plugins: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@functools.cache
+def entry_points(group: str) -> tuple[importlib.metadata.EntryPoint, ...]:
+    """The entry points of a group.
+
+    Those of a package with unreadable metadata are left out with a warning.
+
+    Parameters
+    ----------
+    group : str
+        Such as `milp_trees.methods`.
+    """
+    try:
+        return tuple(importlib.metadata.entry_points(group=group))
+    except Exception:
+        found = []
+        for distribution in importlib.metadata.distributions():
+            try:
+                found += [e for e in distribution.entry_points if e.group == group]
+            except Exception as error:
+                why = f"The entry points of the package {distribution.name} cannot be read ({type(error).__name__}: {error}); install it again."
+                warnings.warn(why, PluginWarning, stacklevel=2)
+        return tuple(found)
+
+
+@functools.cache
+def families() -> dict[str, Family]:
+    """All families by the names of their entry points, in alphabetical order."""
+    found: dict[str, Family] = {}
+    for entry in sorted(entry_points(GROUP), key=lambda entry: entry.name):
+        try:
+            family = entry.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            why = f"The family {entry.name} = {entry.value} cannot be imported and is left out: {type(error).__name__}: {error}"
+            warnings.warn(why, PluginWarning, stacklevel=2)
+            continue
+        if not isinstance(family, Family):
+            raise TypeError(f"The entry point {entry.name} = {entry.value} names no `Family`.")
+        found.setdefault(entry.name, family)
+    if not found:
+        why = "The families of this package are not registered: install it again with `pip install -e .` or `pip install milp-trees`."
+        warnings.warn(why, PluginWarning, stacklevel=2)
+    return found
+
+
+def homes(group: str) -> list[str]:
+    """Packages of all families that hold plug-ins of a kind.
+
+    Parameters
+    ----------
+    group : {"methods", "tasks", "exports"}
+    """
+    return [
+        f"{family.package}.{FOLDERS[group]}"
+        for family in families().values()
+        if group in family.plugins
+    ]
+
+
+@functools.cache
+def parts(kind: str) -> tuple[Any, ...]:
+    """The parts of a kind that all families declare, imported.
+
+    Parameters
+    ----------
+    kind : str
+        Such as `spaces` or `commands`.
+    """
+    return tuple(
+        load(f"{family.package}.{where}")
+        for family in families().values()
+        for where in family.parts.get(kind, ())
+    )
+
+
+def load(where: str) -> Any:
+    """The object that `module:attribute` names.
+
+    Parameters
+    ----------
+    where : str
+    """
+    module, _, attribute = where.partition(":")
+    return functools.reduce(getattr, attribute.split("."), importlib.import_module(module))

@@ -1,0 +1,210 @@
+"""`greedy-spo` and `cart-spo`: greedy trees for decisions; they give incumbents and no proofs.
+
+Trees are grown from the root, by the loss of the decisions or by squared error.
+
+`greedy-spo` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the
+predict-then-optimize framework*, section 4.1) takes at every node the test whose two sides, each
+with its best decision, lose least. `cart-spo` is the paper's baseline: regression CART on the cost
+vectors (squared error), then the best decision for the mean of every leaf. Of equal splits the
+first test of the dataset is taken. Both return the cheapest pruning of the grown tree, penalties
+included; of equal ones the smallest.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from milp_trees.common import exact
+from milp_trees.common.errors import UnknownName
+from milp_trees.common.limits import Deadline, Limits
+from milp_trees.common.registering import register
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.watch import Watch
+from milp_trees.models.tree import Tree
+from milp_trees.results.result import Result
+from milp_trees.tasks.decision_view import LeafOracle
+
+if TYPE_CHECKING:
+    from milp_trees.decisions.engines.greedy_spo.criteria import Criterion
+    from milp_trees.problems.problem import Problem
+
+
+class Greedy(Method):
+    """The common part of both: grow, prune, and give every leaf its best decision."""
+
+    needs = LeafOracle
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
+    exact = False
+    takes_any_depth = True
+    takes_min_weight = True
+
+    def warm_up(self) -> None:
+        from milp_trees.decisions.engines.greedy_spo.grow import compile_kernels
+
+        compile_kernels()
+
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.view(LeafOracle)
+            vertices = listed(problem)
+            row_weight, unit, _ = exact.integers(view.row_weight)
+            least = math.ceil(problem.trees.min_weight_leaf / unit)
+        # The only thing that this heuristic can prove is that even one leaf has too few rows.
+        if view.n_rows < problem.trees.min_samples_leaf or int(row_weight.sum()) < least:
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
+        with clock("solve"):
+            deadline = Watch(limits, clock.begin).deadline
+            tree = self.tree(problem, view, vertices, row_weight, least, deadline)
+            limit = deadline.limit
+            if start is not None and view.loss(start) < view.loss(tree):
+                tree = start
+        return finish(
+            problem,
+            self.label,
+            tree,
+            bound=None,
+            claims_optimal=False,
+            proved_by=None,
+            clock=clock,
+            limit=limit,
+        )
+
+    def tree(
+        self,
+        problem: Problem,
+        view: LeafOracle,
+        vertices: np.ndarray | None,
+        row_weight: np.ndarray,
+        least: int,
+        deadline: Deadline,
+    ) -> Tree:
+        """Grow until the deadline, prune, and give every leaf its best decision.
+
+        Parameters
+        ----------
+        problem : Problem
+        view : LeafOracle
+        vertices : array of shape (K, m) or None
+            The decisions, if the task lists them.
+        row_weight : array of shape (n,)
+            Weights of the rows.
+        least : int
+            Smallest number of rows in a leaf.
+        deadline : Deadline
+            From this time on, nodes are no longer split.
+
+        Returns
+        -------
+        Tree
+        """
+        from milp_trees.decisions.engines.greedy_spo.columns import columns_of
+        from milp_trees.decisions.engines.greedy_spo.criteria import decision_loss
+        from milp_trees.decisions.engines.greedy_spo.grow import Rules, Sample, grow
+        from milp_trees.decisions.engines.greedy_spo.prune import cheapest
+
+        space = problem.trees
+        columns = columns_of(view)
+        price = np.array([view.split_costs[view.index[tests[0]]] for tests in columns.tests])
+        rules = Rules(
+            space.max_depth, space.min_samples_leaf, least, price=price, deadline=deadline
+        )
+        grown = grow(
+            columns,
+            columns.order(),
+            Sample(view.counts, row_weight),
+            self.criterion(view, vertices),
+            rules,
+        )
+        leaves = decision_loss(view.vectors, view.base, view.decisions, vertices)
+        pruned = cheapest(
+            replace(grown, loss=leaves.decide(grown.rows)[1]),
+            view.leaf_cost,
+            price,
+            space.max_leaf_nodes,
+        )
+        decisions, _ = leaves.decide(pruned.rows)
+        return pruned.to_tree(
+            columns.tests,
+            [view.decisions.label(w) for w in decisions],
+            problem.task.actions(problem.dataset),
+        )
+
+    @abstractmethod
+    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
+        """The criterion by which splits are chosen."""
+
+
+@register
+@dataclass(frozen=True)
+class GreedySPO(Greedy):
+    """Greedy by SPO loss.
+
+    Parameters
+    ----------
+    plateaus : {"first", "squared-error"}
+        The test that is used where no split lowers the loss: the first of equal tests (the
+        published rule), or the one with the least squared error of the cost vectors, after which
+        splits further down can lower the loss.
+    """
+
+    falls_back: ClassVar[bool] = True
+
+    name: ClassVar[str] = "greedy-spo"  # type: ignore[misc]
+    title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"
+
+    plateaus: str = "first"
+
+    def __post_init__(self) -> None:
+        if self.plateaus not in ("first", "squared-error"):
+            raise UnknownName(
+                f"greedy-spo:plateaus is first or squared-error; got {self.plateaus!r}."
+            )
+
+    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
+        from milp_trees.decisions.engines.greedy_spo.criteria import decision_loss
+        from milp_trees.decisions.engines.greedy_spo.fitting import chosen
+
+        loss = decision_loss(view.vectors, view.base, view.decisions, vertices)
+        return chosen(
+            "loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.row_weight
+        )
+
+
+@register
+class CartSPO(Greedy):
+    """Regression CART on the cost vectors."""
+
+    name = "cart-spo"
+    title: ClassVar[str] = (
+        "Regression CART on the cost vectors, then the best decision of every leaf (heuristic)"
+    )
+
+    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
+        from milp_trees.decisions.engines.greedy_spo.criteria import SquaredError
+
+        return SquaredError(view.vectors, view.row_weight)
+
+
+def listed(problem: Problem) -> np.ndarray | None:
+    """The vertices of S in the order of the task's actions, if the task lists them."""
+    labels = problem.task.actions(problem.dataset)
+    return problem.view(LeafOracle).decisions.vertices(len(labels)) if labels else None

@@ -1,0 +1,264 @@
+"""Best trees of every number of leaves from one search, exact for any cost matrix.
+
+They are the front of loss against size. Every node gets a budget for each number of leaves from
+its parent and returns lower bounds (van der Linden, de Weerdt, Demirović 2023, *STreeD*, solve the
+same problem by merging Pareto fronts; Demirović et al. 2022, *MurTree*, have the limit on leaves,
+depth-two counts and similar sets). The entry is `turns.solve_sizes`; the compiled part is `kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from milp_trees.engines.dp.arrays import INFINITY
+from milp_trees.engines.dp.by_leaves.limits import Prepared
+from milp_trees.engines.dp.switches import Switches
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.results.result import Limit
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.engines.dp.contexts import Context, Rows
+
+#: Work between two looks at the clock (about 0.05 s).
+QUOTA = 5e8
+#: Bytes of the memo when the caller gives no memory limit.
+MEMO_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Size:
+    """Best tree with at most so many leaves.
+
+    Parameters
+    ----------
+    leaves : int
+        Leaves allowed.
+    Z : int or None
+        Integer objective of the best tree found; None if there is no feasible tree (or none was
+        found before a limit).
+    bound : int
+        No tree with at most so many leaves costs less.
+    tree : Tree or None
+        It may have fewer leaves; then a leaf more does not pay.
+    """
+
+    leaves: int
+    Z: int | None
+    bound: int
+    tree: Tree | None
+
+    @property
+    def proven(self) -> bool:
+        return self.Z is not None and self.bound >= self.Z
+
+
+@dataclass(frozen=True)
+class Fronts:
+    """The answer of `solve_sizes`.
+
+    It holds one `Size` for each of 1, 2, … leaves, why the search ended early, and its counters.
+    """
+
+    sizes: tuple[Size, ...]
+    limit: Limit | None
+    counters: dict[str, int]
+
+
+#: Called with the objectives (for 1, 2, … leaves) whenever one has improved; 0 leaves the first
+#: out.
+Improved = Callable[[tuple[int | None, ...]], None]
+
+
+class FrontSearch:
+    """One search: the memory of the kernels, the loop around them, and the trees."""
+
+    def __init__(
+        self, prepared: Prepared, view: CostMatrix, memory_bytes: int, similar: bool
+    ) -> None:
+        from milp_trees.engines.dp.buffers import table_of, work_of
+        from milp_trees.engines.dp.by_leaves import kernels
+
+        self.kernels, self.view = kernels, view
+        self.instance, self.leaves, self.depth = prepared
+        self.data: Context = self.instance.data
+        switches = Switches(similarity=similar)
+        self.work: Context = work_of(self.instance, switches, self.depth, self.leaves + 5)
+        self.frames = self._frames(prepared.levels)
+        self.fronts = self._fronts()
+        self.table: Context = table_of(1)
+        entry = 32 * (self.leaves + 5) + 3 * 8 * 4
+        most = max(1, memory_bytes // (2 * entry))  # the memo and its copy while it grows
+        self.memo = self._memo(np.zeros((2**9, 4, self.leaves + 5), dtype=np.int64), 0, most)
+
+    # -- arrays ------------------------------------------------------------------------------------
+
+    def _frames(self, levels: int) -> Rows:
+        from milp_trees.engines.dp.by_leaves.records import FRAME
+        from milp_trees.engines.dp.contexts import Rows
+
+        size, (F, W) = self.leaves + 5, self.data.tests.shape
+        shapes = {
+            "bits": (W,),
+            "key": (2,),
+            "hashes": (F, 4),
+            **dict.fromkeys(("order", "paired"), (F,)),
+            **dict.fromkeys(("budget", "best", "tests", "left"), (size,)),
+            **dict.fromkeys(("lower", "upper"), (F, 2, size)),
+            "answer": (2, size),
+        }
+        return Rows(FRAME, levels, shapes)
+
+    def _fronts(self) -> Context:
+        from milp_trees.engines.dp.by_leaves.records import FRONTS
+        from milp_trees.engines.dp.contexts import Context
+
+        return Context(
+            FRONTS,
+            frames=self.frames.address,
+            regret=np.zeros((1, len(self.data.tests)), dtype=np.int64),
+            goal=np.zeros(self.leaves + 5, dtype=np.int64),
+            found=np.zeros((2, 5), dtype=np.int64),
+        )
+
+    def _memo(self, entries: np.ndarray, used: int, most: int) -> Context:
+        from milp_trees.engines.dp.by_leaves.records import MEMO
+        from milp_trees.engines.dp.contexts import Context
+
+        return Context(MEMO, entries=entries, used=used, most=most)
+
+    def _grow(self) -> None:
+        """More room in the memo: four times as many entries, and a table for them."""
+        from milp_trees.engines.dp.buffers import table_of
+        from milp_trees.engines.dp.memory import move
+
+        old, table = self.memo, table_of(4 * len(self.memo.entries))
+        move(self.table.address, table.address)
+        more = np.zeros((3 * len(old.entries), *old.entries.shape[1:]), dtype=np.int64)
+        self.memo = self._memo(np.concatenate([old.entries, more]), old.used, old.most)
+        self.table = table
+
+    # -- the search --------------------------------------------------------------------------------
+
+    def begin(self, bits: np.ndarray, depth: int, leaves: int) -> Context:
+        """Make a set of rows the root of the search.
+
+        Parameters
+        ----------
+        bits : numpy.ndarray of uint64, shape (n_words,)
+            The set; bit r % 64 of word r // 64 is row r.
+        depth, leaves : int
+            Largest depth and largest number of leaves of a tree.
+
+        Returns
+        -------
+        Context
+            The frame of the root; after `run` it holds the values for 1, 2, … leaves (`best`).
+        """
+        frame = self.frames[0]
+        frame.bits[:], frame.depth, frame.leaves = bits, depth, leaves
+        frame.budget[:] = INFINITY
+        frame.phase = self.kernels.ENTER
+        self.fronts.level = 0
+        return frame
+
+    def run(self, between: Callable[[], bool]) -> bool:
+        """Search until done (True) or until `between` says to stop."""
+        while True:
+            done, stop = self.advance(), between()
+            if done or stop:
+                return done
+
+    def advance(self) -> bool:
+        """Search for a few hundredths of a second; whether it is done."""
+        k = self.kernels
+        answer = k.search(
+            self.data.address,
+            self.work.address,
+            self.table.address,
+            self.memo.address,
+            self.fronts.address,
+            QUOTA,
+        )
+        if answer == k.FULL:
+            self._grow()
+        return bool(answer == k.DONE)
+
+    def lower(self, best: np.ndarray, proven: int = 0) -> np.ndarray:
+        """Lower bounds of the root by number of leaves, if its search has not ended.
+
+        They are the values proven for up to four leaves, or for as many as another search has
+        proven; every other tree pays at least its leaves.
+        """
+        k, root, data = self.kernels, self.frames[0], self.data
+        exact = max(proven, 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0)
+        lower = best.copy()
+        for leaves in range(exact + 1, self.leaves + 1):
+            least = (exact + 1) * data.leaf + exact * data.least_split
+            lower[leaves] = min(least, int(best[exact])) if exact else data.leaf
+        return lower
+
+    def objective(self, value: int) -> int | None:
+        """Z of a value; None for what is infeasible."""
+        return None if value >= INFINITY // 2 else self.instance.to_Z(value)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        work = self.work
+        return {
+            "pairs": work.calls,
+            "nodes": work.nodes,
+            "recalled": work.hits,
+            "skipped": work.tests_skipped,
+            "cached": self.memo.used,
+        }
+
+    # -- trees -------------------------------------------------------------------------------------
+
+    def trees(self, wanted: list[int]) -> dict[int, Node]:
+        """The trees behind the values of the root for some numbers of leaves.
+
+        The search cannot go on after this.
+        """
+        root, data = self.frames[0], self.data
+        tests, left = root.tests.copy(), root.left.copy()
+        return {
+            k: self._split(data.everything, self.depth, k, int(tests[k]), int(left[k]))
+            for k in wanted
+        }
+
+    def _tree(self, bits: np.ndarray, entry: int, depth: int, leaves: int) -> Node:
+        """Best tree of a set with at most so many leaves, from the memo or by another search."""
+        depth = min(depth, leaves - 1)
+        if entry >= 0:
+            lower, value, tests, left = self.memo.entries[entry, :, leaves].tolist()
+            if lower >= value:
+                return self._split(bits, depth, leaves, tests, left)
+        frame = self.begin(bits, depth, leaves)
+        frame.budget[:leaves] = -INFINITY
+        self.run(lambda: False)
+        return self._split(bits, depth, leaves, int(frame.tests[leaves]), int(frame.left[leaves]))
+
+    def _split(self, bits: np.ndarray, depth: int, leaves: int, test: int, left: int) -> Node:
+        if test < 0:
+            return Leaf(self._action(bits))
+        data, true = self.data, self.data.tests[test]
+        entries = self.kernels.known(
+            data.address, self.work.address, self.table.address, bits, test, depth - 1
+        )
+        return Branch(
+            self.view.features[test],
+            self._tree(bits & ~true, entries[0], depth - 1, left),
+            self._tree(bits & true, entries[1], depth - 1, leaves - left),
+        )
+
+    def _action(self, bits: np.ndarray) -> int:
+        held = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+        total = self.data.values[held, : self.data.n_values].sum(axis=0)
+        k = int(total.argmin())
+        return k + 1 if total[k] < 0 else 0

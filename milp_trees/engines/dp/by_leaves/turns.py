@@ -1,0 +1,236 @@
+"""A search for trees of every number of leaves, later in turns with searches for fewer leaves.
+
+Trees of at most 5, 6, … leaves are found sooner by a search for them alone, so that a run that is
+stopped is not worse than one with fewer leaves. They begin when an eighth of the time is used up:
+a run that ends before needs none of them. What they find, the search of all sizes must improve on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from milp_trees.common.compiling import compiling, run_clock
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limit
+from milp_trees.engines.dp.arrays import INFINITY, Instance
+from milp_trees.engines.dp.by_leaves.fronts import (
+    MEMO_BYTES,
+    Fronts,
+    FrontSearch,
+    Improved,
+    Size,
+)
+from milp_trees.engines.dp.by_leaves.limits import prepare_sizes
+from milp_trees.methods.watch import Watch
+from milp_trees.models.nodes import Node
+from milp_trees.models.space import Trees
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.views import CostMatrix
+
+#: Fewer leaves are searched when this part of the time is used up.
+SHARE = 8
+#: Turns of the searches for fewer leaves for one of the whole search.
+TURNS = 2
+#: Part of the memory that a search for fewer leaves may take.
+MEMORY_SHARE = 4
+#: Every search is exact for so many leaves after its first round through the root tests.
+EXACT = 4
+
+_warm: set[tuple[str, bool, bool, bool]] = set()
+
+
+def solve_sizes(
+    view: CostMatrix,
+    space: Trees,
+    watch: Watch | None = None,
+    progress: Improved | None = None,
+    memory_bytes: int = MEMO_BYTES,
+    similar: bool = True,
+) -> Fronts:
+    """Best trees of at most 1, 2, …, L leaves on a view without side rows.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Reduced (`view.reduce()`); penalties of at least 0.
+    space : Trees
+        L is its `max_leaf_nodes`, or what its depth allows. Without a depth limit L is needed, and
+        bounds the depth by L - 1.
+    watch : Watch, optional
+        Asked every few hundredths of a second whether to stop; compilation is not counted. Ctrl-C
+        stops the search too.
+    progress : callable, optional
+        Called with the objectives so far, by number of leaves, after every improvement.
+    memory_bytes : int
+        Most bytes of the memo.
+    similar : bool, default=True
+        Whether lower bounds from similar sets are used (a switch for tests).
+
+    Returns
+    -------
+    Fronts
+        After an early end every size has what was found and a valid lower bound.
+
+    Raises
+    ------
+    Unsupported
+        The space limits neither depth nor leaves, the problem is too large, or its costs are.
+    """
+    if space.max_depth is None and space.max_leaf_nodes is None:
+        raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
+    prepared = prepare_sizes(view, space)
+    warm_up(prepared.instance)
+
+    def make(leaves: int, part: int) -> FrontSearch:
+        depth = min(prepared.depth, leaves - 1)
+        smaller = prepared._replace(leaves=leaves, depth=depth)
+        return FrontSearch(smaller, view, memory_bytes // part, similar)
+
+    return Turns(make, prepared.leaves).solve(watch, progress)
+
+
+class Turns:
+    """The search for trees of all sizes, and one at a time for fewer leaves.
+
+    Parameters
+    ----------
+    make : callable
+        Makes a search from the largest number of leaves and its part of the memory.
+    leaves : int
+        Largest number of leaves.
+    """
+
+    def __init__(self, make: Callable[[int, int], FrontSearch], leaves: int) -> None:
+        self.make, self.leaves = make, leaves
+        self.whole, self.short = self._begun(leaves, 1), None
+        #: Leaves of the last search for fewer, and up to which all values are proven.
+        self.size, self.proven = EXACT, 0
+        #: Values of the trees that searches for fewer leaves have found, and the trees.
+        self.values = np.full(leaves + 1, INFINITY)
+        self.nodes: dict[int, Node] = {}
+
+    short: FrontSearch | None
+
+    def _begun(self, leaves: int, part: int) -> FrontSearch:
+        made = self.make(leaves, part)
+        made.begin(made.data.everything, made.depth, leaves)
+        return made
+
+    def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> Fronts:
+        """The front on all rows.
+
+        Parameters
+        ----------
+        watch, progress
+            See `solve_sizes`.
+
+        Returns
+        -------
+        Fronts
+        """
+        told: list[tuple[int | None, ...]] = []
+        try:
+            limit = self._search(watch, progress, told)
+        except KeyboardInterrupt:
+            limit = Limit.INTERRUPTED
+        if self.short is not None and self.short.work.nodes:
+            self._keep(self.short)
+        best = self._best()
+        return self._answer(best, best if limit is None else self._lower(best), limit)
+
+    def _search(
+        self,
+        watch: Watch | None,
+        progress: Improved | None,
+        told: list[tuple[int | None, ...]],
+    ) -> Limit | None:
+        """Search in turns; None if everything is proven."""
+        late = math.inf
+        if watch is not None:
+            late = watch.began + (watch.deadline.at - watch.began) / SHARE
+        for calls in itertools.count():
+            if calls % (TURNS + 1) and self.size < self.leaves and run_clock() >= late:
+                done = self._fewer()
+            else:
+                done = self.whole.advance()
+            found = tuple(map(self.whole.objective, self._best()[1:].tolist()))
+            if progress and (not told or told[-1] != found):
+                told.append(found)
+                progress(found)
+            if done:
+                return None
+            if watch and (limit := watch.over()):
+                return limit
+        raise AssertionError("the loop has no end")
+
+    def _fewer(self) -> bool:
+        """One call of the search for fewer leaves; True if no tree of more leaves can be better."""
+        if self.short is None:
+            self.size += 1
+            if self.size == self.leaves:
+                return False
+            self.short = self._begun(self.size, MEMORY_SHARE)
+            budget = self.short.frames[0].budget
+            budget[: self.size + 1] = self.values[: self.size + 1]
+        if not self.short.advance():
+            return False
+        self._keep(self.short)
+        self.short, self.proven = None, self.size
+        budget = self.whole.frames[0].budget
+        budget[: self.leaves + 1] = np.minimum(budget[: self.leaves + 1], self.values)
+        best = self._best()
+        return bool((self._lower(best) >= best).all())
+
+    def _keep(self, search: FrontSearch) -> None:
+        """Keep the trees of a search for fewer leaves that are better than those known."""
+        sizes = np.minimum(np.arange(self.leaves + 1), search.leaves)
+        values = search.frames[0].best[sizes]
+        better = np.flatnonzero((values < self.values) & (sizes > 0))
+        trees = search.trees(sorted(set(sizes[better].tolist())))
+        for k in better.tolist():
+            self.values[k], self.nodes[k] = values[k], trees[int(sizes[k])]
+
+    # -- the answer --------------------------------------------------------------------------------
+
+    def _best(self) -> np.ndarray:
+        """The best values known, by number of leaves."""
+        best: np.ndarray = np.minimum(self.whole.frames[0].best[: self.leaves + 1], self.values)
+        return best
+
+    def _lower(self, best: np.ndarray) -> np.ndarray:
+        return self.whole.lower(best, self.proven)
+
+    def _answer(self, best: np.ndarray, lower: np.ndarray, limit: Limit | None) -> Fronts:
+        whole, counters, sizes = self.whole, self.whole.counters, list[Size]()
+        Z = [whole.objective(int(value)) for value in best]
+        new = [
+            k
+            for k in range(1, self.leaves + 1)
+            if Z[k] is not None and (k == 1 or Z[k] != Z[k - 1])
+        ]
+        own = whole.trees([k for k in new if best[k] < self.values[k]])
+        tree = None
+        for k in range(1, self.leaves + 1):
+            if k in new:
+                tree = Tree(own[k] if k in own else self.nodes[k], whole.view.actions)
+            bound = whole.instance.to_Z(min(int(lower[k]), INFINITY))
+            sizes.append(Size(k, Z[k], bound, tree))
+        return Fronts(tuple(sizes), limit, counters)
+
+
+def warm_up(instance: Instance) -> None:
+    """Compile the search and the kernels for an instance's kind, once per process."""
+    if instance.kernel_kind not in _warm:
+        from milp_trees.engines.dp.buffers import kernels_of
+        from milp_trees.engines.dp.warm import tiny_view
+
+        with compiling("the search for trees of every size"):
+            kernels_of(instance, sides=True)
+            first = not _warm
+            _warm.add(instance.kernel_kind)
+            if first:
+                solve_sizes(tiny_view(), Trees(4, 7))

@@ -1,0 +1,75 @@
+"""Compiled search for the best tree of depth three on a set of rows. Loads numba.
+
+For every root test the best trees of depth two on both sides are found.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
+# Types of compiled functions are inferred by numba.
+
+import numpy as np
+
+from milp_trees.common.compiling.kernels import kernel
+from milp_trees.engines.dp.arrays import INFINITY
+from milp_trees.engines.dp.memory import archive_level, archive_set, similar, similar_per_test
+from milp_trees.engines.dp.nodes import (
+    best_two,
+    hash_children,
+    pair,
+)
+from milp_trees.engines.dp.words import clear
+
+
+@kernel(allocates=False)
+def depth_three(data, work, table, stack, level):
+    """(value, exact, root test) of the best tree of depth three, or a lower bound above the budget.
+
+    After a stop it is the best tree so far. Bounds of the root tests are left in `level`.
+    """
+    F, leaf, split = data.n_tests, data.leaf, data.least_split
+    subsets_only = data.n_masses > 0
+    bits, budget, bound = level.bits, level.budget, level.bound
+    kept = archive_level(work, 3)
+    floor = np.int64(0)
+    clear(bound)
+    if work.similarity:
+        if work.per_test:
+            floor = similar_per_test(work, kept, bits, data.heavy, subsets_only, F, bound)
+        else:
+            floor = similar(work, kept, bits, data.heavy, subsets_only, np.int64(0))
+        if floor > budget:
+            work.similar += 1
+            return floor, False, np.int64(-1)
+    best, test = best_two(data, work, bits)
+    four = 4 * leaf + 3 * split
+    if best <= floor or (work.look_ahead and best <= four):
+        work.ahead += 1
+        return best, True, test
+    hash_children(data, work, bits, work.hashes)
+    lowest = INFINITY
+    for f in range(F):
+        if stack.stop[0]:
+            return best, False, test
+        goal = min(best, budget + 1)
+        if bound[f] >= goal:
+            work.tests_skipped += 1
+            lowest = min(lowest, bound[f])
+            continue
+        if pair(data, work, table, bits, f, goal):
+            value = work.value[0, 0] + work.value[1, 0] + data.split[f]
+            bound[f] = max(bound[f], value)
+            if value < best:
+                best, test = value, f
+                if best <= floor:
+                    break
+        else:
+            bound[f] = max(bound[f], goal)
+        lowest = min(lowest, bound[f])
+    if best <= floor:
+        lowest = floor
+    exact = best <= budget
+    # A leaf and trees of depth two are covered by `best`; the others by the bounds of their root
+    # tests.
+    result = best if exact else max(min(best, lowest), budget + 1)
+    if work.similarity:
+        archive_set(work, kept, bits, result, bound, F)
+    return result, exact, test

@@ -1,0 +1,249 @@
+"""Claims that prove the optimum of a tree problem, collected in a second pass. Loads numba.
+
+The pass begins with the optimum: a set of rows is asked for a bound, and for every test that
+divides it the bounds of both sides must be enough together. What the cheapest leaf, the penalties
+and earlier claims do not give is searched by `dp` with a budget, and becomes a claim. At three
+levels the checker finds the best trees of the last two levels by itself, so that a claim there
+needs no others. Each claim is only as high as its parent needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from milp_trees.common.errors import SolverFailure
+from milp_trees.common.limits import Limit, Stopped
+from milp_trees.engines.dp.arrays import INFINITY, UNLIMITED, Instance, prepare
+from milp_trees.engines.dp.buffers import most_levels, table_of
+from milp_trees.engines.dp.descent import DONE, NEEDS_ROOM, run
+from milp_trees.engines.dp.entering import ENTER
+from milp_trees.engines.dp.memory import move
+from milp_trees.engines.dp.proofs.kernels import (
+    known_bounds,
+    most_similar,
+    open_tests,
+    remember,
+)
+from milp_trees.engines.dp.proofs.recent import FREE, HELPFUL, KEPT, Recent
+from milp_trees.engines.dp.shared import Shared
+from milp_trees.methods.claims import Claims
+from milp_trees.methods.watch import Watch
+from milp_trees.models.space import Trees
+from milp_trees.tasks.views import CostMatrix
+
+
+@dataclass(eq=False)
+class Part:
+    """A set of rows: its bits, its key, the answers that lead to it, and its rows of the view."""
+
+    bits: np.ndarray
+    key: np.ndarray
+    path: tuple[int, ...]
+    rows: np.ndarray
+
+
+class Prover:
+    """The second pass on one view.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        After presolve, without side rows.
+    space : Trees
+        Its largest number of leaves is not looked at; see `proving.leaves`.
+    numbers : sequence of int
+        What the features of the view are called in paths, counted from 1.
+    stop : int64 array of shape (1,)
+        The pass ends soon after it is not 0.
+    """
+
+    def __init__(
+        self, view: CostMatrix, space: Trees, numbers: list[int], stop: np.ndarray
+    ) -> None:
+        self.view, self.numbers, self.stop = view, numbers, stop
+        self.inst: Instance = prepare(view, space, every_row=True)
+        data = self.inst.data
+        limited = space.max_depth is not None and space.max_depth <= self.inst.depth
+        self.depth: int = space.max_depth if limited else UNLIMITED  # type: ignore[assignment]
+        self.listed: list[tuple[Any, ...]] = []
+        self.searches = 0
+        F, W = max(1, data.n_tests), data.n_words
+        self.recent = [Recent(W) for _ in range(self.depth + 1 if limited else 1)]
+        self.claims = table_of(2**12)
+        self.room = np.zeros((3, W), dtype=np.uint64)
+        self.out = np.zeros((F, 3), dtype=np.int64)
+        self.search = Shared(self.inst)
+        self.search.board["stop"] = stop
+        self.stack = self.search.stack(most_levels(self.inst, INFINITY) + 1)
+
+    def prove(self, Z: int, depth: int | None) -> Claims:
+        """Claims of which the last is that no tree of the space costs less than `Z`.
+
+        Parameters
+        ----------
+        Z : int
+            At most the optimum, in units of the view.
+        depth : int or None
+            Largest depth of the space, as the last claim states it.
+        """
+        data, view = self.inst.data, self.view
+        root = Part(
+            data.everything.copy(),
+            np.zeros(2, dtype=np.uint64),
+            (),
+            np.ones(view.n_rows, dtype=bool),
+        )
+        bound = Z - self.inst.constant
+        if self.inst.depth > FREE:
+            self._prove(root, self.depth, bound)
+            self.listed.pop()
+        self.listed.append((Z, depth, []))
+        notes = {"searches": self.searches}
+        return Claims(self.listed, notes=notes)
+
+    # -- claims ------------------------------------------------------------------------------------
+
+    def _prove(self, part: Part, depth: int, bound: int) -> None:
+        """List a claim about a set, after all claims that it needs."""
+        data = self.inst.data
+        if self.stop[0]:
+            raise Stopped(Limit.TIME)
+        recent = self.recent[depth if depth < UNLIMITED else 0]
+        place, low = most_similar(
+            data.address, recent.bits, recent.bound, min(recent.count, KEPT), part.bits, 1
+        )
+        helps = (recent.number[place],) if low >= HELPFUL * bound else ()
+        if low < bound:
+            if depth > FREE:
+                self._prove_tests(part, depth, bound)
+            recent.keep(part.bits, bound, len(self.listed))
+        self._list(part, depth, bound, helps)
+
+    def _list(self, part: Part, depth: int, bound: int, helps: tuple[int, ...]) -> None:
+        below = int(self.view.base[part.rows].sum())
+        told = None if depth == UNLIMITED else depth
+        claim = (bound + below, told, list(part.path))
+        self.listed.append((*claim, list(helps)) if helps else claim)
+        used = remember(self.claims.address, part.key[0], part.key[1], depth, bound)
+        if used > self.claims.room:
+            larger = table_of(2 * len(self.claims.slots))
+            move(self.claims.address, larger.address)
+            self.claims = larger
+
+    def _prove_tests(self, part: Part, depth: int, bound: int) -> None:
+        """List the claims by which no test is the root of a tree that costs less."""
+        data, work = self.inst.data, self.search.works[0]
+        found = open_tests(
+            data.address,
+            work.address,
+            self.search.table.address,
+            self.claims.address,
+            part.bits,
+            bound,
+            depth,
+            self.depth,
+            self.out,
+            self.room,
+        )
+        if self.search.table.used[0] > self.search.table.room:
+            self.search.grow()
+        if found < -1:
+            raise SolverFailure("A leaf costs less than the claim that dp wants to prove.")
+        if found <= 0:
+            return
+        hashes, below = work.hashes.copy(), depth if depth == UNLIMITED else depth - 1
+        known = np.zeros(2, dtype=np.int64)
+        for f, *low in self.out[:found].tolist():
+            known_bounds(self.claims.address, hashes[f], below, self.depth, known)
+            low = [max(low[0], int(known[0])), max(low[1], int(known[1]))]
+            need = bound - int(data.split[f])
+            if sum(low) < need:
+                self._prove_test(part, f, hashes[f], below, low, need)
+
+    def _prove_test(
+        self, part: Part, f: int, keys: np.ndarray, below: int, low: list[int], need: int
+    ) -> None:
+        """List claims about the sides of a test that cost `need` together."""
+        data = self.inst.data
+        sides = [part.bits & ~data.tests[f], part.bits & data.tests[f]]
+        sizes = [int(np.bitwise_count(side).sum()) for side in sides]
+        first = 0 if sizes[0] > sizes[1] else 1
+        for side in (first, 1 - first):
+            other = need - low[1 - side]
+            value = self._bound(sides[side], keys[2 * side : 2 * side + 2], below, other - 1)
+            value = min(value, other)
+            if value > low[side]:
+                low[side] = value
+                self._prove(self._child(part, f, side, sides[side], keys), below, value)
+            if sum(low) >= need:
+                return
+        raise SolverFailure("dp found a better tree than its optimum. Please report this problem.")
+
+    def _child(self, part: Part, f: int, side: int, bits: np.ndarray, keys: np.ndarray) -> Part:
+        rows = part.rows & (self.view.X[:, f] == side)
+        step = self.numbers[f] if side else -self.numbers[f]
+        return Part(bits, keys[2 * side : 2 * side + 2].copy(), (*part.path, step), rows)
+
+    def _bound(self, bits: np.ndarray, key: np.ndarray, depth: int, budget: int) -> int:
+        """The optimum of a set if it is at most the budget, else a lower bound above the budget."""
+        self.searches += 1
+        stack, search = self.stack, self.search
+        stack.base = stack.level = 1
+        level = stack.parts[1]
+        level.depth = min(depth, self.inst.depth)
+        level.budget, level.allowed, level.phase, level.lower = budget, -1, ENTER, 0
+        level.bits[:], level.key[:] = bits, key
+        while True:
+            code = run(
+                self.inst.data.address,
+                search.works[0].address,
+                search.table.address,
+                stack.address,
+                False,
+                search.full,
+            )
+            if code == DONE:
+                return int(stack.returned)
+            if code != NEEDS_ROOM:
+                raise Stopped(Limit.TIME)
+            search.grow()
+
+
+def prove_trees(
+    view: CostMatrix, reduced: CostMatrix, space: Trees, Z: int, watch: Watch
+) -> Claims:
+    """Claims that no tree of a space costs less than `Z`.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Before presolve: paths count its features.
+    reduced : CostMatrix
+        The same view after presolve.
+    space : Trees
+        Without a largest number of leaves; see `prove_few_leaves`.
+    Z : int
+        At most the optimum, in units of the view.
+    watch : Watch
+
+    Returns
+    -------
+    Claims
+
+    Raises
+    ------
+    Stopped
+        At a limit.
+    Unsupported
+        Costs are too large for `dp`.
+    """
+    index = view.index
+    numbers = [index[t] + 1 for t in reduced.features]
+
+    def work(stop: np.ndarray) -> Claims:
+        return Prover(reduced, space, numbers, stop.view(np.int64)).prove(Z, space.max_depth)
+
+    return watch.beside(work)

@@ -1,0 +1,328 @@
+"""The hypergraph of states behind the formulation state-flow.
+
+Compiled code enumerates it breadth-first.
+
+A state is a set of (merged) rows with the depth left. Its columns: *stop* with an action, *split*
+by a test into two states of one level less, and with one level left *last split*, a test and the
+actions of both leaves. Sets are compared bit by bit, and not only by hash. Some columns are left
+out, because an optimum exists without them: splits with an empty side or one with too few rows; of
+the tests that divide a state into the same two sides all but the cheapest; last splits with equal
+actions, or no cheaper than a stop with the same side numbers; without side rows, the splits of a
+state whose stop costs no more than two leaves without errors.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.common.compiling import compiling
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import Trees
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+STOP, SPLIT, LAST = 0, 1, 2
+
+log = logging.getLogger("milp_trees")
+
+_warm: set[str] = set()
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """States and columns; state 0 is the root.
+
+    All arrays are int64 and have one entry per column, unless another shape is given.
+
+    Parameters
+    ----------
+    depth_left : int array, one entry per state
+    state : array
+        The state that a column leaves; columns are sorted by it.
+    kind : array
+        0 stop, 1 split, 2 last split.
+    test : array
+        Test of a split; -1 for a stop.
+    action_left, action_right : arrays
+        Actions of the leaves of a last split; a stop has its action in both; -1 for a split.
+    child_left, child_right : arrays
+        The states that a split enters; -1 for other kinds.
+    cost : array
+        Cost above `view.base`: regrets of the leaves, leaf and split costs.
+    side : array of shape (n_columns, n_side)
+        What the leaves of a column add to each side row.
+    """
+
+    depth_left: np.ndarray
+    state: np.ndarray
+    kind: np.ndarray
+    test: np.ndarray
+    action_left: np.ndarray
+    action_right: np.ndarray
+    child_left: np.ndarray
+    child_right: np.ndarray
+    cost: np.ndarray
+    side: np.ndarray
+
+    @property
+    def n_states(self) -> int:
+        return len(self.depth_left)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.state)
+
+    def incidence(self) -> sparse.csr_matrix:
+        """States × columns: 1 where a column leaves a state, -1 where it enters one."""
+        from scipy import sparse
+
+        left, right = np.flatnonzero(self.child_left >= 0), np.flatnonzero(self.child_right >= 0)
+        rows = np.concatenate([self.state, self.child_left[left], self.child_right[right]])
+        columns = np.concatenate([np.arange(self.n_columns), left, right])
+        data = np.concatenate([np.ones(self.n_columns), -np.ones(len(left) + len(right))])
+        return sparse.csr_matrix((data, (rows, columns)), shape=(self.n_states, self.n_columns))
+
+    def columns_of(self, state: int) -> slice:
+        return slice(*np.searchsorted(self.state, [state, state + 1]).tolist())
+
+    def predictor(self, on: Iterable[int], view: CostMatrix) -> Any:
+        """The tree that columns describe, one for every state of its nodes."""
+        chosen = {int(self.state[c]): c for c in on}
+
+        def walk(s: int) -> Node:
+            c = chosen[s]
+            if self.kind[c] == STOP:
+                return Leaf(int(self.action_left[c]))
+            test = view.features[int(self.test[c])]
+            if self.kind[c] == LAST:
+                ends = Leaf(int(self.action_left[c])), Leaf(int(self.action_right[c]))
+                return Branch(test, *ends)
+            return Branch(test, walk(int(self.child_left[c])), walk(int(self.child_right[c])))
+
+        return Tree(walk(0), view.actions)
+
+    def words(self, c: int, view: CostMatrix) -> str:
+        """A column in words."""
+        here = f"state {self.state[c]}: "
+        if self.kind[c] == STOP:
+            return f"{here}stop with {view.actions[self.action_left[c]]}"
+        if self.kind[c] == LAST:
+            ends = f"{view.actions[self.action_left[c]]} if false, {view.actions[self.action_right[c]]} if true"
+        else:
+            ends = f"to state {self.child_left[c]} if false, {self.child_right[c]} if true"
+        return f"{here}test {view.features[self.test[c]].name}, {ends}"
+
+    def follow(self, tree: Any, view: CostMatrix) -> list[int]:
+        """Columns of a tree, or of an equivalent one.
+
+        The other tree costs no more, has no more leaves, and has the same side numbers. The given
+        tree must use the view's tests, have no split with an empty side, and respect the limits for
+        which the states were made.
+        """
+        out: list[int] = []
+
+        def walk(node: Node, s: int, rows: np.ndarray) -> None:
+            if isinstance(node, Leaf) or self.depth_left[s] == 1:
+                out.append(self._leaves(s, node, rows, view))
+                return
+            found = self._split(s, view.index[node.test], view.X[rows])
+            if found is None:
+                if view.side:  # no stop stands for a split that is left out
+                    raise LookupError("The hypergraph does not hold the tree.")
+                out.append(self._cheapest_stop(s))
+                return
+            c, swapped = found
+            out.append(c)
+            true = view.X[rows, self.test[c]] == 1
+            children = (node.right, node.left) if swapped else (node.left, node.right)
+            walk(children[0], int(self.child_left[c]), rows[~true])
+            walk(children[1], int(self.child_right[c]), rows[true])
+
+        walk(tree.root, 0, np.arange(view.n_rows))
+        return out
+
+    def _numbers(self, node: Node, rows: np.ndarray, view: CostMatrix) -> list[int]:
+        """Side numbers of a subtree on some rows."""
+        leaves = Tree(node, view.actions).routes(_Part(view, rows)).action
+        return [int(row.coefs[rows, leaves].sum()) for row in view.side]
+
+    def _leaves(self, s: int, node: Node, rows: np.ndarray, view: CostMatrix) -> int:
+        """The column of a leaf or last split, or the cheapest one with its side numbers."""
+        here = self.columns_of(s)
+        kind, wanted = STOP, (-1, getattr(node, "action", -1), getattr(node, "action", -1))
+        if not isinstance(node, Leaf):
+            assert isinstance(node.left, Leaf)
+            assert isinstance(node.right, Leaf)
+            kind = LAST
+            wanted = view.index[node.test], node.left.action, node.right.action
+        is_it = (
+            (self.kind[here] == kind)
+            & (self.test[here] == wanted[0])
+            & (self.action_left[here] == wanted[1])
+            & (self.action_right[here] == wanted[2])
+        )
+        if is_it.any():
+            return int(is_it.argmax()) + here.start
+        numbers = self._numbers(node, rows, view)
+        fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (
+            self.side[here] == np.array(numbers, dtype=np.int64)
+        ).all(axis=1)
+        columns = np.flatnonzero(fits) + here.start
+        if not len(columns):
+            raise LookupError("The hypergraph does not hold the tree.")
+        return int(columns[self.cost[columns].argmin()])
+
+    def _cheapest_stop(self, s: int) -> int:
+        here = self.columns_of(s)
+        columns = np.flatnonzero(self.kind[here] == STOP) + here.start
+        if not len(columns):
+            raise LookupError("The hypergraph does not hold the tree.")
+        return int(columns[self.cost[columns].argmin()])
+
+    def _split(self, s: int, f: int, X: np.ndarray) -> tuple[int, bool] | None:
+        """The split of a state into the two sides of a test, and whether the sides are exchanged.
+
+        It is a split by the test itself, if there is one.
+
+        None if the state is not split in this way.
+        """
+        here, truth = self.columns_of(s), X[:, f]
+        splits = (self.kind[here] == SPLIT) & (self.test[here] == f)
+        if splits.any():
+            return int(splits.argmax()) + here.start, False
+        for c in range(here.start, here.stop):
+            if self.kind[c] == SPLIT:
+                other = X[:, self.test[c]]
+                if (other == truth).all():
+                    return c, False
+                if (other != truth).all():
+                    return c, True
+        return None
+
+
+class _Part:
+    """Some rows of a view."""
+
+    def __init__(self, view: CostMatrix, rows: np.ndarray) -> None:
+        self.X, self.index = view.X[rows], view.index
+
+
+def enumerate_states(
+    view: CostMatrix,
+    space: Trees,
+    max_states: int = 400_000,
+    max_columns: int = 3_000_000,
+    merge: bool = True,
+) -> States:
+    """All states and columns of a view for a space of trees.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        It is best if its rows are merged.
+    space : Trees
+    max_states, max_columns : int
+        The enumeration ends with an error if there are more.
+    merge : bool, default=True
+        Leave out the columns that no optimum needs (see the module). Constraints on the tree itself
+        need them all.
+
+    Returns
+    -------
+    States
+
+    Raises
+    ------
+    OverflowError
+        There are more; the message says how many were counted.
+    """
+    warm_up()
+    from milp_trees.engines.hypergraph.levels import Enumeration
+
+    return hypergraph(Enumeration(view, space, max_states, max_columns, merge))
+
+
+def hypergraph(run: Any) -> States:
+    """The states and columns that an enumeration yields level by level."""
+    depth, info, side = [], [], []
+    for level, leaf_info, leaf_side, splits in run.levels():
+        depth.append(np.full(len(level.sets), level.depth))
+        following = level.first + len(level.sets)
+        for part, numbers in zip(leaf_info, leaf_side, strict=True):
+            part[:, 0] += level.first
+            info.append(np.column_stack([part, np.full((len(part), 2), -1)]))
+            side.append(numbers)
+        for part in splits:
+            f = part[:, 1]
+            minus = np.full(len(part), -1)
+            kind = np.full(len(part), SPLIT)
+            columns = [
+                part[:, 0] + level.first,
+                kind,
+                f,
+                minus,
+                minus,
+                run.split[f],
+                part[:, 2] + following,
+                part[:, 3] + following,
+            ]
+            info.append(np.column_stack(columns))
+            side.append(np.zeros((len(part), run.S), dtype=np.int64))
+    table, numbers = np.concatenate(info), np.concatenate(side)
+    order = np.argsort(table[:, 0], kind="stable")
+    field = np.ascontiguousarray(table[order].T)
+    return States(
+        depth_left=np.concatenate(depth),
+        state=field[0],
+        kind=field[1],
+        test=field[2],
+        action_left=field[3],
+        action_right=field[4],
+        child_left=field[6],
+        child_right=field[7],
+        cost=field[5],
+        side=numbers[order],
+    )
+
+
+def warm_up() -> None:
+    """Compile the kernels, once per process; later processes read them from files."""
+    if _warm:
+        return
+    _warm.add("states")
+    with compiling("the enumeration of states"):
+        from milp_trees.data.dataset import BinaryFeature
+        from milp_trees.engines.hypergraph import row_sets
+        from milp_trees.tasks.views import SideRow
+
+        enumerate_states(_tiny(BinaryFeature, SideRow), Trees(2))
+        row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
+
+
+def _tiny(BinaryFeature: Any, SideRow: Any) -> CostMatrix:
+    """Two rows, two tests, a side row."""
+    from fractions import Fraction
+
+    costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
+    return CostMatrix(
+        X=np.eye(2, dtype=np.uint8),
+        features=(BinaryFeature("a"), BinaryFeature("b")),
+        costs=costs,
+        actions=(0, 1),
+        counts=np.ones(2, dtype=np.int64),
+        leaf_cost=0,
+        split_costs=np.zeros(2, dtype=np.int64),
+        side=(SideRow("s", costs, 0, None),),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
+        rows=np.arange(2),
+    )

@@ -1,0 +1,49 @@
+"""Remove from a hypergraph of states what cannot be part of a tree within a bound.
+
+No subproblem is searched: values and allowances are those within the hypergraph itself, which are
+never smaller than those in the full one. So further multipliers and better incumbents shrink a
+hypergraph in the time of a few passes over its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from milp_trees.engines.hypergraph.graph import States
+from milp_trees.engines.hypergraph.parts import kept, least_through
+from milp_trees.engines.lagrangian_filter.prices import Priced, most_at
+from milp_trees.tasks.views import CostMatrix
+
+
+def shrink(h: States, view: CostMatrix, multipliers: Sequence[Priced], upper: int) -> States:
+    """The columns that are part of a tree within a bound, for each of some multipliers.
+
+    Parameters
+    ----------
+    h : States
+    view : CostMatrix
+        The view of the hypergraph.
+    multipliers : sequence of multipliers
+        Each removes columns, until none removes any more.
+    upper : int
+        Largest objective of a tree.
+
+    Returns
+    -------
+    States
+        With the root, which has no column if no tree is left.
+    """
+    last, at = len(multipliers), 0
+    while last and h.n_columns:
+        priced = multipliers[at % len(multipliers)]
+        cost = priced.denominator * h.cost
+        if len(view.side):
+            cost = cost + h.side @ np.array(priced.numerators, dtype=np.int64)
+        through = least_through(h, cost)
+        keep = through <= most_at(priced, view, upper)
+        last = last - 1 if keep.all() else len(multipliers)
+        h = kept(h, keep)
+        at += 1
+    return h

@@ -1,0 +1,276 @@
+"""The hypergraph of all trees within an allowance, with the numbers of trees per value.
+
+A state is a set of rows with the depth that is left; its edges are splits into two states. From the
+root down, a split is kept if the optimal values of its sides fit into the state's allowance; the
+allowance of a side is what the optimum of its sibling leaves, and the largest over all parents is
+used (Xin et al. 2022, *Exploring the whole Rashomon set of sparse decision trees*, keep models in
+this way). From the leaves up, numbers of trees are convolved; they are integers of Python.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from milp_trees.engines.near_best.states import ENTRY, RowSets
+from milp_trees.tasks.views import CostMatrix
+
+Table = dict[int, Any]
+
+
+class Splits(NamedTuple):
+    """The tests as the user gave them.
+
+    Per test: its number in the view, the equal test that presolve kept, whether it is the
+    complement of that test, and its cost.
+    """
+
+    number: np.ndarray
+    kept: np.ndarray
+    flipped: np.ndarray
+    cost: np.ndarray
+
+
+class State:
+    """A set of rows with the depth that is left."""
+
+    __slots__ = ("action", "allowance", "depth", "edges", "leaf", "rows", "size", "table")
+
+    def __init__(self, rows: np.ndarray, depth: int, size: int, leaf: int, action: int) -> None:
+        self.rows, self.depth, self.size, self.leaf, self.action = rows, depth, size, leaf, action
+        self.allowance = -1
+        #: (position in `Splits`, cost, state where the test is false, state where it is true), by
+        #: position.
+        self.edges: list[tuple[int, int, State, State]] = []
+        #: Key → number of trees. A key is the value, or value · base + leaves if leaves are
+        #: limited.
+        self.table: Table = {}
+
+
+class Graph:
+    """All trees of regret at most `allowance`.
+
+    Parameters
+    ----------
+    sets : RowSets
+    given : CostMatrix
+        The view before presolve: its tests are counted.
+    depth : int
+        Largest depth of a tree.
+    allowance : int
+        Largest regret of a tree, in integer units.
+    max_leaves : int or None
+    trivial, merge : bool
+        Whether sibling leaves may have one action, and whether one test represents all tests that
+        divide a node in the same way.
+
+    Raises
+    ------
+    Stopped
+        A limit was reached.
+    """
+
+    def __init__(
+        self,
+        sets: RowSets,
+        given: CostMatrix,
+        depth: int,
+        allowance: int,
+        max_leaves: int | None = None,
+        trivial: bool = True,
+        merge: bool = False,
+    ) -> None:
+        self.sets, self.given, self.trivial, self.merge = sets, given, trivial, merge
+        self.splits = _splits(given, sets.view)
+        self.max_leaves = 0 if max_leaves is None else max_leaves
+        self.base = 2 * self.max_leaves + 1
+        self.one_leaf = int(max_leaves is not None)
+        held, remembered = sets.bytes, len(sets.memo)
+        try:
+            self.states = self._grow(depth, allowance)
+            self.root = self.states[0]
+            for state in reversed(self.states):
+                state.table = dict(sorted(self._count(state).items()))
+                sets.tick(ENTRY // 2 * len(state.table))
+        finally:  # the values of sets are kept, the graph may be freed
+            sets.bytes = held + (len(sets.memo) - remembered) * (ENTRY + 8 * sets.words)
+
+    # -- growing ---------------------------------------------------------------------------------------------
+
+    def _grow(self, depth: int, allowance: int) -> list[State]:
+        """States by falling number of rows: a state is opened after all its parents."""
+        sets = self.sets
+        whole = sets.levels(sets.all_rows)
+        root = State(
+            sets.all_rows,
+            min(depth, max(0, sets.view.n_rows - 1)),
+            sets.view.n_rows,
+            whole.leaf,
+            whole.action,
+        )
+        root.allowance = allowance
+        known = {(root.rows.tobytes(), root.depth): root}
+        heap, states, number = [(-root.size, 0, root)], [], 1
+        while heap:
+            *_, state = heapq.heappop(heap)
+            states.append(state)
+            if state.depth < 2:
+                continue
+            for child in self._open(state, known):
+                heapq.heappush(heap, (-child.size, number, child))
+                number += 1
+            sets.tick(ENTRY // 2 * len(state.edges))
+        return states
+
+    def _open(self, state: State, known: dict[tuple[bytes, int], State]) -> list[State]:
+        """Make the edges of a state; returns the new states."""
+        sets, two, allowance = self.sets, self.sets.levels(state.rows), state.allowance
+        low, new = sets.low(two), []
+        found: dict[int, tuple[State, State]] = {}
+        value: dict[int, int] = {}
+        for f in np.flatnonzero(low.sum(axis=0) + sets.split <= allowance).tolist():
+            spare = allowance - int(sets.split[f])
+            values = sets.within(two, state.rows, state.depth, f, spare)
+            if values is None:
+                continue
+            left_value, right_value = values
+            left, right = sets.sides(state.rows, f)
+            children = []
+            for side, rows, rest in ((0, left, right_value), (1, right, left_value)):
+                depth = sets.depth_of(two, state.depth, side, f)
+                key = (rows.tobytes(), depth)
+                child = known.get(key)
+                if child is None:
+                    child = State(
+                        rows,
+                        depth,
+                        int(two.size[side, f]),
+                        int(two.value[side, f]),
+                        int(two.actions[side, f]),
+                    )
+                    known[key] = child
+                    new.append(child)
+                    sets.tick(2 * ENTRY + 16 * sets.words)
+                child.allowance = max(child.allowance, spare - rest)
+                children.append(child)
+            found[f] = (children[0], children[1])
+            value[f] = left_value + right_value
+        for j, (f, flipped, cost) in enumerate(
+            zip(*(a.tolist() for a in self.splits[1:]), strict=True)
+        ):
+            if f in found and value[f] + cost <= allowance:
+                left_state, right_state = found[f]
+                state.edges.append(
+                    (j, cost, right_state, left_state)
+                    if flipped
+                    else (j, cost, left_state, right_state)
+                )
+        if self.merge:
+            state.edges = _merged(state.edges)
+        return new
+
+    def last(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The splits of a state into two leaves.
+
+        They are position in `Splits`, value, and actions of both leaves.
+        """
+        one, s = self.sets.levels(state.rows, two=False), self.splits
+        value = one.value.sum(axis=0)[s.kept] + s.cost
+        left, right = np.where(s.flipped, one.actions[::-1, s.kept], one.actions[:, s.kept])
+        fits = value <= state.allowance
+        if not self.trivial:
+            fits &= left != right
+        at = np.flatnonzero(fits)
+        if self.merge and len(at):
+            side = self.sets.truth[s.kept[at]] & state.rows
+            first = np.flatnonzero(state.rows)[0]
+            has = (side[:, first] & (state.rows[first] & (~state.rows[first] + np.uint64(1)))) != 0
+            side[~has] ^= state.rows
+            order = np.argsort(s.cost[at], kind="stable")
+            _, cheapest = np.unique(side[order], axis=0, return_index=True)
+            at = np.sort(at[order[cheapest]])
+        return at, value[at], left[at], right[at]
+
+    # -- counting --------------------------------------------------------------------------------------------
+
+    def _count(self, state: State) -> Table:
+        """Number of trees per key."""
+        out: Table = defaultdict(int)
+        if state.leaf <= state.allowance:
+            out[state.leaf * self.base + self.one_leaf] = 1
+        if state.depth == 1 and (self.max_leaves != 1):
+            for value, count in zip(
+                *(a.tolist() for a in np.unique(self.last(state)[1], return_counts=True)),
+                strict=True,
+            ):
+                out[value * self.base + 2 * self.one_leaf] += count
+        made: dict[frozenset[int], Table] = {}
+        for _, cost, left, right in state.edges:
+            pair = frozenset((id(left), id(right)))
+            if pair not in made:
+                made[pair] = self.both(left, right, state.allowance, left.table, right.table)
+            shift = cost * self.base
+            for key, count in made[pair].items():
+                if (key + shift) // self.base <= state.allowance:
+                    out[key + shift] += count
+        return out
+
+    def both(self, left: State, right: State, allowance: int, a: Table, b: Table) -> Table:
+        """Numbers of trees for two sides together, sorted by key.
+
+        Parameters
+        ----------
+        left, right : State
+        allowance : int
+            Largest sum of the values of both sides.
+        a, b : Table
+            Numbers of trees per key of each side, sorted by key.
+
+        Returns
+        -------
+        Table
+        """
+        out: Table = {}
+        base, top = self.base, (allowance + 1) * self.base
+        for u, m in a.items():
+            for v, n in b.items():
+                if u + v >= top:
+                    break
+                if (u + v) % base <= self.max_leaves:
+                    out[u + v] = out.get(u + v, 0) + m * n
+        least = self.siblings(left, right)
+        if least is not None and least in out:
+            out[least] = out[least] - 1
+            if not np.any(out[least]):
+                del out[least]
+        return out
+
+    def siblings(self, left: State, right: State) -> int | None:
+        """Key of the two leaves with one action that do not count as a tree, or None."""
+        if self.trivial or left.action != right.action:
+            return None
+        return (left.leaf + right.leaf) * self.base + 2 * self.one_leaf
+
+
+def _splits(given: CostMatrix, reduced: CostMatrix) -> Splits:
+    """Where presolve put the tests of a view; constant tests split nothing and are left out."""
+    rows = []
+    for j, test in enumerate(given.features):
+        to = (reduced.index[test], False) if test in reduced.index else reduced.alias[test]
+        if not isinstance(to, bool):
+            rows.append((j, to[0], int(to[1]), int(given.split_costs[j])))
+    number, kept, flipped, cost = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return Splits(number, kept, flipped.astype(bool), cost)
+
+
+def _merged(edges: list[tuple[int, int, State, State]]) -> list[tuple[int, int, State, State]]:
+    """Of the edges into the same two states the cheapest, and of equally cheap ones the first."""
+    best: dict[frozenset[int], tuple[int, int, State, State]] = {}
+    for edge in edges:
+        pair = frozenset((id(edge[2]), id(edge[3])))
+        if pair not in best or edge[1] < best[pair][1]:
+            best[pair] = edge
+    return sorted(best.values(), key=lambda edge: edge[0])

@@ -1,0 +1,312 @@
+"""`near-best`: all trees within a slack of the optimum, counted exactly: the Rashomon set.
+
+The idea is that of Xin et al. (2022, *TreeFARMS*).
+
+Optimal values of sets of rows bound which trees can be within the slack; the hypergraph of the
+remaining states holds every such tree. With the numbers of trees per value at each state, the set
+can be counted, listed in order, and sampled. The slack is raised in steps, so that a run that is
+stopped keeps the complete set for a smaller slack.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from milp_trees.common.compiling import compiling, run_clock
+from milp_trees.common.errors import Unsupported
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.registering import register
+from milp_trees.engines.near_best.tree_set import TreeSet
+from milp_trees.methods.claims import Claims
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
+from milp_trees.models.tree import Tree
+from milp_trees.problems.questions import NearBest
+from milp_trees.results.result import Limit, Result, Solution, Status
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.engines.near_best.graph import Graph
+    from milp_trees.engines.near_best.states import RowSets
+    from milp_trees.problems.problem import Problem
+
+log = logging.getLogger("milp_trees")
+
+#: Memory for the hypergraph, if no limit is given.
+MEMORY_MB = 2000
+
+_warm: set[str] = set()
+
+
+@register
+class NearBestTrees(Method):
+    """Exact search that keeps every tree within the slack."""
+
+    name = "near-best"
+    title: ClassVar[str] = "All trees within a slack of the optimum (Rashomon set), counted"
+    shares: ClassVar[frozenset[str]] = frozenset({"dp", "state-flow"})
+    effort: ClassVar[int] = 90
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
+    takes_any_depth: ClassVar[bool] = True
+    default_rank: ClassVar[int | None] = 86
+    takes_min_weight: ClassVar[bool] = True
+    takes_min_treatment: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        view = problem.view(CostMatrix)
+        if view.leaf_cost < 0 or (view.split_costs < 0).any():
+            return "near-best takes penalties and test costs of at least 0; some are negative."
+        if isinstance(problem.question, NearBest) and not view.exact:
+            return "near-best counts trees by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
+        return self._too_large(problem, view)
+
+    def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
+        """The sentence that sums for all pairs of features or costs are too large, or None."""
+        from milp_trees.engines.dp.arrays import prepare, surely_fits
+
+        if surely_fits(view):
+            return None
+        try:
+            prepare(problem.presolved_view(), replace(problem.trees, max_depth=None))
+        except Unsupported as why:
+            return str(why)
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels, once per process; later processes read them from a cache."""
+        if _warm:
+            return
+        _warm.add(self.name)
+        with compiling("near-best"):
+            from milp_trees.data.dataset import BinaryFeature
+            from milp_trees.engines.hypergraph.graph import _tiny
+            from milp_trees.engines.near_best.states import RowSets
+            from milp_trees.models.space import Trees
+            from milp_trees.tasks.views import SideRow
+
+            sets = RowSets(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2), None, 2**30)
+            sets.levels(sets.all_rows)
+
+    def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
+        """Claims that prove the optimum, and with which `check_count` counts all trees again.
+
+        The notes have the entry `count`: the allowance in units of the view, the number of trees,
+        and what counts as different.
+        """
+        trees, question, space = result.trees, problem.question, problem.trees
+        if why := self.unproved(problem):
+            raise Unsupported(why)
+        assert isinstance(question, NearBest)
+        if trees is None:
+            raise Unsupported("near-best had no set of trees yet; give it more time.")
+        from milp_trees.engines.near_best.proof import CountClaims
+
+        given, view = problem.view(CostMatrix), problem.presolved_view()
+        base = int(view.base.sum())
+        allowance = given.objective(trees[0].predictor) + int(trees.covered / abs(view.scale))
+        bytes_ = (limits.memory_mb or MEMORY_MB) * 2**20
+        claims = CountClaims(given, view, space, space.max_depth, Watch(limits), bytes_)
+        count = {
+            "allowance": allowance,
+            "count": trees.count,
+            "trivial": question.trivial,
+            "equal_tests": question.equal_tests,
+        }
+        return Claims(claims.collect(allowance - base), notes={"count": count})
+
+    def unproved(self, problem: Problem) -> str | None:
+        if isinstance(problem.question, NearBest):
+            return None
+        return "near-best proves numbers of trees; ask for all trees within a slack."
+
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        if problem.trees.limits_leaves:
+            _warm_up_dp()
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.presolved_view()
+            search = _Search(problem, view, limits, clock.begin, Trace(progress))
+        if not search.feasible:
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
+        with clock("solve"):
+            limit = search.run()
+        if search.graph is None or search.optimum is None:
+            message = "The run was stopped before there was a set of trees."
+            known = search.optimum
+            return finish(
+                problem,
+                self.name,
+                start,
+                bound=None if known is None else view.to_value(known + int(view.base.sum())),
+                claims_optimal=False,
+                proved_by=None if known is None else self.name,
+                clock=clock,
+                limit=limit,
+                message=message,
+                watch=search.watch,
+            )
+        with clock("list"):
+            trees = TreeSet(
+                problem,
+                search.graph,
+                offset=int(view.base.sum()),
+                optimum=search.optimum,
+                asked=search.asked,
+                covered=search.covered,
+                limit=limit,
+            )
+            first = trees[0].predictor
+        sizes = {
+            "states": len(search.graph.states),
+            "splits": sum(len(s.edges) for s in search.graph.states),
+            "calls": search.sets.calls,
+        }
+        message = (
+            ""
+            if trees.complete
+            else f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for."
+        )
+        result = finish(
+            problem,
+            self.name,
+            first,
+            bound=view.to_value(search.optimum + int(view.base.sum())),
+            claims_optimal=True,
+            proved_by=self.name,
+            clock=clock,
+            limit=limit,
+            model_size=sizes,
+            message=message,
+            trace=search.trace,
+        )
+        if not isinstance(problem.question, NearBest) or result.status is not Status.OPTIMAL:
+            return result
+        listed = tuple(
+            Solution(s.predictor, problem.value(s.predictor))
+            for s in trees[: problem.question.most]
+        )
+        status = Status.OPTIMAL if trees.complete else Status.FEASIBLE
+        return replace(result, solutions=listed, trees=trees, status=status)
+
+
+def _warm_up_dp() -> None:
+    """Compile what finds the optimum under a limit on leaves; no run is charged for it."""
+    if "dp" in _warm:
+        return
+    _warm.add("dp")
+    from milp_trees.data.dataset import BinaryFeature
+    from milp_trees.engines.dp.method import solve_view
+    from milp_trees.engines.hypergraph.graph import _tiny
+    from milp_trees.models.space import Trees
+    from milp_trees.tasks.views import SideRow
+
+    solve_view(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2, max_leaf_nodes=3))
+
+
+class _Search:
+    """The optimum, and hypergraphs for a rising slack."""
+
+    def __init__(
+        self, problem: Problem, view: CostMatrix, limits: Limits, began: float, trace: Trace
+    ) -> None:
+        from milp_trees.engines.near_best.states import RowSets
+
+        self.problem, self.view, self.space = problem, view, problem.trees
+        self.watch, self.trace = Watch(limits, began, problem), trace
+        self.sets: RowSets = RowSets(
+            view, self.space, self.watch, (limits.memory_mb or MEMORY_MB) * 2**20
+        )
+        self.most_leaves = self.space.max_leaf_nodes if self.space.limits_leaves else None
+        question = problem.question
+        self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
+        self.optimum: int | None = None
+        #: The requested slack, in natural units, and the slack that was reached, in integer units;
+        #: the latter is None if all of the requested slack was reached.
+        self.asked = Fraction(0)
+        self.covered: int | None = 0
+        self.graph: Graph | None = None
+
+    @property
+    def feasible(self) -> bool:
+        return self.view.total_rows >= self.space.min_samples_leaf and all(
+            int(amounts.sum()) >= least for amounts, least in self.view.leaf_minima
+        )
+
+    def run(self) -> Limit | None:
+        from milp_trees.engines.near_best.graph import Graph
+
+        given = self.problem.view(CostMatrix)
+        try:
+            self.optimum = self._best()
+            value = self.view.to_value(self.optimum + int(self.view.base.sum()))
+            seconds = run_clock() - self.watch.began
+            self.trace.add(seconds, float(value), float(value))
+            self.asked = self.question.allowance(value)
+            last = int(
+                self.asked / abs(self.view.scale)
+            )  # no tree has a value between two integers
+            depth = self._depth(self.optimum + last)
+            for slack in sorted({0, last // 4, last // 2, last}):
+                self.graph = Graph(
+                    self.sets,
+                    given,
+                    depth,
+                    self.optimum + slack,
+                    self.most_leaves,
+                    self.question.trivial,
+                    self.question.equal_tests == "one",
+                )
+                self.covered = slack if slack < last else None
+        except Stopped as stopped:
+            return stopped.limit
+        except MemoryError:
+            return Limit.MEMORY
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        return None
+
+    def _best(self) -> int:
+        """The least regret of a tree of the space."""
+        sets = self.sets
+        if self.most_leaves is None:
+            return sets.value(
+                sets.all_rows, self._depth(sets.levels(sets.all_rows, two=False).leaf), 2**59
+            )
+        from milp_trees.engines.dp.method import solve_view
+
+        deepest = (
+            self.most_leaves - 1
+            if self.space.max_depth is None
+            else min(self.space.max_depth, self.most_leaves - 1)
+        )
+        Z, _ = solve_view(self.view, replace(self.space, max_depth=deepest), self.watch)
+        assert Z is not None
+        return Z - int(self.view.base.sum())
+
+    def _depth(self, allowance: int) -> int:
+        """The depth limit, or the number of rows if the limit forbids no tree.
+
+        In the latter case, states with equal rows become one state.
+        """
+        view, most = self.view, self.space.max_depth
+        each = self.sets.leaf_cost + (int(self.sets.split.min()) if view.n_features else 0)
+        splits = allowance // each if each else view.n_rows
+        free = max(0, min(view.n_features, view.n_rows - 1, splits))
+        return max(0, view.n_rows - 1) if most is None or most >= free else int(most)

@@ -1,0 +1,258 @@
+"""Sets of rows and their optimal values, from which the hypergraph of near-best trees is made.
+
+The last two levels of a set are one compiled call. Above them, sets are remembered with their value
+or a lower bound (Lin et al. 2020, *GOSDT*; Demirović et al. 2022, *MurTree*). All values are
+regrets: costs minus the cheapest action of every (merged) row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from milp_trees.common.limits import Deadline, Stopped
+from milp_trees.engines.dp.arrays import prepare
+from milp_trees.engines.dp.buffers import work_of
+from milp_trees.engines.dp.switches import Switches
+from milp_trees.engines.near_best.kernels import NONE, levels
+from milp_trees.methods.watch import Watch
+from milp_trees.models.space import Trees
+from milp_trees.results.result import Limit
+from milp_trees.tasks.views import CostMatrix
+
+#: Bytes that Python and its containers need for a remembered set, besides its bits.
+ENTRY = 250
+
+
+class Levels(NamedTuple):
+    """A set of rows and its tests.
+
+    It holds the leaf (value, action), and for both sides of each test the leaf (value, action), the
+    best tree of at most one split, and the number of rows.
+    """
+
+    leaf: int
+    action: int
+    value: np.ndarray
+    actions: np.ndarray
+    stump: np.ndarray
+    size: np.ndarray
+
+
+class RowSets:
+    """The rows of a reduced view as bits, and optimal values of its subsets.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Reduced: equal rows merged, of equal tests the cheapest kept.
+    watch : Watch, Deadline or None
+        Its limits end the search.
+    max_bytes : int
+        Estimated memory at which the search ends.
+    """
+
+    def __init__(
+        self, view: CostMatrix, space: Trees, watch: Watch | Deadline | None, max_bytes: int
+    ) -> None:
+        self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
+        instance = prepare(view, replace(space, max_depth=None), every_row=True)
+        self.data, self.position = instance.data, instance.position
+        self.work = work_of(instance, Switches(), 2, sizes=1)
+        self.words, self.truth = self.data.n_words, self.data.tests
+        self.all_rows: np.ndarray = self.data.everything
+        self.leaf_cost, self.split = int(view.leaf_cost), view.split_costs.astype(np.int64)
+        self._by_test = np.zeros((self.data.values.shape[1], len(self.split)), dtype=np.int64)
+        #: A lower bound on the cost of every set that is split.
+        self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
+        self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}
+        self.calls = 0
+
+    def tick(self, more_bytes: int = 0) -> None:
+        """Check the limits of time and memory."""
+        self.calls += 1
+        self.bytes += more_bytes
+        if self.watch is not None:
+            self.watch.check()
+        if self.bytes > self.max_bytes:
+            raise Stopped(Limit.MEMORY)
+
+    def levels(self, rows: np.ndarray, two: bool = True) -> Levels:
+        """The last two levels of a set of rows, or the last one."""
+        value, actions, stump, size = (
+            np.empty((2, len(self.split)), dtype=np.int64) for _ in range(4)
+        )
+        leaf, action = levels(
+            self.data.address,
+            self.work.address,
+            rows,
+            two,
+            self._by_test,
+            value,
+            actions,
+            stump,
+            size,
+        )
+        return Levels(int(leaf), int(action), value, actions, stump, size)
+
+    def within(
+        self, two: Levels, rows: np.ndarray, depth: int, f: int, spare: int
+    ) -> tuple[int, int] | None:
+        """Optimal values of both sides of a test, or None if their sum is above `spare`.
+
+        Parameters
+        ----------
+        two : Levels
+            The set that is split, with its tests.
+        rows : array of words
+            That set, as bits.
+        depth : int
+            Levels of splits that are left for the set.
+        f : int
+            Number of the test.
+        spare : int
+            What both sides may cost together.
+
+        Returns
+        -------
+        tuple of int, or None
+        """
+        left, right = self.sides(rows, f)
+        right_low = int(two.value[1, f])
+        right_low = NONE if right_low == NONE else min(right_low, self.floor)
+        left_value = self.side(two, left, depth, 0, f, spare - right_low)
+        if left_value + right_low > spare:
+            return None
+        right_value = self.side(two, right, depth, 1, f, spare - left_value)
+        return (left_value, right_value) if left_value + right_value <= spare else None
+
+    def sides(self, rows: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows on which a test is false, and on which it is true."""
+        right = rows & self.truth[f]
+        return rows ^ right, right
+
+    def low(self, two: Levels) -> np.ndarray:
+        """A lower bound for both sides of every test: a leaf, or a tree with a split."""
+        return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
+
+    def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
+        """Optimal value of a set with some depth left.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        depth : int
+            Levels of splits that are left.
+        budget : int
+            Values above it need not be exact.
+
+        Returns
+        -------
+        int
+            If the optimum is above the budget, some number above the budget and at most the
+            optimum.
+        """
+        key = (rows.tobytes(), depth)
+        known, exact = self.memo.get(key, (0, False))
+        if exact or known > budget:
+            return known
+        self.tick(0 if key in self.memo else ENTRY + 8 * self.words)
+        two = self.levels(rows)
+        best = two.leaf
+        if depth == 1 and len(self.split):
+            best = min(best, int((two.value.sum(axis=0) + self.split).min()))
+        elif depth >= 2 and len(self.split):
+            best = min(best, int((two.stump.sum(axis=0) + self.split).min()))
+        excluded = best
+        if depth > 2 and best > self.floor:
+            best, excluded = self._deeper(rows, depth, budget, two, best)
+        self.memo[key] = (
+            (best, True)
+            if best <= budget
+            else (max(known, min(best, excluded)), depth <= 2 or excluded >= best)
+        )
+        return self.memo[key][0]
+
+    def _deeper(
+        self, rows: np.ndarray, depth: int, budget: int, two: Levels, best: int
+    ) -> tuple[int, int]:
+        """Best value within the budget, and a lower bound on what was left out."""
+        excluded = NONE
+        low = self.low(two)
+        guess = two.stump.sum(axis=0) + self.split
+        for f in np.argsort(guess, kind="stable").tolist():
+            if guess[f] >= NONE:
+                break
+            cost, right_low = int(self.split[f]), int(low[1, f])
+            cap = min(best - 1, budget)
+            total = cost + int(low[0, f]) + right_low
+            if total <= cap:
+                left, right = self.sides(rows, f)
+                left_value = self.side(two, left, depth, 0, f, cap - cost - right_low)
+                total = cost + left_value + right_low
+                if total <= cap:
+                    total = (
+                        cost
+                        + left_value
+                        + self.side(two, right, depth, 1, f, cap - cost - left_value)
+                    )
+            if total <= cap:
+                best = total
+            else:
+                excluded = min(excluded, total)
+        return best, excluded
+
+    def side(
+        self, two: Levels, rows: np.ndarray, depth: int, side: int, f: int, budget: int
+    ) -> int:
+        """Optimal value of a side of a test, from the last two levels where these are enough.
+
+        Parameters
+        ----------
+        two : Levels
+            The set that is split, with its tests.
+        rows : array of words
+            That set, as bits.
+        depth : int
+            Levels of splits that are left for the set.
+        side : int
+            0 where the test is false, 1 where it is true.
+        f : int
+            Number of the test.
+        budget : int
+            As for `value`.
+
+        Returns
+        -------
+        int
+        """
+        left = self.depth_of(two, depth, side, f)
+        return (
+            int((two.value, two.stump)[left][side, f])
+            if left <= 1
+            else self.value(rows, left, budget)
+        )
+
+    @staticmethod
+    def depth_of(two: Levels, depth: int, side: int, f: int) -> int:
+        """Depth left on a side of a test; m rows cannot be split more than m - 1 times.
+
+        Parameters
+        ----------
+        two : Levels
+            The set that is split, with its tests.
+        depth : int
+            Levels of splits that are left for the set.
+        side : int
+            0 where the test is false, 1 where it is true.
+        f : int
+            Number of the test.
+
+        Returns
+        -------
+        int
+        """
+        return min(depth - 1, int(two.size[side, f]) - 1)

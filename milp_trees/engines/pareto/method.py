@@ -1,0 +1,368 @@
+"""`pareto`: the exact front of false positives and false negatives, for metrics that are no sums.
+
+The search is that of van der Linden, de Weerdt, Demirović (2023, *STreeD*).
+
+A metric that falls in false positives and in false negatives is best at a point of the Pareto front
+of the two. The front of a set of rows consists of sums of a point for one side and a point for the
+other side, over all tests; the last two levels are made from pair counts in one compiled call. If a
+penalty or a limit makes the number of leaves matter, it is a third coordinate.
+
+**Bounds.** Errors elsewhere can only make a tree worse. So a point of a part is dropped if the
+metric with its errors alone is no better than the incumbent's (B.1 of Lin et al. 2020, for each
+kind of errors). A table finds this without evaluating the metric: it holds the most useful false
+negatives for every number of false positives and leaves. Until the search ends, the bound is that
+of equal rows: they get one label, so at least E errors are made, and the metric is at most its best
+value with FP + FN = E.
+
+**Three levels.** Trees with the fewest a · FP + b · FN are found much faster than fronts. For some
+weights a, b these minima of both sides of a root test are made first. They leave out most of the
+root tests, and most of the tests below the others (`pareto_fronts.lines`).
+
+**Question `front`.** Without an incumbent nothing is dropped, and the front of all rows is the
+answer, with a tree for each of its points.
+
+Since one front serves all these metrics, this engine also checks F1 and other ratios, which are
+solved by sequences of linear problems.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.common.compiling import run_clock
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.registering import register
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.front import finish_front
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import GO, Watch
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.space import full_leaves
+from milp_trees.models.tree import Tree
+from milp_trees.problems.questions import Front
+from milp_trees.results.result import Limit, Result
+from milp_trees.tasks.count_views import PairCounts
+from milp_trees.tasks.surd import Surd
+
+if TYPE_CHECKING:
+    from milp_trees.engines.pareto.search import Nested, Point
+    from milp_trees.problems.problem import Problem
+
+
+#: Leaves (or 0) and false positives of a point → root test and both sides.
+Origins = dict[tuple[int, int], tuple[int, Any, Any]]
+
+
+@register
+class ParetoFront(Method):
+    """Exact search for metrics of false positives and false negatives."""
+
+    name = "pareto"
+    title: ClassVar[str] = (
+        "Pareto front of false positives and negatives over sets of rows, compiled"
+    )
+    shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
+    effort: ClassVar[int] = 20
+    needs = PairCounts
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
+    default_rank = 50
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        if getattr(problem.question, "against", None) is not None:
+            return "pareto finds the front of false positives and false negatives, not one against another quantity; leave out against= (--against)."
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels."""
+        from milp_trees.engines.pareto import kernels, lines
+        from milp_trees.engines.partial_trees.kernels import side_counts
+
+        rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
+        table, allowed = (
+            np.full((2, 3), kernels.NONE, dtype=np.int64),
+            np.full((2, 3), 2, dtype=np.int64),
+        )
+        kernels.leaf(table, allowed, 2, 2, 1)
+        kernels.one_level(table, allowed, rows, tests, 1, 2, 2, 1, 1)
+        pairs = kernels.pairs_of(rows, np.ascontiguousarray(tests.T), 1, GO)
+        low, most = np.zeros((1, 2), dtype=np.int64), np.ones((1, 2), dtype=np.int64)
+        one = np.zeros(1, dtype=np.int64)
+        kernels.in_reach(one, most)
+        front = kernels.two_levels(table, allowed, pairs, low, one, most, 2, 2, 1, 1, GO)
+        words = np.ascontiguousarray(tests.T)
+        lines.least_sums(pairs, rows, words, 1, 2, 2, 1, most, GO)
+        lines.split(table, allowed, pairs, rows, words, 1, 2, 2, 1, 1, most, most, GO)
+        point = np.zeros(3, dtype=np.int64)
+        kernels.find_two(table, allowed, pairs, 2, 2, 1, 1, point, GO)
+        kernels.find_one(side_counts(rows, tests, 1), 2, 2, 1, 1, point)
+        kernels.put_sums(table, allowed, front, front)
+        kernels.put_leaf(table, allowed, 2, 2, 1)
+
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        clock = Clock()
+        space = problem.trees
+        with clock("prepare"):
+            from dataclasses import replace
+
+            whole = problem.view(PairCounts)
+            view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
+        asked = isinstance(problem.question, Front)
+        if len(view.is_positive) < space.min_samples_leaf:
+            said: dict[str, Any] = {"proved_by": self.name, "clock": clock, "infeasible": True}
+            if asked:
+                return finish_front(problem, self.name, (), complete=True, **said)
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, **said)
+        run = _Run(view, problem, limits, progress, clock.begin)
+        if asked:
+            with clock("solve"):
+                trees, limit = run.whole_front()
+            return finish_front(
+                problem,
+                self.name,
+                trees,
+                complete=limit is None,
+                proved_by=self.name,
+                clock=clock,
+                limit=limit,
+                model_size=run.sizes,
+                trace=run.trace,
+            )
+        with clock("solve"):
+            limit = run.solve(start)
+        assert run.tree is not None
+        return finish(
+            problem,
+            self.name,
+            run.tree,
+            bound=_number(view.to_value(run.bound)),
+            claims_optimal=limit is None,
+            proved_by=self.name,
+            clock=clock,
+            limit=limit,
+            model_size=run.sizes,
+            trace=run.trace,
+            watch=run.watch,
+        )
+
+
+class _Run:
+    """One run: incumbent, bound, limits, trace."""
+
+    def __init__(
+        self,
+        view: PairCounts,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None,
+        began: float,
+    ) -> None:
+        from milp_trees.engines.pareto.search import Fronts
+
+        space = problem.trees
+        self.view, self.began = view, began
+        self.watch = Watch(limits, began, problem)
+        self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
+        self.depth = min(space.depth, view.errors.n_features, len(view.is_positive) - 1)
+        most = min(full_leaves(self.depth), len(view.is_positive))
+        counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
+        self.fronts = Fronts(
+            view,
+            space.min_samples_leaf,
+            min(most, space.max_leaf_nodes or most) if counts_leaves else None,
+            self.check,
+            self.watch.beside,
+        )
+        self.best: Surd | None = None
+        self.tree: Tree | None = None
+        #: The best metric of a point that was found, if its tree may not be made yet.
+        self.aim: Surd | None = None
+        self.trace = Trace(progress)
+        self.bound = view.units(0, 0, 1)  # no errors at all
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        found = self.fronts
+        return {"fronts": len(found.memo), "reused": found.reused, "sums": found.sums}
+
+    def whole_front(self) -> tuple[list[Tree], Limit | None]:
+        """A tree for every point of the front, or for those of the last depth that was finished."""
+        trees: list[Tree] = []
+        try:
+            for depth in sorted({0, min(self.depth, 2), self.depth}):
+                if depth <= 2:
+                    front = self.fronts.front(self.fronts.root, depth)
+                    tests: Origins = {}
+                else:
+                    front, tests = self.deepen(depth)
+                trees = [self.tree_of(depth, tuple(p), tests) for p in front.tolist()]
+        except Stopped as stop:
+            return trees, stop.limit
+        except KeyboardInterrupt:
+            return trees, Limit.INTERRUPTED
+        return trees, None
+
+    def check(self) -> None:
+        self.watch.check()
+        if self.most_bytes is not None and self.fronts.bytes > self.most_bytes:
+            raise Stopped(Limit.MEMORY)
+
+    def solve(self, start: Tree | None) -> Limit | None:
+        root = self.fronts.root
+        try:
+            self.take(self.fronts.front(root, 0), {}, 0)
+            if start is not None:
+                self.offer_start(start)
+            if self.depth:
+                self.take(self.fronts.front(root, min(self.depth, 2)), {}, min(self.depth, 2))
+            if self.depth > 2 and not self.fronts.unit:
+                self.cut_off()
+            for depth in range(3, self.depth + 1):
+                self.take(*self.deepen(depth), depth)
+        except Stopped as stop:
+            self.bound = _unavoidable(self.view)
+            return stop.limit
+        except KeyboardInterrupt:
+            self.bound = _unavoidable(self.view)
+            return Limit.INTERRUPTED
+        assert self.best is not None
+        self.bound = self.best
+        self.report()
+        return None
+
+    def deepen(self, depth: int) -> tuple[np.ndarray, Origins]:
+        """The front of all trees of a depth, and the root test of every point that is new."""
+        from milp_trees.engines.pareto import kernels
+
+        fronts = self.fronts
+        table = np.full_like(fronts.table, kernels.NONE)
+        origins: Origins = {}
+        for leaves, fp, fn in fronts.front(fronts.root, min(depth - 1, 2)).tolist():
+            table[leaves, fp] = fn
+        fronts.cut(table)
+        try:
+            before, root = table.copy(), fronts.root
+            for f, left, right in (
+                fronts.three_levels(root, table) if depth == 3 else fronts.splits(root)
+            ):
+                if depth > 3:
+                    fronts.add(table, left, right, depth - 1)
+                new = [(int(x), int(fp)) for x, fp in np.argwhere(table != before)]
+                origins.update(dict.fromkeys(new, (f, left, right)))
+                fronts.cut(table)
+                if self.best is not None and new:
+                    if depth > 3:
+                        self.take(kernels.front_of(table.copy(), table.shape[1]), origins, depth)
+                    else:
+                        self.aim_at([(*where, int(table[where])) for where in new])
+                before = table.copy()
+        except (Stopped, KeyboardInterrupt):
+            if self.best is not None:
+                self.take(kernels.front_of(table, table.shape[1]), origins, depth)
+            raise
+        return kernels.front_of(table, table.shape[1]), origins
+
+    def aim_at(self, points: list[Point]) -> None:
+        """Cut off what is no better than the best of some points; its tree is made later."""
+        assert self.aim is not None
+        units = max(self.view.units(fp, fn, leaves) for leaves, fp, fn in points)
+        if units > self.aim:
+            self.aim = units
+            self.cut_off()
+
+    def cut_off(self) -> None:
+        """Cut off what is no better than the best metric that was found."""
+        aim = self.aim
+        assert aim is not None
+        self.fronts.allow(lambda fp, fn, leaves: self.view.units(fp, fn, leaves) > aim)
+
+    def tree_of(self, depth: int, point: Point, origins: Origins) -> Tree:
+        """A tree with the numbers of a point of the front of all rows."""
+        fronts = self.fronts
+        split = origins.get(point[:2])
+        if split is None:
+            nested = fronts.tree(fronts.root, min(depth, 2), point)
+        else:
+            nested = fronts.split_tree(*split, depth - 1, point)
+        return Tree(self._node(nested), self.view.actions)
+
+    def take(self, front: np.ndarray, origins: Origins, depth: int) -> None:
+        """Make the best point of a front of all rows the incumbent, if it is better.
+
+        Parameters
+        ----------
+        front : array of shape (points, 3)
+        origins : mapping
+            Root tests of points; the others are those of a smaller depth.
+        depth : int
+        """
+        points: list[Point] = [tuple(row) for row in front.tolist()]
+        if not points:
+            return
+        best = max(points, key=lambda x: self.view.units(x[1], x[2], x[0]))
+        units = self.view.units(best[1], best[2], best[0])
+        if self.best is None or units > self.best:
+            self.keep(units, self.tree_of(depth, best, origins), depth > 3)
+
+    def offer_start(self, tree: Tree) -> None:
+        """Make a given tree the incumbent if it is better than a leaf."""
+        placed = self.view.errors.canonical(tree)
+        said, ones = (
+            placed.routes(self.view.errors).action == self.view.positive,
+            self.view.is_positive,
+        )
+        units = self.view.units(
+            int((said & ~ones).sum()), int((~said & ones).sum()), placed.n_leaves
+        )
+        assert self.best is not None
+        if units > self.best:
+            self.keep(units, placed)
+
+    def keep(self, units: Surd, tree: Tree, cut: bool = False) -> None:
+        """Make a tree the incumbent.
+
+        Parameters
+        ----------
+        units : Surd
+        tree : Tree
+        cut : bool, default=False
+            Whether it is worth its time to cut off points by the metric.
+        """
+        self.best = self.aim = units
+        self.tree = tree
+        if cut or self.fronts.unit:
+            self.cut_off()
+        self.report()
+
+    def report(self) -> None:
+        assert self.best is not None
+        incumbent, bound = (float(self.view.to_value(units)) for units in (self.best, self.bound))
+        self.trace.add(run_clock() - self.began, incumbent, bound)
+
+    def _node(self, nested: Nested) -> Node:
+        if isinstance(nested, int):
+            return Leaf(nested)
+        return Branch(
+            self.view.errors.features[nested[0]], self._node(nested[1]), self._node(nested[2])
+        )
+
+
+def _unavoidable(view: PairCounts) -> Surd:
+    """The best metric in one leaf with the errors that equal rows of different classes force."""
+    merged = view.errors.reduce(drop_tests=False)
+    errors, (positives, negatives) = int(merged.costs.min(axis=1).sum()), view.totals
+    return max(
+        view.units(fp, errors - fp, 1)
+        for fp in range(min(errors, negatives) + 1)
+        if errors - fp <= positives
+    )
+
+
+def _number(value: Surd) -> Fraction | float:
+    exact = value.exact
+    return float(value) if exact is None else exact

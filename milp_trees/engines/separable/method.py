@@ -1,0 +1,172 @@
+"""`states`: exact search for any separable task, from its six parts.
+
+This is the general dynamic programme of van der Linden, de Weerdt, Demirović (2023, *Necessary and
+sufficient conditions for optimal decision trees using dynamic programming*), equations (3) to (8)
+and (50). The best values of a state are those that no other is better than, of all leaves and of all
+pairs of values of the two sides of a split that the constraint allows. A total order leaves one
+value, which answers the question `best`. A partial order leaves a front: it answers the question
+`front`, and for `best` its value with the smallest number of units is taken.
+
+States are remembered by rows and context. The last two levels are made from the sums of all pairs
+of tests in one compiled call. The parts of a task are compiled if numba can compile them; otherwise
+they run as they are, and the result says so. If values are single numbers that only add up and none
+is negative, a part is searched only below what is left of the best value so far.
+
+Whether a task is separable is its author's promise; `milp_trees.testing.check_separable` tries to
+refute it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from milp_trees.common.compiling import compiling, run_clock
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.registering import register
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.front import finish_front
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
+from milp_trees.models.space import full_leaves
+from milp_trees.models.tree import Tree
+from milp_trees.problems.questions import Front
+from milp_trees.results.result import Limit, Result
+from milp_trees.tasks.states_view import Integers, States
+
+if TYPE_CHECKING:
+    from milp_trees.problems.problem import Problem
+
+log = logging.getLogger("milp_trees")
+
+
+@register
+@dataclass(frozen=True)
+class SeparableStates(Method):
+    """Exact search over states for any task that is stated by its six parts.
+
+    Parameters
+    ----------
+    compiled : bool, default=True
+        Whether the parts of the task are compiled if they can be; the answer does not depend on it.
+    """
+
+    name: ClassVar[str] = "states"  # type: ignore[misc]
+    title: ClassVar[str] = "Search over the states of any separable task, from its six parts"
+    needs: ClassVar[type] = States
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
+    effort: ClassVar[int] = 45
+    default_rank: ClassVar[int | None] = 95
+    judge_rank: ClassVar[int | None] = 60
+
+    compiled: bool = True
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        if getattr(problem.question, "against", None) is not None:
+            return "states finds the front of a task's own values, not one against another quantity; leave out against= (--against)."
+        return None
+
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        clock = Clock()
+        with clock("prepare"):
+            run = _Run(problem, limits, progress, clock, self.compiled)
+        with clock("solve"):
+            limit = run.solve(start)
+        given: dict[str, Any] = {
+            "proved_by": self.label,
+            "clock": clock,
+            "limit": limit,
+            "infeasible": limit is None and not run.trees,
+            "bound": run.bound if run.trees else None,
+            "model_size": {"states": len(run.states.memo), "calls": run.states.calls},
+            "trace": run.trace,
+            "message": run.message,
+        }
+        if isinstance(problem.question, Front):
+            return finish_front(problem, self.label, run.trees, complete=limit is None, **given)
+        tree = run.trees[0] if run.trees else None
+        proven = limit is None and tree is not None
+        return finish(problem, self.label, tree, claims_optimal=proven, **given)
+
+
+class _Run:
+    """One run: the trees so far, the bound, the trace."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None,
+        clock: Clock,
+        compiled: bool,
+    ) -> None:
+        space = problem.trees
+        self.problem, self.clock = problem, clock
+        self.view: States = problem.view(States)
+        self.watch = Watch(limits, clock.begin)
+        self.trace = Trace(progress)
+        self.trees: list[Tree] = []
+        self.message = ""
+        self.best = Fraction(0)
+        size = max(1, space.min_samples_leaf)
+        # More levels than features or than rows less one are never used.
+        self.depth = min(space.depth, self.view.n_features, max(0, self.view.n_rows - 1))
+        limited = space.max_leaf_nodes
+        self.most = None if limited is None or limited >= full_leaves(self.depth) else limited
+        self.states = self._prepared(size, compiled)
+        #: No tree is better than this; None if nothing is known.
+        self.bound: Fraction | None = None
+        if self.view.nonnegative and self.view.units is None:
+            self.bound = self.view.to_value(0)
+
+    def _prepared(self, size: int, compiled: bool) -> Any:
+        """The search, compiled if numba can compile the parts of the task."""
+        from milp_trees.engines.separable.fronts import FrontSearch
+        from milp_trees.engines.separable.parts import not_compiled
+        from milp_trees.engines.separable.search import TotalSearch
+
+        kind = TotalSearch if self.view.total else FrontSearch
+        with compiling("the parts of the task"):
+            why = not_compiled(self.view) if compiled else ""
+        found = kind(self.view, size, compiled and not why, self.watch.check)
+        with compiling("the search with the parts"):
+            found.warm_up()
+        if why:
+            self.message = f"The parts of the task run as plain Python, which is slow: {why}"
+            log.info(self.message)
+        return found
+
+    def solve(self, start: Tree | None) -> Limit | None:
+        """Search level by level, so that a run that is stopped has the trees of the last one."""
+        if start is not None:
+            self.trees = [start]
+            self.report(self.problem.value(start).number)
+        try:
+            for depth in sorted({0, min(self.depth, 2), self.depth}):
+                self.states.run(depth, self.most, self.keep)
+        except Stopped as stop:
+            return stop.limit
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        except MemoryError:
+            return Limit.MEMORY
+        if self.trees:
+            self.bound = self.best
+            self.report(self.best)
+        return None
+
+    def keep(self, nodes: list[Any], value: Integers) -> None:
+        """Take better trees than before: one, or a front whose first tree has the best value."""
+        self.trees = [Tree(node, self.view.actions) for node in nodes]
+        self.best = self.view.to_value(self.view.units_of(value))
+        self.report(self.best)
+
+    def report(self, number: Any) -> None:
+        seconds = run_clock() - self.clock.begin
+        bound = None if self.bound is None else float(self.bound)
+        self.trace.add(seconds, float(number), bound)

@@ -1,0 +1,134 @@
+"""`side-fronts`: exact search under side rows, from fronts of costs and totals, in integers.
+
+For every set of rows and every combination of totals of the side rows the cheapest tree is kept. Two
+trees of a set can be compared only if all their totals are equal, since rows of one set add the same
+to :math:`g_a+g_{\\bar a}` in every tree (van der Linden, de Weerdt, Demirović 2023, *STreeD*, group
+fairness); so nothing but reachability prunes: a total is dropped if no labels of the other rows
+bring it within the side rows, and a part if it alone costs as much as the best tree so far. The last
+merge looks for a pair only, and makes no front.
+
+It takes any number of side rows: statistical parity, equal opportunity, equalised odds, capacities.
+It is slow, and has no part in common with the dynamic programme and the formulations, so it is there
+to confirm what those find.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from milp_trees.common.compiling import compiling, run_clock
+from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.registering import register
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
+from milp_trees.models.space import full_leaves
+from milp_trees.models.tree import Tree
+from milp_trees.results.result import Limit, Result
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.problems.problem import Problem
+
+#: Largest estimate of the work: minutes, not hours.
+MOST_WORK = 100_000_000
+
+_warm: set[str] = set()
+
+
+@register
+class SideFronts(Method):
+    """Exact search that keeps the cheapest tree for all totals of the side rows."""
+
+    name = "side-fronts"
+    title: ClassVar[str] = "Cheapest trees for all totals of the side rows, in exact integers"
+    effort: ClassVar[int] = 40
+    default_rank: ClassVar[int | None] = 92
+    judge_rank: ClassVar[int | None] = 45
+    takes_side_rows = True
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        from milp_trees.engines.side_fronts.search import keys_of
+
+        view = problem.view(CostMatrix)
+        if view.leaf_cost < 0 or (view.split_costs < 0).any():
+            return "side-fronts takes penalties and test costs of at least 0; some are negative."
+        depth = _depth(problem, view)
+        work = view.n_features * (2 * view.n_features) ** max(depth - 1, 0) * view.n_actions**2
+        work *= view.n_rows ** max(depth - 3, 0)  # fronts of deeper trees have many points
+        if work > MOST_WORK:
+            return f"side-fronts is for problems with few tests or levels: tests · (2 · tests)^(depth − 1) · actions², from four levels on times rows^(depth − 3), may be at most {MOST_WORK:,}; here it is {work:.3g}."
+        if keys_of(problem.presolved_view(), _most_leaves(problem)) is None:
+            return "side-fronts writes the totals of all side rows as one integer of 61 bits; these have too many digits or are too many."
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels, once per process; later processes read them from a cache."""
+        if _warm:
+            return
+        _warm.add(self.name)
+        with compiling(self.name):
+            from milp_trees.engines.side_fronts.warm import warm_up
+
+            warm_up()
+
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        from milp_trees.engines.side_fronts.search import Search, keys_of
+
+        clock, trace = Clock(), Trace(progress)
+        with clock("prepare"):
+            view = problem.presolved_view()
+            depth, keys = _depth(problem, view), keys_of(view, _most_leaves(problem))
+            assert keys is not None
+            watch = Watch(limits, clock.begin, problem)
+            search = Search(view, problem.trees, keys, watch.check)
+        least, tree, cost = int(view.base.sum()), None, None
+        bound, limit = view.to_value(view.unavoidable), None
+        if start is not None:
+            tree, cost = view.canonical(start), view.objective(start) - least
+            search.below = cost
+        with clock("solve"):
+            try:
+                for levels in range(min(depth, 1), depth + 1):
+                    search.memo.clear()  # fronts of the last depth keep more than they need now
+                    for cost, node in search.best(levels):
+                        tree = Tree(node, view.actions)
+                        seconds = run_clock() - clock.begin
+                        trace.add(seconds, float(view.to_value(cost + least)), float(bound))
+            except Stopped as stopped:
+                limit = stopped.limit
+            except KeyboardInterrupt:
+                limit = Limit.INTERRUPTED
+            except MemoryError:
+                limit = Limit.MEMORY
+        if limit is None and cost is not None:
+            bound = view.to_value(cost + least)
+        infeasible = limit is None and tree is None
+        return finish(
+            problem,
+            self.name,
+            tree,
+            bound=None if infeasible else bound,
+            claims_optimal=limit is None and tree is not None,
+            proved_by=self.name,
+            clock=clock,
+            limit=limit,
+            infeasible=infeasible,
+            model_size={"sets": search.sets, "points": search.points},
+            trace=trace,
+            watch=watch,
+        )
+
+
+def _depth(problem: Problem, view: CostMatrix) -> int:
+    """Levels that a tree can use: at most one per feature, and one row in every leaf."""
+    return min(problem.trees.depth, view.n_features, max(0, view.n_rows - 1))
+
+
+def _most_leaves(problem: Problem) -> int | None:
+    space = problem.trees
+    most = space.max_leaf_nodes
+    return None if most is None or most >= full_leaves(space.depth) else most

@@ -1,0 +1,5 @@
+"""What the family declares to the core."""
+
+from milp_trees.common.registering.families import Family
+
+FAMILY = Family("milp_trees.lists", plugins=("methods",))

@@ -1,0 +1,266 @@
+"""Compiled growing of one tree. Loads numba.
+
+Every column keeps the rows of a node in its own order, and a split divides all these lists stably.
+
+At a node of m distinct rows, k candidate columns and K classes a split is found in O(k m K) and the
+lists of all p columns are divided in O(p m).
+
+A cut of a column sends the rows up to some value to the left. The cut of a column is the one with
+the least F of the worse child (for entropy: the least mean), and of equal ones the first. The
+column is the one with the least risk = cost / (F - that value), of equal risks the one that lowers
+F more, then the first.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+
+from __future__ import annotations
+
+import numpy as np
+
+from milp_trees.common.compiling.kernels import kernel
+from milp_trees.pruning.budget_forest.impurities import THRESHOLD_PAIRS, pairs_added, value
+
+#: Number of fixed columns of the table of nodes; class counts follow.
+PARENT, LEFT, RIGHT, FEATURE, LOW, HIGH, ROWS, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+@kernel(nogil=True)
+def best_cut(
+    order, ranks, begin, end, labels, times, whole, left, right, number, expected, p, q, klogk
+):
+    """The best cut of one column between `begin` and `end`.
+
+    Returns the impurity that remains (infinity: no cut), and the position where the right side
+    begins.
+    """
+    best, place = np.inf, -1
+    if ranks[order[begin]] == ranks[order[end - 1]]:
+        return best, place
+    total = 0
+    for c in range(whole.size):
+        left[c] = 0
+        right[c] = whole[c]
+        total += whole[c]
+    low, high, passed = 0.0, value(number, whole, p, q, klogk), 0
+    for i in range(begin, end - 1):
+        row = order[i]
+        c, m = labels[row], times[row]
+        right[c] -= m
+        if number == THRESHOLD_PAIRS:
+            low += pairs_added(left, c, m, p, q)
+            high -= pairs_added(right, c, m, p, q)
+        left[c] += m
+        passed += m
+        if ranks[row] == ranks[order[i + 1]]:
+            continue
+        if number != THRESHOLD_PAIRS:
+            low = value(number, left, p, q, klogk)
+            high = value(number, right, p, q, klogk)
+        left_over = (passed * low + (total - passed) * high) / total if expected else max(low, high)
+        if left_over < best:
+            best, place = left_over, i + 1
+    return best, place
+
+
+@kernel(nogil=True)
+def price_list(nodes, node, costs, units, free, paid, prices):
+    """Costs of the columns at a node.
+
+    With `free`, a unit (a column or its group) that an ancestor has tested costs nothing.
+    """
+    if free:
+        above = nodes[node, PARENT]
+        while above >= 0:
+            paid[units[nodes[above, FEATURE]]] = node
+            above = nodes[above, PARENT]
+    for f in range(costs.size):
+        prices[f] = 0.0 if free and paid[units[f]] == node else costs[f]
+
+
+@kernel(nogil=True)
+def draw(candidates, k, rng):
+    """Move k random columns to the front (the first steps of a Fisher–Yates shuffle)."""
+    for i in range(k):
+        j = i + int(rng.random() * (candidates.size - i))
+        candidates[i], candidates[j] = candidates[j], candidates[i]
+
+
+@kernel(nogil=True)
+def divide(order, begin, end, goes_left, spare):
+    """Divide the rows of a node in every column's list, keeping their order."""
+    for f in range(order.shape[0]):
+        at, kept = begin, 0
+        for i in range(begin, end):
+            row = order[f, i]
+            if goes_left[row]:
+                order[f, at] = row
+                at += 1
+            else:
+                spare[kept] = row
+                kept += 1
+        for i in range(kept):
+            order[f, at + i] = spare[i]
+
+
+@kernel(nogil=True)
+def larger(nodes):
+    """The same table with room for twice as many nodes."""
+    new = np.zeros((2 * nodes.shape[0], nodes.shape[1]), np.int64)
+    for i in range(nodes.shape[0]):
+        for j in range(nodes.shape[1]):
+            new[i, j] = nodes[i, j]
+    return new
+
+
+@kernel(nogil=True)
+def grow(
+    order,
+    ranks,
+    labels,
+    times,
+    n_classes,
+    costs,
+    units,
+    free,
+    number,
+    expected,
+    p,
+    q,
+    klogk,
+    max_depth,
+    k,
+    min_gain,
+    rng,
+):
+    """Grow one tree; its nodes in depth-first order, left child first.
+
+    Parameters
+    ----------
+    order : int32 (p, m)
+        The m rows of the tree (each once) in the order of every column; changed.
+    ranks : int32 (p, n)
+        Rank of every row's value in every column; equal values have equal ranks.
+    labels, times : int32 (n,)
+        Class of a row, and how often the tree has drawn it.
+    costs, units : float64 (p,), int64 (p,)
+        Cost of every column and the group that it belongs to.
+    number, expected, p, q, klogk
+        The impurity (`Measure`).
+    max_depth, k, min_gain
+        Largest depth, columns drawn per node, and the amount by which F must fall at least, in
+        the units of the impurity's whole numbers.
+
+    Returns
+    -------
+    int64 (nodes, COUNTS + n_classes)
+        Parent, children (-1 at leaves), column, the rows whose values lie below and above the cut,
+        distinct rows, and class counts.
+    """
+    n_columns, m = order.shape
+    nodes = np.zeros((64, COUNTS + n_classes), np.int64)
+    stack = np.zeros(
+        (m + 1, 6), np.int64
+    )  # parent, side, begin, end, depth, the column whose list is divided there
+    goes_left = np.zeros(labels.size, np.bool_)
+    spare = np.zeros(m, np.int32)
+    whole, left, right = (
+        np.zeros(n_classes, np.int64),
+        np.zeros(n_classes, np.int64),
+        np.zeros(n_classes, np.int64),
+    )
+    candidates = np.arange(n_columns)
+    paid = np.full(n_columns, -1, np.int64)
+    prices = np.zeros(n_columns)
+    stack[0, 0], stack[0, 3] = -1, m
+    waiting, made = 1, 0
+    while waiting:
+        waiting -= 1
+        parent, side, begin, end, depth, column = stack[waiting]
+        node = made
+        made += 1
+        if made > nodes.shape[0]:
+            nodes = larger(nodes)
+        if parent >= 0:
+            nodes[parent, side] = node
+        nodes[node, PARENT], nodes[node, LEFT], nodes[node, RIGHT], nodes[node, FEATURE] = (
+            parent,
+            -1,
+            -1,
+            -2,
+        )
+        nodes[node, ROWS] = end - begin
+        for c in range(n_classes):
+            whole[c] = 0
+        for i in range(begin, end):
+            whole[labels[order[column, i]]] += times[order[column, i]]
+        for c in range(n_classes):
+            nodes[node, COUNTS + c] = whole[c]
+        impurity = value(number, whole, p, q, klogk)
+        if impurity <= 0.0 or depth >= max_depth:
+            continue
+
+        if k < n_columns:
+            draw(candidates, k, rng)
+        price_list(nodes, node, costs, units, free, paid, prices)
+        best, place, least, most = -1, -1, np.inf, 0.0
+        for i in range(k):
+            f = candidates[i]
+            rest, at = best_cut(
+                order[f],
+                ranks[f],
+                begin,
+                end,
+                labels,
+                times,
+                whole,
+                left,
+                right,
+                number,
+                expected,
+                p,
+                q,
+                klogk,
+            )
+            gain = impurity - rest
+            if at < 0 or not gain > min_gain:
+                continue
+            risk = prices[f] / gain
+            if (
+                best < 0
+                or risk < least
+                or (risk == least and (gain > most or (gain == most and f < best)))
+            ):
+                best, place, least, most = f, at, risk, gain
+        if best < 0:
+            continue
+
+        nodes[node, FEATURE], nodes[node, LOW], nodes[node, HIGH] = (
+            best,
+            order[best, place - 1],
+            order[best, place],
+        )
+        for c in range(n_classes):
+            left[c] = 0
+        for i in range(begin, end):
+            row = order[best, i]
+            goes_left[row] = i < place
+            if i < place:
+                left[labels[row]] += times[row]
+        for c in range(n_classes):
+            right[c] = whole[c] - left[c]
+        # Children that are leaves need the list of this column only, and it is divided already.
+        if depth + 1 < max_depth and (
+            value(number, left, p, q, klogk) > 0.0 or value(number, right, p, q, klogk) > 0.0
+        ):
+            divide(order, begin, end, goes_left, spare)
+        for turn in range(2):
+            entry = stack[waiting]
+            entry[0], entry[1], entry[4], entry[5] = (
+                node,
+                RIGHT if turn == 0 else LEFT,
+                depth + 1,
+                best,
+            )
+            entry[2], entry[3] = (place, end) if turn == 0 else (begin, place)
+            waiting += 1
+    return nodes[:made].copy()

@@ -1,0 +1,252 @@
+"""Sorted columns, made once for a forest, and the tree grown on them for one draw of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from milp_trees.common.compiling import interruptible
+from milp_trees.pruning.budget_forest import walk
+from milp_trees.pruning.budget_forest.grow import (
+    COUNTS,
+    FEATURE,
+    HIGH,
+    LEFT,
+    LOW,
+    RIGHT,
+    ROWS,
+    grow,
+)
+from milp_trees.pruning.budget_forest.impurities import Measure, value
+
+
+class Columns(NamedTuple):
+    """Training rows with sorted columns.
+
+    Values (n, p), rows in the order of every column and ranks of their values (p, n), classes (n,),
+    and the number of classes.
+    """
+
+    X: np.ndarray
+    order: np.ndarray
+    ranks: np.ndarray
+    labels: np.ndarray
+    n_classes: int
+
+
+class Rules(NamedTuple):
+    """How a tree is grown.
+
+    Impurity, cost (p,) and unit (p,) of the columns, whether a unit is free once tested, and
+    limits.
+    """
+
+    measure: Measure
+    costs: np.ndarray
+    units: np.ndarray
+    free_after_use: bool
+    max_depth: int
+    max_features: int
+    min_gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A binary tree as parallel arrays over its nodes, named as in scikit-learn's `tree_`.
+
+    Attributes
+    ----------
+    children_left, children_right : int64 arrays of shape (nodes,)
+        -1 at leaves. A parent comes before its children.
+    feature : int64 array of shape (nodes,)
+        Column tested, -2 at leaves.
+    threshold : float64 array of shape (nodes,)
+        A row with `x <= threshold` goes left; -2 at leaves.
+    value : float64 array of shape (nodes, K)
+        Share of every class among the draws that reach a node, at inner nodes too.
+    impurity : float64 array of shape (nodes,)
+    n_node_samples : int64 array of shape (nodes,)
+        Distinct training rows at a node.
+    weighted_n_node_samples : float64 array of shape (nodes,)
+        Draws at a node: a row drawn twice counts twice.
+    n_features : int
+    """
+
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    value: np.ndarray
+    impurity: np.ndarray
+    n_node_samples: np.ndarray
+    weighted_n_node_samples: np.ndarray
+    n_features: int
+
+    @property
+    def tree_(self) -> GrownTree:
+        """The tree itself, so that it can be used like a fitted scikit-learn tree."""
+        return self
+
+    @property
+    def node_count(self) -> int:
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        return int((self.children_left < 0).sum())
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.value.shape[1])
+
+    @property
+    def max_depth(self) -> int:
+        depth = np.zeros(self.node_count, dtype=np.int64)
+        for node in np.flatnonzero(self.children_left >= 0):  # parents come before children
+            depth[[self.children_left[node], self.children_right[node]]] = depth[node] + 1
+        return int(depth.max())
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Leaf of every row of a C-contiguous float64 array of shape (n, p)."""
+        found = np.empty(len(X), dtype=np.int64)
+        walk.leaves(X, self.children_left, self.children_right, self.feature, self.threshold, found)
+        return found
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Class shares of every row's leaf, shape (n, K)."""
+        shares: np.ndarray = self.value[self.apply(X)]
+        return shares
+
+    def mark_used(self, X: np.ndarray, units: np.ndarray, used: np.ndarray) -> None:
+        """Set `used[i, units[f]]` for every column f that is tested on the path of row i.
+
+        Parameters
+        ----------
+        X : float array of shape (n, p)
+        units : int64 array of shape (p,)
+            Unit of every column.
+        used : bool array of shape (n, number of units)
+            Changed in place.
+        """
+        walk.mark(
+            X, self.children_left, self.children_right, self.feature, self.threshold, units, used
+        )
+
+
+def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns:
+    """Sort every column once.
+
+    Parameters
+    ----------
+    X : float array of shape (n, p)
+    labels : int array of shape (n,)
+        Number of the class of every row.
+    n_classes : int
+
+    Returns
+    -------
+    Columns
+    """
+    values = X.T
+    order = np.argsort(values, axis=1, kind="stable")
+    in_order = np.take_along_axis(values, order, axis=1)
+    ranks = np.zeros(order.shape, dtype=np.int32)
+    np.put_along_axis(
+        ranks[:, :],
+        order[:, 1:],
+        np.cumsum(in_order[:, 1:] != in_order[:, :-1], axis=1, dtype=np.int32),
+        axis=1,
+    )
+    return Columns(X, order.astype(np.int32), ranks, labels.astype(np.int32), n_classes)
+
+
+def drawn(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
+    """The rows of a tree: n draws with replacement, or every row once.
+
+    Parameters
+    ----------
+    n : int
+    bootstrap : bool
+    rng : Generator
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
+    return rng.integers(n, size=n) if bootstrap else np.arange(n)
+
+
+def grow_tree(columns: Columns, rules: Rules, bootstrap: bool, seed: int) -> GrownTree:
+    """Grow the tree of one seed; it does not depend on other trees.
+
+    Parameters
+    ----------
+    columns : Columns
+    rules : Rules
+    bootstrap : bool
+        Draw the rows with replacement.
+    seed : int
+
+    Returns
+    -------
+    GrownTree
+    """
+    rng = np.random.default_rng(seed)
+    n = len(columns.labels)
+    times = np.bincount(drawn(n, bootstrap, rng), minlength=n).astype(np.int32)
+    order = columns.order[times[columns.order] > 0].reshape(len(columns.order), -1)
+    m = rules.measure
+    with interruptible():
+        nodes = grow(
+            order,
+            columns.ranks,
+            columns.labels,
+            times,
+            columns.n_classes,
+            rules.costs,
+            rules.units,
+            rules.free_after_use,
+            m.impurity.number,
+            m.impurity.expected,
+            m.p,
+            m.q,
+            m.klogk,
+            rules.max_depth,
+            rules.max_features,
+            rules.min_gain * m.scale,
+            rng,
+        )
+        return _tree(nodes, columns.X, m)
+
+
+def _tree(nodes: np.ndarray, X: np.ndarray, m: Measure) -> GrownTree:
+    counts = np.ascontiguousarray(nodes[:, COUNTS:])
+    draws = counts.sum(axis=1)
+    inner = nodes[:, LEFT] >= 0
+    feature = nodes[:, FEATURE].copy()
+    threshold = np.full(len(nodes), -2.0)
+    threshold[inner] = midpoints(
+        X[nodes[inner, LOW], feature[inner]], X[nodes[inner, HIGH], feature[inner]]
+    )
+    impurity = (
+        np.array([value(m.impurity.number, row, m.p, m.q, m.klogk) for row in counts]) / m.scale
+    )
+    return GrownTree(
+        nodes[:, LEFT].copy(),
+        nodes[:, RIGHT].copy(),
+        feature,
+        threshold,
+        counts / draws[:, None],
+        impurity,
+        nodes[:, ROWS].copy(),
+        draws.astype(np.float64),
+        X.shape[1],
+    )
+
+
+def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Half way from low to high, or low where rounding would not leave high above it."""
+    middle = 0.5 * low + 0.5 * high  # a sum could overflow
+    return np.where((low <= middle) & (middle < high), middle, low)

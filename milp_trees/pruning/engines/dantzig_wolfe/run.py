@@ -1,0 +1,176 @@
+"""State of a run on pruned ensembles: incumbent, bound, limits, trace.
+
+Incumbent and bound are exact integers, whatever arithmetic made the duals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.common.compiling import run_clock
+from milp_trees.methods.trace import Trace
+from milp_trees.methods.watch import Watch
+from milp_trees.pruning.engines.dantzig_wolfe.places import Cluster, Place, Threads
+from milp_trees.pruning.engines.dantzig_wolfe.pricing import part
+
+if TYPE_CHECKING:
+    from milp_trees.common.limits import Limit, Limits
+    from milp_trees.methods.trace import Progress
+    from milp_trees.pruning.engines.dantzig_wolfe.coupling import Coupled
+    from milp_trees.pruning.view import NodeGains
+
+
+class Run:
+    """The state that rounds of pricing share.
+
+    Parameters
+    ----------
+    view : NodeGains
+    problem : Coupled
+    place : Place
+        Where trees are priced.
+    limits : Limits
+    progress : callable, optional
+        Called after every round.
+    began : float
+        Reading of `run_clock` from which seconds count.
+    """
+
+    def __init__(
+        self,
+        view: NodeGains,
+        problem: Coupled,
+        place: Place,
+        limits: Limits,
+        progress: Progress | None = None,
+        began: float | None = None,
+    ) -> None:
+        self.view, self.problem, self.place = view, problem, place
+        self.watch = Watch(limits, began)
+        self.began = self.watch.began
+        self.forest = part(problem, 0, problem.n_trees)
+        self.rounds = 0
+        #: The proven lower bound on the cost, as a multiple of the unit of the view's objective,
+        #: and the whole number that follows from it.
+        self.lagrangian = Fraction(round(view.unavoidable))
+        #: Prices of links that gave this bound.
+        self.best_links = np.zeros(problem.n_links)
+        self.trace = Trace(progress)
+        self.keep = np.zeros(view.n_nodes, dtype=bool)
+        self.value = view.Z(self.keep)
+
+    @property
+    def bound(self) -> int | float:
+        """A lower bound on the objective of every pruning.
+
+        If objectives are exact, it is rounded up to the next whole number.
+        """
+        return (
+            math.ceil(self.lagrangian)
+            if self.view.exact
+            else math.nextafter(float(self.lagrangian), -math.inf)
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether incumbent and bound are closer than two different objectives can be."""
+        return float(self.value - self.bound) <= self.view.absolute_gap
+
+    @property
+    def remaining(self) -> float | None:
+        return self.watch.deadline.left
+
+    def check(self) -> None:
+        """Raise `Stopped` after the deadline, or if the memory limit is exceeded.
+
+        Memory is the growth of this process since the run began.
+        """
+        self.watch.check()
+
+    def take(self, keep: np.ndarray) -> int:
+        """Keep a pruning if it is better than the incumbent; return its objective."""
+        value = self.view.Z(keep)
+        if value < self.value:
+            self.keep, self.value = keep.copy(), value
+        return value
+
+    def price(
+        self, links: np.ndarray, pairs: np.ndarray
+    ) -> tuple[Fraction, np.ndarray, np.ndarray, np.ndarray]:
+        """Price all trees at the duals, and raise the bound if they give a better one.
+
+        Returns
+        -------
+        bound : Fraction
+            Lagrangian bound at these duals.
+        values : float array of shape (T,)
+            Each tree's least cost.
+        keep : bool array of shape (M,)
+            The prunings.
+        rest : int64 array of shape (P,)
+            What the duals leave of the prices, up to a positive factor.
+        """
+        self.check()
+        duals = self.problem.whole_duals(links, pairs)
+        values, keep = self.place.price(duals.links, duals.shift, self.watch.deadline)
+        rest = self.problem.rest(duals)
+        bound = self.problem.bound(values, rest, duals.shift)
+        if bound > self.lagrangian:
+            self.lagrangian, self.best_links = bound, links.copy()
+        self.rounds += 1
+        return bound, np.ldexp(values.astype(float), -duals.shift), keep, rest
+
+    def buy(self, bought: np.ndarray) -> np.ndarray:
+        """The best pruning that needs only these purchases (bool array of shape (P,)).
+
+        It becomes the incumbent if it is better.
+        """
+        lacking = np.zeros(self.view.n_nodes, dtype=bool)
+        lacking[self.problem.node[~bought[self.problem.purchase]]] = True
+        keep = self.forest.best_with(lacking)
+        self.take(keep)
+        return keep
+
+    def report(self) -> None:
+        """Add a point to the trace."""
+        self.trace.add(
+            run_clock() - self.began,
+            float(self.view.to_value(self.value)),
+            float(self.view.to_value(self.bound)),
+        )
+
+    def until(self, rounds: Callable[[], None]) -> Limit | None:
+        """Do the rounds; return the limit that ended them early, or None."""
+        return self.watch.until(rounds)[1]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {
+            "rounds": self.rounds,
+            "links": self.problem.n_links,
+            "coupled_purchases": self.problem.n_purchases,
+            **self.view.data_sizes,
+        }
+
+
+def place_for(problem: Coupled, jobs: int, cluster: Any) -> Place:
+    """Threads of this process, or a cluster if one is named.
+
+    Parameters
+    ----------
+    problem : Coupled
+    jobs : int
+        Number of threads.
+    cluster : str or distributed.Client
+        Address of a scheduler, or a client; empty: no cluster.
+
+    Returns
+    -------
+    Place
+    """
+    return Cluster(problem, cluster) if cluster else Threads(problem, jobs)

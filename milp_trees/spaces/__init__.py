@@ -1,1 +1,0 @@
-"""Spaces: the models that are allowed."""
