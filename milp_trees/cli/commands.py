@@ -1,4 +1,4 @@
-"""Which file of this folder holds which command.
+"""Which file of this folder, or of a family, holds which command.
 
 A new command is one file here with a function under `@app.command(...)`; it is found by itself.
 Only the file of the command that is run is imported, because a program that answers in a second
@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from milp_trees.common.registering import families
+
 #: A command, named by its decorator or by its function, or a group of commands.
 _COMMAND = re.compile(
     r'^@app\.command\(\s*(?:"(?P<named>[\w-]+)")?.*?^def (?P<function>\w+)\('
@@ -24,11 +26,13 @@ _COMMAND = re.compile(
 @cache
 def homes() -> dict[str, str]:
     """The module of every command, by the name of the command."""
+    files = {f"{__package__}.{p.stem}": p for p in sorted(Path(__file__).parent.glob("*.py"))}
+    files |= families.files("commands")
     found: dict[str, str] = {}
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for module, path in files.items():
         for match in _COMMAND.finditer(path.read_text("utf-8")):
             name = match["named"] or match["group"] or match["function"].replace("_", "-")
-            found[name] = f"{__package__}.{path.stem}"
+            found[name] = module
     return found
 
 

@@ -1,3 +1,6 @@
-"""What every room may use: errors, rationals, limits, files, compiled kernels, the store of plug-ins."""
+"""What every room may use.
+
+Errors, rationals, limits, plurals, files, compiled kernels, and the store of plug-ins.
+"""
 
 from milp_trees.common import errors as errors

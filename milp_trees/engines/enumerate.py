@@ -119,20 +119,6 @@ def enumerate_trees(
     """What trees of at most a given depth achieve on all rows.
 
     A set of rows is an integer with a bit per row.
-
-    Parameters
-    ----------
-    view : CostMatrix
-    max_depth : int
-    min_samples_leaf : int, default=1
-        Smallest number of rows in a leaf.
-    check : callable, optional
-        Called for every set and test; it may raise an error to stop.
-
-    Returns
-    -------
-    dict
-        (number of leaves, side totals) → (cost, tree).
     """
     costs = view.costs.tolist()
     needs = [

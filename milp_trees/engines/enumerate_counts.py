@@ -132,23 +132,6 @@ def enumerate_counts(
     """What trees of at most a given depth achieve on all rows.
 
     A set of rows is an integer with a bit per row.
-
-    Parameters
-    ----------
-    view : LeafCounts or PairCounts
-    max_depth : int
-    min_samples_leaf : int, default=1
-        Smallest number of rows in a leaf.
-    leaves_apart : bool, default=True
-        The keys are (leaves, counts of every leaf, sorted); otherwise (leaves, false positives,
-        false negatives).
-    check : callable, optional
-        Called for every set and for every tree of one of its sides; it may raise an error to stop.
-
-    Returns
-    -------
-    dict
-        Key → a tree with these counts.
     """
     errors, ones = view.errors, view.is_positive.tolist()
     true = [

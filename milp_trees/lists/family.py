@@ -2,4 +2,8 @@
 
 from milp_trees.common.registering.families import Family
 
-FAMILY = Family("milp_trees.lists", plugins=("methods",))
+FAMILY = Family(
+    "milp_trees.lists",
+    plugins=("methods",),
+    parts={"commands": ("command",)},
+)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """Makes plug-ins from their names; the classes are in `milp_trees.common.registering.plugins`."""
+    """Makes plug-ins from their names; `milp_trees.common.registering.plugins` has the classes."""
 
     @property
     def broken(self) -> dict[str, str]:

@@ -2,4 +2,8 @@
 
 from milp_trees.common.registering.families import Family
 
-FAMILY = Family("milp_trees.pruning", plugins=("methods", "tasks"))
+FAMILY = Family(
+    "milp_trees.pruning",
+    plugins=("methods", "tasks"),
+    parts={"commands": ("cli.prune",)},
+)

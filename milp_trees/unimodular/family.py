@@ -2,4 +2,7 @@
 
 from milp_trees.common.registering.families import Family
 
-FAMILY = Family("milp_trees.unimodular")
+FAMILY = Family(
+    "milp_trees.unimodular",
+    parts={"commands": ("command",)},
+)

@@ -7,11 +7,16 @@ import re
 from pathlib import Path
 
 from milp_trees.common.registering import GROUPS
+from milp_trees.common.registering.families import families
 from milp_trees.mip.registry import registry
 
 ROOT = Path(__file__).parents[2]
-#: Where plug-ins are: their own files, and what those are made of.
-PLUG_INS = ("milp_trees/engines/", "milp_trees/tasks/")
+#: Where plug-ins are: their own files, and what those are made of; families name their own.
+PLUG_INS = (
+    "milp_trees/engines/",
+    "milp_trees/tasks/",
+    *(family.package.replace(".", "/") + "/" for family in families().values()),
+)
 #: A sentence may name a plug-in as an example of what could be written.
 EXAMPLE = re.compile(r"example|such as|e\.g\.|…")
 
@@ -20,14 +25,9 @@ ALLOWED = {
     ("cli/lists.py", "DEMO"): "the demonstration shows chosen models",
     ("cli/lists.py", "demo"): "and chosen solvers, of those that are found",
     ("cli/options.py", "accuracy"): "the task of a command that names none",
-    ("cli/spo.py", "*"): "the command's words for the methods of a published comparison",
     ("cli/questions.py", "near-best"): "the name of the command",
-    ("questions.py", "near-best"): "the name of the question",
-    ("estimators/_spo.py", "*"): "words of the parameter `method` of SPOTree and SPOForest",
-    ("estimators/spo_forest.py", "*"): "the default of the same parameter",
-    ("estimators/spo_tree.py", "*"): "the default of the same parameter",
+    ("problems/questions.py", "near-best"): "the name of the question",
     ("estimators/fair_tree.py", "accuracy"): "the default of a public parameter",
-    ("estimators/rule_list.py", "accuracy"): "the default of a public parameter",
     ("estimators/trees.py", "accuracy"): "the default of a public parameter",
     ("estimators/trees_cv.py", "accuracy"): "the default of a public parameter",
     ("data/binarize.py", "precision"): "digits of a number",

@@ -1,12 +1,10 @@
-"""What docstrings must contain, and how long a file may be.
+"""What docstrings must contain.
 
-A public function or method of three or more arguments (`self` is not counted) has the NumPy section
-Parameters, which names every argument; Returns or Yields if it returns or yields something; and
-Raises if its own body raises an error of the package. Exempt are
-
-- compiled kernels (`kernel` or a numba decorator): their module says what the arrays hold;
-- overrides: the documentation of a method stands once, at the base class that defines it;
-- commands of the command line: their help is their documentation.
+A public function, or method of a public class, of three or more arguments (`self` is not counted) has
+the NumPy section Parameters, which names every argument; Returns or Yields if it returns or yields
+something; and Raises if its own body raises an error of the package. Public is what the stub files,
+`milp_trees.plugins` and `milp_trees.testing` offer. Overrides are exempt: the documentation of a
+method stands once, at the base class that defines it. A sentence is enough for all other functions.
 
 The first line of every docstring is a statement of its own, which ends on that line. Words that
 readers have to guess at (`RIDDLES`) are in no docstring and no comment.
@@ -18,27 +16,14 @@ import tokenize
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 ROOMS = ("milp_trees", "formulations", "solvers")
-LONGEST = 400
-#: Rooms whose docstrings are not finished yet.
-TO_DOCUMENT: set[str] = set()
-#: Rooms in which functions are commands of the command line.
-COMMANDS = {"cli"}
-#: Files that are still longer than `LONGEST` lines.
-TO_SPLIT: set[str] = set()
+#: Files that list public names, besides the stub files.
+LISTS = ("milp_trees/plugins.py", "milp_trees/testing/__init__.py")
 #: Persons that are none, and words that are no longer used in this sense.
 RIDDLES = re.compile(
     r"\b(dear(er|est)?|whoever|nobody|somebody|believe[sd]?|for nothing|in the way|on its way)\b"
 )
-COMPILED = re.compile(r"\b(kernel|njit|jit|cfunc|vectorize|guvectorize|intrinsic|overload)\b")
-
-
-def room_of(path):
-    parts = path.relative_to(ROOT).parts
-    return parts[1] if parts[0] == "milp_trees" else parts[0]
 
 
 def files():
@@ -80,19 +65,6 @@ def overrides(method, cls, known):
                 return True
             todo |= known[base][0]
     return False
-
-
-#: Checkers that are read from top to bottom and used without the package.
-STAND_ALONE = {
-    "check_flow.py",
-    "check_proof.py",
-    "check_slowly.py",
-    "check_unimodular.py",
-    "proof_reading.py",
-    "slow_listing.py",
-    "slow_reading.py",
-    "slow_statement.py",
-}
 
 
 def own_nodes(function):
@@ -156,18 +128,27 @@ def missing(function, errors):
     return out
 
 
+@cache
+def exported():
+    """The public names with their files: those of the stub files, of plugins and of testing."""
+    found = set()
+    for path in (*ROOT.glob("milp_trees/**/__init__.pyi"), *map(ROOT.joinpath, LISTS)):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                folder = path.parent if node.level else ROOT
+                home = folder / node.module.replace(".", "/")
+                file = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+                found |= {(file, alias.name) for alias in node.names}
+    return found
+
+
 def undocumented(path, known, errors):
-    """A sentence per function of a file whose docstring lacks something."""
-    module = path.relative_to(ROOT)
-    if path.name in STAND_ALONE:
-        return []
-    if any(part.startswith("_") and part != "__init__.py" for part in module.parts):
-        return []
+    """A sentence per public function of a file whose docstring lacks something."""
     return [
-        f"{module}:{node.lineno} {node.name}: {', '.join(lacks)}"
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {', '.join(lacks)}"
         for cls, node in public_functions(parsed(path))
-        if len(arguments(node)) >= 3
-        and not any(COMPILED.search(ast.unparse(d)) for d in node.decorator_list)
+        if (path, cls or node.name) in exported()
+        and len(arguments(node)) >= 3
         and not (cls and overrides(node.name, cls, known))
         and (lacks := missing(node, errors))
     ]
@@ -204,29 +185,20 @@ def riddles(path):
             yield f"{path.relative_to(ROOT)}:{line} says {found[0]!r}"
 
 
-@pytest.fixture(scope="module")
-def ready():
-    return [path for path in files() if room_of(path) not in TO_DOCUMENT]
-
-
-def test_public_functions_of_three_or_more_arguments_have_their_sections(ready):
+def test_public_functions_of_three_or_more_arguments_have_their_sections():
     known, errors = classes(), errors_of_the_package()
-    found = [
-        said
-        for path in ready
-        if room_of(path) not in COMMANDS
-        for said in undocumented(path, known, errors)
-    ]
+    assert all(path.exists() for path, _ in exported())
+    found = [said for path in files() for said in undocumented(path, known, errors)]
     assert not found, "\n".join(found)
 
 
-def test_the_first_line_of_a_docstring_stands_alone(ready):
-    found = [said for path in ready for said in long_summaries(path)]
+def test_the_first_line_of_a_docstring_stands_alone():
+    found = [said for path in files() for said in long_summaries(path)]
     assert not found, "\n".join(found)
 
 
-def test_docstrings_and_comments_have_no_riddles(ready):
-    found = [said for path in ready for said in riddles(path)]
+def test_docstrings_and_comments_have_no_riddles():
+    found = [said for path in files() for said in riddles(path)]
     assert not found, "\n".join(found)
 
 
@@ -287,6 +259,8 @@ def test_what_is_planted_is_found(tmp_path, monkeypatch):
     (tmp_path / "milp_trees").mkdir()
     path = tmp_path / "milp_trees" / "planted.py"
     path.write_text(PLANTED)
+    public = {(path, name) for name in ("short", "lacking", "complete", "Base", "Derived")}
+    monkeypatch.setitem(globals(), "exported", lambda: public)
     found = undocumented(path, classes(), {"DataError"})
     assert [said.partition(" ")[2] for said in found] == [
         "lacking: parameter c, Returns, error DataError",
@@ -294,21 +268,3 @@ def test_what_is_planted_is_found(tmp_path, monkeypatch):
     ]
     assert [said.partition(" ")[2] for said in long_summaries(path)] == ["A module"]
     assert [said.partition(" ")[2] for said in riddles(path)] == ["says 'nobody'"]
-
-
-def test_no_file_is_too_long():
-    long = {
-        str(path.relative_to(ROOT))
-        for folder in (
-            "milp_trees",
-            "formulations",
-            "solvers",
-            "tests",
-            "benchmarks",
-            "docs",
-            "examples",
-        )
-        for path in (ROOT / folder).rglob("*.py")
-        if len(path.read_text("utf-8").splitlines()) > LONGEST
-    }
-    assert long <= TO_SPLIT, f"split {sorted(long - TO_SPLIT)}: at most {LONGEST} lines"

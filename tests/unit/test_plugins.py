@@ -12,7 +12,8 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.common.errors import PluginWarning
-from milp_trees.common.registering import entry_points, register
+from milp_trees.common.registering import register
+from milp_trees.common.registering.families import entry_points
 
 GOOD = """
 from milp_trees.methods.method import Method

@@ -189,7 +189,7 @@ class Plugins:
 
     @functools.cached_property
     def _entries(self) -> list[importlib.metadata.EntryPoint]:
-        return entry_points()  # once, because it reads a file of every installed package
+        return families.scanned()
 
     # -- loading -------------------------------------------------------------------------------------------------
 
@@ -316,11 +316,6 @@ class Plugins:
 
 def _root(module: str) -> str:
     return module.partition(".")[0]
-
-
-def entry_points() -> list[importlib.metadata.EntryPoint]:
-    """The entry points that add single plug-ins."""
-    return [entry for group in HOMES for entry in families.entry_points(f"milp_trees.{group}")]
 
 
 def homes(group: str) -> list[str]:

@@ -17,6 +17,7 @@ import importlib.metadata
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from milp_trees.common.errors import PluginWarning
@@ -47,35 +48,38 @@ class Family:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@functools.cache
-def entry_points(group: str) -> tuple[importlib.metadata.EntryPoint, ...]:
-    """The entry points of a group.
+def entry_points() -> list[importlib.metadata.EntryPoint]:
+    """The entry points of all packages that add plug-ins or families.
 
     Those of a package with unreadable metadata are left out with a warning.
-
-    Parameters
-    ----------
-    group : str
-        Such as `milp_trees.methods`.
     """
     try:
-        return tuple(importlib.metadata.entry_points(group=group))
+        every = importlib.metadata.entry_points()
+        groups = [group for group in every.groups if group.startswith("milp_trees.")]
+        return [entry for group in groups for entry in every.select(group=group)]
     except Exception:
         found = []
         for distribution in importlib.metadata.distributions():
             try:
-                found += [e for e in distribution.entry_points if e.group == group]
+                ours = "milp_trees."
+                found += [e for e in distribution.entry_points if e.group.startswith(ours)]
             except Exception as error:
                 why = f"The entry points of the package {distribution.name} cannot be read ({type(error).__name__}: {error}); install it again."
                 warnings.warn(why, PluginWarning, stacklevel=2)
-        return tuple(found)
+        return found
+
+
+#: The entry points as they were found first: it takes a file of every installed package.
+scanned = functools.cache(entry_points)
 
 
 @functools.cache
 def families() -> dict[str, Family]:
     """All families by the names of their entry points, in alphabetical order."""
     found: dict[str, Family] = {}
-    for entry in sorted(entry_points(GROUP), key=lambda entry: entry.name):
+    for entry in sorted(scanned(), key=lambda entry: entry.name):
+        if entry.group != GROUP:
+            continue
         try:
             family = entry.load()
         except KeyboardInterrupt:
@@ -121,6 +125,22 @@ def parts(kind: str) -> tuple[Any, ...]:
         for family in families().values()
         for where in family.parts.get(kind, ())
     )
+
+
+def files(kind: str) -> dict[str, Path]:
+    """The files of the modules that families declare as parts of a kind, by the modules' names.
+
+    Parameters
+    ----------
+    kind : str
+        Such as `commands`, whose files are read before they are imported.
+    """
+    found = {}
+    for family in families().values():
+        folder = Path(next(iter(importlib.import_module(family.package).__path__)))
+        for where in family.parts.get(kind, ()):
+            found[f"{family.package}.{where}"] = folder / f"{where.replace('.', '/')}.py"
+    return found
 
 
 def load(where: str) -> Any:

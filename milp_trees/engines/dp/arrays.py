@@ -108,31 +108,7 @@ def prepare(
     every_row: bool = False,
     prices: int = 0,
 ) -> Instance:
-    """The arrays of a reduced view.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced (`view.reduce()`).
-    space : Trees
-        Its largest number of leaves is ignored.
-    fewest_leaves : bool, default=False
-        Among trees of equal cost prefer fewer leaves: a leaf costs one more than given, and costs
-        are scaled so that this decides ties only.
-    every_row : bool, default=False
-        Keep also the rows that cost the same whatever the action, which no optimum depends on.
-    prices : int, default=0
-        What a tree may cost at most besides the costs of the view.
-
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    Unsupported
-        Costs are too large for exact 64-bit sums, or there are too many tests.
-    """
+    """The arrays of a reduced view."""
     from milp_trees.engines.dp.preparing import measure
 
     masses, least = _masses(view, space)

@@ -56,25 +56,7 @@ def most_levels(inst: Instance, upper: int) -> int:
 def stack_of(
     inst: Instance, levels: int, board: dict[str, Any], shared: Context | None = None
 ) -> Context:
-    """A stack; its levels are the `parts`.
-
-    Parameters
-    ----------
-    inst : Instance
-        Its sizes decide those of the arrays.
-    levels : int
-        Number of levels (`most_levels`).
-    board : dict
-        The arrays `stop`, `shared_best` and `root_free`, common to all stacks of a run.
-    shared : Context, optional
-        The stack of another thread in the same pass, with which bounds of the root tests are
-        shared.
-
-    Returns
-    -------
-    Context
-        A record of `layouts.STACK`.
-    """
+    """A stack; its levels are the `parts`."""
     data = inst.data
     F, W, U = max(1, data.n_tests), data.n_words, data.n_values + data.n_masses
     shapes = {
@@ -125,27 +107,7 @@ def work_of(
     sizes: int = 0,
     kernels: np.ndarray | None = None,
 ) -> Context:
-    """Buffers of one thread, and the table of arguments of its kernels.
-
-    Parameters
-    ----------
-    inst : Instance
-        Its sizes and number type decide those of the arrays.
-    switches : Switches
-        Which parts of the search are used.
-    depth : int
-        Largest depth of a tree, or UNLIMITED; the archive keeps sets for every depth up to it.
-    sizes : int, default=0
-        For a search by number of leaves: how many bounds the archive keeps per set. By default it
-        keeps one per root test and one in all.
-    kernels : int64 array, optional
-        Addresses of the kernels; by default those of `kernels_of`.
-
-    Returns
-    -------
-    Context
-        A record of `layouts.WORK`.
-    """
+    """Buffers of one thread, and the table of arguments of its kernels."""
     data = inst.data
     F, S, W = max(1, data.n_tests), data.stride, data.n_words
     V, M, n, G = data.n_values, data.n_masses, max(1, inst.n_rows), data.n_counted

@@ -338,24 +338,7 @@ def _begin(array: Any) -> int:
 
 
 def check_array(name: str, array: np.ndarray, dtype: Any, dimensions: int) -> None:
-    """Refuse an array that compiled code would misread.
-
-    Parameters
-    ----------
-    name : str
-        Of the field, for the message.
-    array : numpy.ndarray
-        The array to check.
-    dtype : dtype
-        The number type it must have.
-    dimensions : int
-        The number of dimensions it must have.
-
-    Raises
-    ------
-    TypeError
-        The array has another type or number of dimensions, or is not C-contiguous.
-    """
+    """Refuse an array that compiled code would misread."""
     if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
         raise TypeError(
             f"{name} must be a contiguous {dtype} array of {dimensions} dimensions; "

@@ -191,29 +191,7 @@ def _bytes_of_pairs(tests: int, actions: int) -> int:
 def solve_view(
     view: CostMatrix, space: Trees, watch: Watch | None = None, ties: str = "auto"
 ) -> tuple[int, Tree] | tuple[None, None]:
-    """Optimum of a view without side rows.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        As the task gives it, or reduced.
-    space : Trees
-    watch : Watch, optional
-        Its limits end the search.
-    ties : str, default="auto"
-        See `DynamicProgramme`.
-
-    Returns
-    -------
-    Z : int
-        Integer objective; None if no tree is feasible.
-    tree : Tree or None
-
-    Raises
-    ------
-    Stopped
-        A limit ended the search before the optimum was proven.
-    """
+    """Optimum of a view without side rows."""
     if view.side:
         raise ValueError("The dynamic programme takes no side constraints; use state-flow.")
     method = DynamicProgramme(ties=ties)

@@ -70,28 +70,7 @@ def kernel_addresses(
     kernels: tuple[int, ...] = tuple(range(6)),
     n_masses: int | None = None,
 ) -> np.ndarray:
-    """Addresses of the kernels for one kind of problem, compiled or read from files.
-
-    Parameters
-    ----------
-    dtype : {"i16", "i32", "i64"}
-        Width of all sums. The caller guarantees that they fit: the sum over rows of the largest
-        absolute value, 4 leaves and 3 test costs must stay below the largest number, with masses
-        below a quarter of it; sums of masses below the largest number.
-    has_split, has_mass : bool
-        Whether tests cost something, whether leaves have smallest masses.
-    n_values : int
-        V; code for one value is faster.
-    kernels : tuple of int
-        Those needed; the others' addresses are 0.
-    n_masses : int, optional
-        M; with masses COUNT is faster if it is given.
-
-    Returns
-    -------
-    numpy.ndarray of int64
-        Indexed by COUNT, GATHER, PACK, EVALUATE, SIDES, HASH.
-    """
+    """Addresses of the kernels for one kind of problem, compiled or read from files."""
     addresses = np.zeros(len(_CODE), np.int64)
     if n_masses is None and not has_mass:
         n_masses = 0

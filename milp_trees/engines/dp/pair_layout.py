@@ -67,21 +67,7 @@ def pair_rows(n_features: int) -> int:
 
 
 def scratch_bytes(stride: int, n_values: int, n_rows: int) -> int:
-    """Bytes of SCRATCH that suffice for every kernel of any width.
-
-    Parameters
-    ----------
-    stride : int
-        STRIDE, the padded number of tests.
-    n_values : int
-        U, the number of values and masses.
-    n_rows : int
-        WEIGHTED_ROWS.
-
-    Returns
-    -------
-    int
-    """
+    """Bytes of SCRATCH that suffice for every kernel of any width."""
     return 8 * (n_values + 5) * stride + 4096 + 8 * n_rows
 
 

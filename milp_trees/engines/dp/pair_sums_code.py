@@ -26,19 +26,7 @@ def rounded(code: Code, n):
 
 
 def count(builder, table, bits, _has_split, _has_mass, n_sums):
-    """COUNT: pair sums by groups.
-
-    Parameters
-    ----------
-    builder, table : object
-        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
-    bits : int
-        Width of a sum.
-    _has_split, _has_mass : int
-        Not used; all kernels are written with the same arguments.
-    n_sums : int
-        Sums per pair that are kept in registers; 0 if they are too many and are kept in memory.
-    """
+    """COUNT: pair sums by groups."""
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
     tile = partial(_count_few, n_sums=n_sums) if n_sums else _count_many
@@ -134,17 +122,7 @@ def _count_slot(code: Code, slot, i, j, ones):
 
 
 def gather(builder, table, bits, _has_split, _has_mass, _one_value):
-    """GATHER: pair sums by rows.
-
-    Parameters
-    ----------
-    builder, table : object
-        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
-    bits : int
-        Width of a sum.
-    _has_split, _has_mass, _one_value : int
-        Not used; all kernels are written with the same arguments.
-    """
+    """GATHER: pair sums by rows."""
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
     U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
@@ -215,15 +193,7 @@ def _gather_tile(code: Code, n, values, out):
 
 
 def pack(builder, table, bits, _has_split, _has_mass, _one_value):
-    """PACK: eight rows of a group to a byte. A last slot repeats its last row and masks it out.
-
-    Parameters
-    ----------
-    builder, table : object
-        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
-    bits, _has_split, _has_mass, _one_value : int
-        Not used; all kernels are written with the same arguments.
-    """
+    """PACK: eight rows of a group to a byte. A last slot repeats its last row and masks it out."""
     code = Code(builder, table, 8, 32)
     longs = ir.VectorType(I64, 4)
     S, rows, slots = code.slot(at.STRIDE), code.slot(at.ROWS), code.slot(at.SLOTS)
@@ -267,13 +237,6 @@ def nh_children(builder, table, bits, _has_split, _has_mass, _one_value):
 
     A word w with keys (k1, k2) adds (low(w) + k1)(high(w) + k2) - k1 k2, so that a zero word adds
     nothing and may be left out.
-
-    Parameters
-    ----------
-    builder, table : object
-        The code builder of llvmlite, and the address of the table of arguments (`pair_layout`).
-    bits, _has_split, _has_mass, _one_value : int
-        Not used; all kernels are written with the same arguments.
     """
     code = Code(builder, table, 64, 4)
     halves = ir.VectorType(I32, 8)

@@ -33,17 +33,7 @@ class Pass:
         self.scratches = scratches
 
     def start(self, depth: int, allowed: int, upper: int, best_first: bool = False) -> None:
-        """Begin with the root.
-
-        Parameters
-        ----------
-        depth, allowed : int
-            Largest depth, and number of discrepancies (-1: any).
-        upper : int
-            Only trees that cost less are looked for.
-        best_first : bool, default=False
-            Whether the root test with the lowest bound is searched next.
-        """
+        """Begin with the root."""
         self.depth, self.allowed, self.best_first = depth, allowed, best_first
         self.root_bound = self.stacks[0].root_bound
         self.root_bound[:] = self.shared.board["root_free"]

@@ -92,19 +92,7 @@ class Plain:
         return (max(value, min(two, four)), False) if known and not exact else (value, exact)
 
     def solve(self, bits: int, depth: int, budget: int) -> tuple[int, bool]:
-        """(optimum, True) if it is at most the budget, else (a lower bound above it, False).
-
-        Parameters
-        ----------
-        bits, depth : int
-            The set of rows, and the largest depth of a tree.
-        budget : int
-            A tree that costs more need not be found.
-
-        Returns
-        -------
-        tuple of int and bool
-        """
+        """(optimum, True) if it is at most the budget, else (a lower bound above it, False)."""
         value, exact = self.table.get((bits, depth), (0, False))
         if exact or value > budget:
             return value, exact and value <= budget
@@ -121,24 +109,7 @@ class Plain:
         return value, exact
 
     def try_test(self, left: int, right: int, depth: int, goal: int, f: int) -> tuple[int, bool]:
-        """The best tree with a root test; a side may cost what the bound of the other one leaves.
-
-        Parameters
-        ----------
-        left, right : int
-            The sets of rows on both sides of the test.
-        depth : int
-            Largest depth of a side.
-        goal : int
-            A tree that does not cost less need not be found.
-        f : int
-            The test.
-
-        Returns
-        -------
-        tuple of int and bool
-            Its value and True if that is below the goal, else a lower bound of it and False.
-        """
+        """The best tree with a root test; a side may cost what the bound of the other one leaves."""
         if not left or not right:
             return INFINITY, False
         other = self.bound_of(right, depth)[0]

@@ -120,24 +120,7 @@ class Shared:
         value: int,
         work: Context | None = None,
     ) -> np.ndarray | None:
-        """The tree behind a value at the root.
-
-        Parameters
-        ----------
-        scratch : Context
-            A stack that no search uses.
-        depth, allowed : int
-            Of the pass that found the value.
-        test, value : int
-            Root test and value.
-        work : Context, optional
-            Buffers of the thread; by default those of the first one.
-
-        Returns
-        -------
-        int64 array or None
-            Tests in preorder; None if that takes more search and there is no time.
-        """
+        """The tree behind a value at the root."""
         data, used = self.inst.data, self.works[0] if work is None else work
         tree = writer_of(self.inst)
         tree.waiting[0], tree.depths[0], tree.root_test, tree.root_value = (

@@ -38,18 +38,6 @@ def instance_of(view: PathCosts, space: Trees) -> Instance:
 
     Weights are the costs of one more action above those of the first one: no leaf chooses it, and
     sums over pairs of tests then hold the weights too.
-
-    Parameters
-    ----------
-    view : PathCosts
-        Reduced.
-    space : Trees
-        With a depth limit.
-
-    Raises
-    ------
-    Unsupported
-        Costs are too large for exact 64-bit sums, or there are too many tests.
     """
     matrix = view.errors
     made: dict[Trees, Instance] = matrix.memo.setdefault("dp-paid", {})

@@ -78,19 +78,7 @@ def _body(typingctx: Any, table: Any, bits: Any, has_split: Any, has_mass: Any) 
 
 @cache
 def priced_kernel(bits: int, has_split: int, has_mass: int) -> int:
-    """Address of the kernel; see `at.PRICES` for its further argument.
-
-    Parameters
-    ----------
-    bits : int
-        Width of all sums: 16, 32 or 64.
-    has_split, has_mass : int
-        1 if splits have penalties, if leaves have smallest masses.
-
-    Returns
-    -------
-    int
-    """
+    """Address of the kernel; see `at.PRICES` for its further argument."""
 
     def priced_pairs(table):
         return _body(table, bits, has_split, has_mass)

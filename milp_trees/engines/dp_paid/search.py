@@ -131,24 +131,7 @@ class Search:
             self.improved(self)
 
     def node(self, bits: np.ndarray, prices: np.ndarray, depth: int, budget: np.ndarray) -> Entry:
-        """Best trees of a node, where they are below a budget.
-
-        Parameters
-        ----------
-        bits : uint64 array
-            The set of rows.
-        prices : int64 array
-            What every attribute costs there.
-        depth : int
-            Levels of splits.
-        budget : int64 array
-            By number of leaves: a tree that costs as much or more need not be found.
-
-        Returns
-        -------
-        Entry
-            `best[k]` is optimal, or `lower[k] >= budget[k]`.
-        """
+        """Best trees of a node, where they are below a budget."""
         self.check()
         if depth <= _COMPILED:
             return self._compiled(bits, prices, depth, budget)
@@ -249,17 +232,7 @@ class Search:
         kernels.join(*found, f, cost, *upper)
 
     def pay(self, prices: np.ndarray, f: int, after: np.ndarray) -> None:
-        """Prices once a test has been paid.
-
-        Parameters
-        ----------
-        prices : int64 array of shape (A,)
-            Those before.
-        f : int
-            The test.
-        after : int64 array of shape (A,)
-            Where they are written.
-        """
+        """Prices once a test has been paid."""
         kernels.pay_test(self.arrays.paid.address, prices, f, after)
 
     def _bounds(self, least: np.ndarray, best: np.ndarray) -> None:
@@ -272,21 +245,7 @@ class Search:
     # -- trees -----------------------------------------------------------------------------------------
 
     def tree(self, entry: Entry, depth: int, k: int) -> Node:
-        """The tree of all rows behind a value of an entry; limits are no longer checked.
-
-        Parameters
-        ----------
-        entry : Entry
-            Of all rows.
-        depth : int
-            Its levels of splits.
-        k : int
-            Position in its vectors, from 1 on.
-
-        Returns
-        -------
-        Node
-        """
+        """The tree of all rows behind a value of an entry; limits are no longer checked."""
         self.check = lambda: None
         return self._split(self.rows, self.arrays.prices, entry, depth, k)
 

@@ -113,20 +113,7 @@ def too_large(view: CostMatrix, space: Trees) -> str | None:
 
 
 def largest_depth(view: CostMatrix, space: Trees, columns: SortedColumns) -> int:
-    """The largest depth that can matter: no tree has more leaves than rows, or than these fill.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        The rows and their amounts.
-    space : Trees
-    columns : SortedColumns
-        Without columns there is nothing to split on.
-
-    Returns
-    -------
-    int
-    """
+    """The largest depth that can matter: no tree has more leaves than rows, or than these fill."""
     if not columns.tests:
         return 0
     most = [view.n_rows, space.most_leaves or view.n_rows]
@@ -138,30 +125,7 @@ def largest_depth(view: CostMatrix, space: Trees, columns: SortedColumns) -> int
 def allocate(
     view: CostMatrix, space: Trees, sorted_: SortedColumns, memory_mb: int | None = None
 ) -> Arrays:
-    """Arrays for a search of depth two; `grow_levels` makes room for deeper ones.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        The rows, the costs and the tests.
-    space : Trees
-        Its minima of rows and weight per leaf are used.
-    sorted_ : SortedColumns
-        The columns of the view (`sorted_columns`).
-    memory_mb : int, optional
-        Memory limit in MiB, a quarter of which the cache of solved nodes may take. By default the
-        cache has `CACHE_ENTRIES` entries.
-
-    Returns
-    -------
-    Arrays
-        The root holds all rows; the cache is empty.
-
-    Raises
-    ------
-    Unsupported
-        The costs are too large for exact 64-bit sums.
-    """
+    """Arrays for a search of depth two; `grow_levels` makes room for deeper ones."""
     from milp_trees.engines.dp_sorted.memory import FIELDS, State
     from milp_trees.engines.dp_sorted.nodes import Columns, Lists
     from milp_trees.engines.dp_sorted.passes import TABLE, lanes_of

@@ -98,27 +98,7 @@ def extend(
     solve: Callable[[Rows, Question], Part | None],
     gain: Callable[[int], None],
 ) -> bool:
-    """Solve the sides of a tree again at the depth of the tree, then the sides of these, and so on.
-
-    Parameters
-    ----------
-    part : Part
-        It becomes a tree that costs no more.
-    rows : Rows
-    depth : int
-        The depth at which sides are solved.
-    most : int
-        The largest depth of the tree.
-    solve : callable
-        Answers a question about rows; None if the run was stopped.
-    gain : callable
-        Called with what the tree has become cheaper by.
-
-    Returns
-    -------
-    bool
-        False if the run was stopped.
-    """
+    """Solve the sides of a tree again at the depth of the tree, then the sides of these, and so on."""
     if part.column < 0 or most <= part.depth:
         return True
     below = []
@@ -151,22 +131,7 @@ def read(
     view: CostMatrix,
     solve: Callable[[Rows, Question, int], Part],
 ) -> Node:
-    """The tree of a part.
-
-    Parameters
-    ----------
-    part : Part
-    rows : Rows
-    columns : SortedColumns
-    view : CostMatrix
-        The columns are those of this view.
-    solve : callable
-        Answers a question about rows, of which it is known what the best tree costs.
-
-    Returns
-    -------
-    Node
-    """
+    """The tree of a part."""
     if part.column < 0:
         return _best_leaf(view, rows.order[0])
     ranks, k = rows.ranks[part.column], part.first_high(rows)

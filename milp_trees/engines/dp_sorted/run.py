@@ -113,22 +113,7 @@ class SortedRun:
         return max(columns.leaf, (depth + 2) * columns.leaf + (depth + 1) * columns.cheapest)
 
     def run_depth(self, depth: int, best: int | None, watch: Watch) -> tuple[Limit | None, int]:
-        """Search one depth for a tree with a value below `best`.
-
-        Parameters
-        ----------
-        depth : int
-        best : int or None
-            Value of the best known tree.
-        watch : Watch
-
-        Returns
-        -------
-        limit : Limit or None
-            The limit that ended the search.
-        value : int
-            Value of the best known tree.
-        """
+        """Search one depth for a tree with a value below `best`."""
         from milp_trees.engines.dp_sorted import spans as s
         from milp_trees.engines.dp_sorted.memory import UB
         from milp_trees.engines.dp_sorted.nodes import INFINITY
@@ -238,20 +223,7 @@ class SortedRun:
         )
 
     def solve_part(self, rows: Rows, asked: Question, floor: int) -> Part:
-        """The best tree of some rows.
-
-        Parameters
-        ----------
-        rows : Rows
-        asked : Question
-            The tree costs at most its value,
-        floor : int
-            and at least this.
-
-        Returns
-        -------
-        Part
-        """
+        """The best tree of some rows."""
         self._ask(rows, asked.depth, asked.leaves, asked.value + 1, floor)
         self._search()
         return self._part(asked.depth, asked.leaves)
@@ -261,21 +233,6 @@ class SortedRun:
 
         That costs about as much as this depth did, and gives the next depth a better tree to begin
         with.
-
-        Parameters
-        ----------
-        depth : int
-            The depth that is solved.
-        best : int
-            Value of the best known tree.
-        watch : Watch
-
-        Returns
-        -------
-        limit : Limit or None
-            The limit that ended the work.
-        value : int
-            Value of the best known tree.
         """
         root, state = self.root, self.arrays.state
         if root is None or root.value != best:

@@ -48,21 +48,7 @@ class Prices(NamedTuple):
 
     @classmethod
     def near(cls, view: CostMatrix, duals: np.ndarray, denominator: int) -> Prices:
-        """Prices near the duals of the side rows.
-
-        Parameters
-        ----------
-        view : CostMatrix
-            A multiplier of a row without the bound that it would price is 0.
-        duals : array, one per side row
-            They are negative where upper bounds bind; then multipliers are positive.
-        denominator : int
-            Multipliers are rounded to multiples of its inverse.
-
-        Returns
-        -------
-        Prices
-        """
+        """Prices near the duals of the side rows."""
         found = []
         for row, dual in zip(view.side, duals.tolist(), strict=True):
             number = round(-dual * denominator)
@@ -103,19 +89,7 @@ class Prices(NamedTuple):
 
 
 def largest(h: States, cost: np.ndarray) -> np.ndarray:
-    """The largest dual solution: what the best tree costs in every state.
-
-    Parameters
-    ----------
-    h : States
-        Every state has a column.
-    cost : int64 array of shape (n_columns,)
-        Cost of every column.
-
-    Returns
-    -------
-    int64 array of shape (n_states,)
-    """
+    """The largest dual solution: what the best tree costs in every state."""
     y = np.zeros(h.n_states + 1, dtype=np.int64)  # the last one stands for no state
     ends = np.flatnonzero(np.diff(h.depth_left, append=-1)) + 1
     first = np.searchsorted(h.state, np.arange(h.n_states + 1))
@@ -133,30 +107,7 @@ def claims(
     duals: np.ndarray | None,
     deadline: Deadline,
 ) -> Claims:
-    """The proof of the bound that a dual solution of the relaxation gives.
-
-    Parameters
-    ----------
-    h : States
-    view : CostMatrix
-        The view whose states they are.
-    whole : CostMatrix
-        The view before presolve, whose features the paths of claims name.
-    duals : array or None
-        A solver's duals of the side rows; None if there are no side rows.
-    deadline : Deadline
-
-    Returns
-    -------
-    Claims
-
-    Raises
-    ------
-    Unsupported
-        There is no tree, or costs have too many digits for a proof.
-    Stopped
-        The time is over.
-    """
+    """The proof of the bound that a dual solution of the relaxation gives."""
     if not h.n_columns:
         raise Unsupported("There is no feasible tree, so there is no bound to prove.")
     tried = (
@@ -210,13 +161,7 @@ class Selection:
         self.waiting = [0]
 
     def claims(self, deadline: Deadline) -> list[tuple[Any, ...]]:
-        """All claims, each after those that it follows from.
-
-        Raises
-        ------
-        Stopped
-            The time is over.
-        """
+        """All claims, each after those that it follows from."""
         out: list[tuple[Any, ...]] = []
         while self.waiting:  # a state has a larger number than the states above it
             deadline.check()

@@ -222,28 +222,7 @@ def enumerate_states(
     max_columns: int = 3_000_000,
     merge: bool = True,
 ) -> States:
-    """All states and columns of a view for a space of trees.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        It is best if its rows are merged.
-    space : Trees
-    max_states, max_columns : int
-        The enumeration ends with an error if there are more.
-    merge : bool, default=True
-        Leave out the columns that no optimum needs (see the module). Constraints on the tree itself
-        need them all.
-
-    Returns
-    -------
-    States
-
-    Raises
-    ------
-    OverflowError
-        There are more; the message says how many were counted.
-    """
+    """All states and columns of a view for a space of trees."""
     warm_up()
     from milp_trees.engines.hypergraph.levels import Enumeration
 

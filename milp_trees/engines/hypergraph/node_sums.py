@@ -24,20 +24,7 @@ class NodeSums(NamedTuple):
 
 
 def node_sums(h: States, view: CostMatrix, part: NodeRates) -> NodeSums:
-    """The sums of a constraint on nodes.
-
-    Parameters
-    ----------
-    h : States
-    view : CostMatrix
-        The view of the hypergraph.
-    part : NodeRates
-        One of the view's constraints.
-
-    Returns
-    -------
-    NodeSums
-    """
+    """The sums of a constraint on nodes."""
     G, K = part.n_groups, view.n_actions
     per_row = np.concatenate([part.size, part.hits.reshape(view.n_rows, K * G)], axis=1)
     per_row = per_row.astype(float)  # sums of counts are exact far beyond any number of rows

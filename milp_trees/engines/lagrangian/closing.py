@@ -70,13 +70,7 @@ class Closing:
         self.levels = 0
 
     def close(self) -> None:
-        """Raise the bound until it meets the incumbent, or every tree is excluded.
-
-        Raises
-        ------
-        Stopped
-            A limit was reached.
-        """
+        """Raise the bound until it meets the incumbent, or every tree is excluded."""
         inc, unit, before = self.incumbent, self.incumbent.unit, 0
         step = unit if inc.value is None else max(unit, (inc.value - inc.bound) // FIRST)
         while not inc.proven and inc.bound <= self.most:
@@ -174,23 +168,7 @@ class Reader:
         vector: np.ndarray,
         tests: list[int] | None = None,
     ) -> Node:
-        """A tree with a vector that is in the list of these rows at this allowance.
-
-        Parameters
-        ----------
-        rows : array of words
-        depth : int
-        allowance : int
-            That of the list.
-        vector : int array
-            Cost and totals, relative to the first action.
-        tests : list of int, optional
-            Tests of the root to try; by default a leaf and all that fit.
-
-        Returns
-        -------
-        Node
-        """
+        """A tree with a vector that is in the list of these rows at this allowance."""
         vectors = self.vectors
         if tests is None:
             leaf = vectors.leaf_with(rows, vector)

@@ -91,13 +91,7 @@ class Dual:
         self.runs = 0
 
     def maximise(self) -> None:
-        """Raise the bound as far as multipliers can.
-
-        Raises
-        ------
-        Stopped
-            A limit was reached; the best multipliers so far are kept.
-        """
+        """Raise the bound as far as multipliers can."""
         self._look_shallow()
         if self.ask(self._first) is None or self.incumbent.proven:
             return

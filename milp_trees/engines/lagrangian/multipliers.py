@@ -77,13 +77,6 @@ class Multipliers:
 
         Its objective is `denominator` times the Lagrangian function, up to a constant; its natural
         value includes that constant, so the value of its optimum is a bound of the given problem.
-
-        Raises
-        ------
-        Unsupported
-            The costs are too large for exact sums in 64 bits.
-        ValueError
-            A multiplier acts on a bound that its row does not have.
         """
         if not self.act_on(view.side):
             raise ValueError("A multiplier acts on a side of a row that has no bound there.")

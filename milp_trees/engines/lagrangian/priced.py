@@ -28,29 +28,7 @@ from milp_trees.tasks.views import CostMatrix
 
 
 def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims:
-    """Claims that prove the Lagrangian bound of a view with side rows.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Before presolve, with its side rows.
-    space : Trees
-    Z : int
-        The optimum. If the bound is below it, the note `closed` asks the checker to close the gap.
-    watch : Watch
-
-    Returns
-    -------
-    Claims
-        With the multipliers.
-
-    Raises
-    ------
-    Stopped
-        At a limit.
-    Unsupported
-        No tree satisfies the limits of the space or the side rows, or costs are too large.
-    """
+    """Claims that prove the Lagrangian bound of a view with side rows."""
     reduced = view.reduce()
     dual = Dual(reduced, space, Incumbent(reduced, Trace(None), run_clock()), watch)
     dual.maximise()
@@ -70,22 +48,7 @@ def prove_priced(view: CostMatrix, space: Trees, Z: int, watch: Watch) -> Claims
 
 
 def price(view: CostMatrix, multipliers: Multipliers) -> CostMatrix:
-    """The view without side rows whose costs are `q c + Σ mu_j coefs_j`.
-
-    Parameters
-    ----------
-    view : CostMatrix
-    multipliers : Multipliers
-
-    Returns
-    -------
-    CostMatrix
-
-    Raises
-    ------
-    Unsupported
-        The costs are too large for exact sums in 64 bits.
-    """
+    """The view without side rows whose costs are `q c + Σ mu_j coefs_j`."""
     if not multipliers.fits(view):
         raise Unsupported("The priced costs are too large for exact sums in 64 bits.")
     q = multipliers.denominator

@@ -208,21 +208,7 @@ class TreeVectors:
         return n
 
     def vectors(self, rows: np.ndarray, depth: int, allowance: int) -> List:
-        """The vectors of all trees on a set of rows with a price of at most `allowance`.
-
-        Parameters
-        ----------
-        rows : array of words
-            The set, as bits.
-        depth : int
-            Levels of splits that are left.
-        allowance : int
-            In units of prices.
-
-        Returns
-        -------
-        List
-        """
+        """The vectors of all trees on a set of rows with a price of at most `allowance`."""
         bag = Bag(self.J, self.tick)
         if depth <= 1:
             n = self._options(self._sums(rows), depth == 1, allowance)
@@ -246,37 +232,13 @@ class TreeVectors:
         return out
 
     def spare(self, rows: np.ndarray, f: int, depth: int, allowance: int) -> tuple[int, int]:
-        """What the sides of a test may cost, each beside the best tree of the other side.
-
-        Parameters
-        ----------
-        rows, depth, allowance
-            As for `vectors`.
-        f : int
-            Number of the test.
-
-        Returns
-        -------
-        tuple of int
-            The allowance where the test is false, and where it is true.
-        """
+        """What the sides of a test may cost, each beside the best tree of the other side."""
         left, right = self.below(rows, depth)[:, f].tolist()
         rest = allowance - int(self.price[f])
         return rest - right, rest - left
 
     def lists(self, rows: np.ndarray, f: int, depth: int, allowance: int) -> tuple[List, List]:
-        """The vectors of both sides of a test, within what they may cost.
-
-        Parameters
-        ----------
-        rows, f, depth, allowance
-            As for `spare`.
-
-        Returns
-        -------
-        tuple of List
-            Where the test is false, and where it is true.
-        """
+        """The vectors of both sides of a test, within what they may cost."""
         self.tick()
         left, right = self.sides(rows, f)
         one, other = self.spare(rows, f, depth, allowance)

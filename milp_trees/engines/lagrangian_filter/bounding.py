@@ -115,19 +115,7 @@ def _of_few_columns(view: CostMatrix, priced: CostMatrix, space: Trees) -> Itera
 
 
 def feasible(tree: Tree, view: CostMatrix, space: Trees) -> bool:
-    """Whether a tree satisfies all constraints of a view, and the limits of a space.
-
-    Parameters
-    ----------
-    tree : Tree
-        Within the depth limit.
-    view : CostMatrix
-    space : Trees
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a tree satisfies all constraints of a view, and the limits of a space."""
     tree = view.canonical(tree).prune_empty(view)
     routes = tree.routes(view)
     minima = [(view.counts, space.min_samples_leaf), *view.leaf_minima]

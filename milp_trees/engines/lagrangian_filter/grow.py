@@ -45,38 +45,7 @@ def reduce_states(
     watch: Watch | None = None,
     **more: Any,
 ) -> States:
-    """The states and columns that can be part of a tree within a bound.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        With its side rows; it is best if its rows are merged.
-    space : Trees
-        Its largest number of leaves is ignored: all trees that satisfy it are kept.
-    multipliers : sequence of multipliers
-        At least one. The first ones grow the hypergraph, and the others shrink it further: a column
-        is kept if it is part of a tree that is within the bound for each of them.
-    upper : int
-        Objective of the view that a tree may have, for example that of an incumbent.
-    watch : Watch, optional
-        Its limits end the search.
-    more
-        Options of `Reduction`.
-
-    Returns
-    -------
-    States
-        It may hold no column at the root: then there is no tree within the bound.
-
-    Raises
-    ------
-    Stopped
-        A limit was reached.
-    OverflowError
-        There are more states or columns than allowed.
-    Unsupported
-        Costs are too large for exact sums in 64 bits, or penalties are negative.
-    """
+    """The states and columns that can be part of a tree within a bound."""
     grown = Reduction(view, space, multipliers[0], watch, **more).within(upper)
     return shrink(grown, view, multipliers, upper)
 

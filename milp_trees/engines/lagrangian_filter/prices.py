@@ -30,18 +30,5 @@ class Priced(Protocol):
 
 
 def most_at(prices: Priced, view: CostMatrix, upper: int) -> int:
-    """The largest objective of `view_at` whose Lagrangian value is at most `upper`.
-
-    Parameters
-    ----------
-    prices : Priced
-    view : CostMatrix
-        The view with its side rows.
-    upper : int
-        In units of that view's objective.
-
-    Returns
-    -------
-    int
-    """
+    """The largest objective of `view_at` whose Lagrangian value is at most `upper`."""
     return int(prices.denominator * (upper - prices.bound(0, view)) // 1)

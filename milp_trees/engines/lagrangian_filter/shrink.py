@@ -18,23 +18,7 @@ from milp_trees.tasks.views import CostMatrix
 
 
 def shrink(h: States, view: CostMatrix, multipliers: Sequence[Priced], upper: int) -> States:
-    """The columns that are part of a tree within a bound, for each of some multipliers.
-
-    Parameters
-    ----------
-    h : States
-    view : CostMatrix
-        The view of the hypergraph.
-    multipliers : sequence of multipliers
-        Each removes columns, until none removes any more.
-    upper : int
-        Largest objective of a tree.
-
-    Returns
-    -------
-    States
-        With the root, which has no column if no tree is left.
-    """
+    """The columns that are part of a tree within a bound, for each of some multipliers."""
     last, at = len(multipliers), 0
     while last and h.n_columns:
         priced = multipliers[at % len(multipliers)]

@@ -64,28 +64,7 @@ class Others:
 def other_splits(
     problem: Problem, tree: Tree, watch: Deadline | None, max_bytes: int, most: int
 ) -> tuple[list[Others | None], list[Branch]]:
-    """For the branches of a tree, level by level, what their rows could be divided by instead.
-
-    Parameters
-    ----------
-    problem : Problem
-        Trees without a limit on the number of leaves, a task with a `CostMatrix` without side
-        constraints and with penalties of at least 0. `near-best` says whether it takes a problem.
-    tree : Tree
-        A tree of the problem.
-    watch : Deadline or None
-        It ends the search; branches that are left have None.
-    max_bytes : int
-        Estimated memory at which the search ends.
-    most : int
-        Number of ways at a node after which no further ones are looked for.
-
-    Returns
-    -------
-    others : list of Others or None
-    branches : list of Branch
-        The branches that they are about, in the same order.
-    """
+    """For the branches of a tree, level by level, what their rows could be divided by instead."""
     search = _Search(problem, tree, watch, max_bytes, most)
     places: list[tuple[Branch, np.ndarray, np.ndarray, int]] = []
     queue: deque[Any] = deque()

@@ -219,20 +219,7 @@ class Graph:
         return out
 
     def both(self, left: State, right: State, allowance: int, a: Table, b: Table) -> Table:
-        """Numbers of trees for two sides together, sorted by key.
-
-        Parameters
-        ----------
-        left, right : State
-        allowance : int
-            Largest sum of the values of both sides.
-        a, b : Table
-            Numbers of trees per key of each side, sorted by key.
-
-        Returns
-        -------
-        Table
-        """
+        """Numbers of trees for two sides together, sorted by key."""
         out: Table = {}
         base, top = self.base, (allowance + 1) * self.base
         for u, m in a.items():

@@ -37,17 +37,6 @@ class Lookup:
 
         The leaf is first; then trees are ordered by test, by the left side's key, by the left
         side's number and by the right side's number.
-
-        Parameters
-        ----------
-        state : State
-        key : int
-        i : int
-            Counted from 0.
-
-        Returns
-        -------
-        Node
         """
         ends, choices = self._choice(state, key)
         at = bisect_right(ends, i)

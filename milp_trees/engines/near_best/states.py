@@ -100,25 +100,7 @@ class RowSets:
     def within(
         self, two: Levels, rows: np.ndarray, depth: int, f: int, spare: int
     ) -> tuple[int, int] | None:
-        """Optimal values of both sides of a test, or None if their sum is above `spare`.
-
-        Parameters
-        ----------
-        two : Levels
-            The set that is split, with its tests.
-        rows : array of words
-            That set, as bits.
-        depth : int
-            Levels of splits that are left for the set.
-        f : int
-            Number of the test.
-        spare : int
-            What both sides may cost together.
-
-        Returns
-        -------
-        tuple of int, or None
-        """
+        """Optimal values of both sides of a test, or None if their sum is above `spare`."""
         left, right = self.sides(rows, f)
         right_low = int(two.value[1, f])
         right_low = NONE if right_low == NONE else min(right_low, self.floor)
@@ -138,23 +120,7 @@ class RowSets:
         return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
 
     def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
-        """Optimal value of a set with some depth left.
-
-        Parameters
-        ----------
-        rows : array of words
-            The set, as bits.
-        depth : int
-            Levels of splits that are left.
-        budget : int
-            Values above it need not be exact.
-
-        Returns
-        -------
-        int
-            If the optimum is above the budget, some number above the budget and at most the
-            optimum.
-        """
+        """Optimal value of a set with some depth left."""
         key = (rows.tobytes(), depth)
         known, exact = self.memo.get(key, (0, False))
         if exact or known > budget:
@@ -208,27 +174,7 @@ class RowSets:
     def side(
         self, two: Levels, rows: np.ndarray, depth: int, side: int, f: int, budget: int
     ) -> int:
-        """Optimal value of a side of a test, from the last two levels where these are enough.
-
-        Parameters
-        ----------
-        two : Levels
-            The set that is split, with its tests.
-        rows : array of words
-            That set, as bits.
-        depth : int
-            Levels of splits that are left for the set.
-        side : int
-            0 where the test is false, 1 where it is true.
-        f : int
-            Number of the test.
-        budget : int
-            As for `value`.
-
-        Returns
-        -------
-        int
-        """
+        """Optimal value of a side of a test, from the last two levels where these are enough."""
         left = self.depth_of(two, depth, side, f)
         return (
             int((two.value, two.stump)[left][side, f])
@@ -238,21 +184,5 @@ class RowSets:
 
     @staticmethod
     def depth_of(two: Levels, depth: int, side: int, f: int) -> int:
-        """Depth left on a side of a test; m rows cannot be split more than m - 1 times.
-
-        Parameters
-        ----------
-        two : Levels
-            The set that is split, with its tests.
-        depth : int
-            Levels of splits that are left for the set.
-        side : int
-            0 where the test is false, 1 where it is true.
-        f : int
-            Number of the test.
-
-        Returns
-        -------
-        int
-        """
+        """Depth left on a side of a test; m rows cannot be split more than m - 1 times."""
         return min(depth - 1, int(two.size[side, f]) - 1)

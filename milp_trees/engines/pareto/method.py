@@ -292,15 +292,7 @@ class _Run:
         return Tree(self._node(nested), self.view.actions)
 
     def take(self, front: np.ndarray, origins: Origins, depth: int) -> None:
-        """Make the best point of a front of all rows the incumbent, if it is better.
-
-        Parameters
-        ----------
-        front : array of shape (points, 3)
-        origins : mapping
-            Root tests of points; the others are those of a smaller depth.
-        depth : int
-        """
+        """Make the best point of a front of all rows the incumbent, if it is better."""
         points: list[Point] = [tuple(row) for row in front.tolist()]
         if not points:
             return
@@ -324,15 +316,7 @@ class _Run:
             self.keep(units, placed)
 
     def keep(self, units: Surd, tree: Tree, cut: bool = False) -> None:
-        """Make a tree the incumbent.
-
-        Parameters
-        ----------
-        units : Surd
-        tree : Tree
-        cut : bool, default=False
-            Whether it is worth its time to cut off points by the metric.
-        """
+        """Make a tree the incumbent."""
         self.best = self.aim = units
         self.tree = tree
         if cut or self.fronts.unit:

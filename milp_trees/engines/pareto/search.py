@@ -152,19 +152,7 @@ class Fronts(LongKernels):
         return counts
 
     def two_levels(self, rows: np.ndarray, p: int, q: int) -> np.ndarray:
-        """The front of a set for at most two levels of splits.
-
-        Parameters
-        ----------
-        rows : array of words
-            The set, as bits.
-        p, q : int
-            Its positives and negatives.
-
-        Returns
-        -------
-        int64 array of shape (points, 3)
-        """
+        """The front of a set for at most two levels of splits."""
         pairs, table = self.pairs(rows), np.full_like(self.table, kernels.NONE)
         sizes = (p, q, self.least, self.unit)
         front: np.ndarray = self.compiled(
@@ -179,15 +167,6 @@ class Fronts(LongKernels):
         """Enter the sums of the fronts of two sides.
 
         The larger side is not searched if no point of the smaller one is useful.
-
-        Parameters
-        ----------
-        table : array of shape (leaves + 1, width)
-            Fewest false negatives; changed in place.
-        left, right : array of words
-            The rows of both sides, as bits.
-        depth : int
-            Levels of splits that are left for each side.
         """
         small, large = (
             (left, right) if sum(self.counts(left)) <= sum(self.counts(right)) else (right, left)
@@ -204,18 +183,6 @@ class Fronts(LongKernels):
 
         Sums that are no better than a point of the table may be left out. Tests whose sides may
         have the fewest weighted errors come first.
-
-        Parameters
-        ----------
-        rows : array of words
-            The set, as bits.
-        table : array of shape (leaves + 1, width)
-            Fewest false negatives; changed in place.
-
-        Yields
-        ------
-        tuple
-            A test and both sides, after sums of this test have been entered.
         """
         self.check()
         useful = self.useful(table)
@@ -295,20 +262,6 @@ class Fronts(LongKernels):
 
         The fronts of its parts must have been made before any better incumbent than this tree was
         found.
-
-        Parameters
-        ----------
-        rows : array of words
-            The set, as bits.
-        depth : int
-            Levels of splits that are left.
-        point : tuple of int
-            Leaves (or 0), false positives, false negatives.
-
-        Returns
-        -------
-        Nested
-            An action, or a test with both sides.
         """
         before = self.allowed, self.check, self.beside
         with unheard():  # the tree is wanted after any limit, that of the user's function too
@@ -322,22 +275,7 @@ class Fronts(LongKernels):
     def split_tree(
         self, f: int, left: np.ndarray, right: np.ndarray, depth: int, point: Point
     ) -> Nested:
-        """A tree with a given root test that has the numbers of a point.
-
-        Parameters
-        ----------
-        f : int
-            The test.
-        left, right : array of words
-            The rows of both sides.
-        depth : int
-            Levels of splits that are left for each side.
-        point : tuple of int
-
-        Returns
-        -------
-        Nested
-        """
+        """A tree with a given root test that has the numbers of a point."""
         a, b = (
             self.sides[part.tobytes()] if depth == 2 else self.front(part, depth)
             for part in (left, right)

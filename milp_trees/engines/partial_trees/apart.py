@@ -41,23 +41,7 @@ class Choice(NamedTuple):
 def choices(
     depths: list[int], free_depth: int, side_depth: int, deepest: int, room: int | None
 ) -> Iterator[Choice]:
-    """All choices of split leaves and numbers of levels.
-
-    Parameters
-    ----------
-    depths : list of int
-        Depth that is left for each leaf that is considered by itself.
-    free_depth, side_depth : int
-        Depth that is left for the other leaves (0: there are none), and for the two new ones.
-    deepest : int
-        Largest number of levels that has a curve of its own.
-    room : int or None
-        Largest number of further leaves; None: no limit.
-
-    Yields
-    ------
-    Choice
-    """
+    """All choices of split leaves and numbers of levels."""
     for bits in range(1 << len(depths)):
         apart = tuple(i for i in range(len(depths)) if bits >> i & 1)
         for left in (False, True) if side_depth else (False,):
@@ -81,25 +65,7 @@ def best_choice(
     penalty: int,
     children: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The best units per child over all choices.
-
-    Parameters
-    ----------
-    found : iterator of (Choice, array, array)
-        For each choice, whole parts and fractions of the units of every child, shape (children,).
-    incumbent : (int, float)
-        Whole part and fraction of the incumbent's units.
-    penalty : int
-        Units per leaf.
-    children : int
-
-    Returns
-    -------
-    whole, fraction : arrays of shape (children,)
-        The best units.
-    last : array of shape (children,)
-        Largest number of further leaves with which the child may still beat the incumbent.
-    """
+    """The best units per child over all choices."""
     whole, fraction = np.full(children, -(2**62), dtype=np.int64), np.zeros(children)
     room = np.zeros(children, dtype=np.int64)
     for choice, w, f in found:

@@ -180,23 +180,7 @@ class Parts(LongKernels):
     def side_curves(
         self, splits: Splits, level: int, right_level: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """For every split, the curves of both sides, merged.
-
-        Parameters
-        ----------
-        splits : Splits
-        level : int
-            Level of the curves, as `level` returns it.
-        right_level : int, optional
-            Level of the right sides' curves if it is another one.
-
-        Returns
-        -------
-        steps : int array of shape (·, 2)
-            Steps of all splits, one split after the other.
-        starts : int array of shape (splits + 1,)
-            The position at which each split's steps begin.
-        """
+        """For every split, the curves of both sides, merged."""
         levels = (level, level if right_level is None else right_level)
         if levels not in splits.curves:
             merged = [
@@ -213,19 +197,6 @@ class Parts(LongKernels):
 
 
 def allowed(sides: np.ndarray, n: int, least: int) -> np.ndarray:
-    """Which tests leave at least `least` rows on both sides.
-
-    Parameters
-    ----------
-    sides : int array of shape (F, 2)
-        Positives and negatives on one side of every test.
-    n : int
-        Number of rows.
-    least : int
-
-    Returns
-    -------
-    bool array of shape (F,)
-    """
+    """Which tests leave at least `least` rows on both sides."""
     true = sides.sum(axis=1)
     return np.asarray((true >= least) & (n - true >= least))

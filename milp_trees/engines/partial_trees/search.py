@@ -1,4 +1,4 @@
-"""Branch and bound over partial trees; see `milp_trees.engines.partial_trees.method` for its bounds."""
+"""Branch and bound over partial trees; `milp_trees.engines.partial_trees.method` has its bounds."""
 
 from __future__ import annotations
 

@@ -38,18 +38,7 @@ class FrontSearch(StateSets):
     def run(
         self, depth: int, most: int | None, keep: Callable[[list[Node], Integers], None]
     ) -> None:
-        """Find the front of all rows.
-
-        Parameters
-        ----------
-        depth : int
-            Levels of splits.
-        most : int or None
-            Largest number of leaves.
-        keep : callable
-            Called with a tree for every value of the front, the value with the fewest units first,
-            and that value.
-        """
+        """Find the front of all rows."""
         found = self.front(self.root, depth, most)
         values = [tuple(row) for row in found.tolist()]
         values.sort(key=lambda v: (self.view.units_of(v), v))
@@ -58,20 +47,7 @@ class FrontSearch(StateSets):
             keep(nodes, values[0])
 
     def front(self, state: State, depth: int, most: int | None) -> np.ndarray:
-        """The front of a state.
-
-        Parameters
-        ----------
-        state : State
-        depth : int
-            Levels of splits that are left.
-        most : int or None
-            Largest number of leaves; None if it is not limited.
-
-        Returns
-        -------
-        int64 array of shape (points, V)
-        """
+        """The front of a state."""
         if most is not None and most >= full_leaves(depth):
             most = None
         key = self.key(state, depth, most)
@@ -111,19 +87,7 @@ class FrontSearch(StateSets):
         return front[:n].copy()
 
     def tree(self, state: State, depth: int, most: int | None, value: Integers) -> Node:
-        """A tree with a value of the front of a state.
-
-        Parameters
-        ----------
-        state : State
-        depth : int
-        most : int or None
-        value : tuple of int
-
-        Returns
-        -------
-        Node
-        """
+        """A tree with a value of the front of a state."""
         if any(tuple(row) == value for row in self.front(state, 0, None).tolist()):
             return self.leaf(state, value)
         whole = self.sums(state)

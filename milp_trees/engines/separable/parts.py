@@ -87,18 +87,7 @@ def given_by(view: States) -> Given:
 
 @lru_cache(maxsize=64)
 def parts_of(given: Given, compiled: bool) -> Parts:
-    """The parts of a task.
-
-    Parameters
-    ----------
-    given : Given
-    compiled : bool
-        Whether to compile them; what is compiled is kept in the user's files.
-
-    Returns
-    -------
-    Parts
-    """
+    """The parts of a task."""
     decorate: Callable[..., Any] = _compiled if compiled else lambda function: function
     V, S = given.width, given.n_sums
 

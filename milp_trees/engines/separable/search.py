@@ -85,18 +85,7 @@ class StateSets:
         return (state.rows.tobytes(), state.context, *more)
 
     def splits(self, state: State, whole: Integers) -> Iterator[Split]:
-        """Tests with enough rows on both sides; of tests that divide the rows alike only the first.
-
-        Parameters
-        ----------
-        state : State
-        whole : tuple of int
-            Its sums.
-
-        Yields
-        ------
-        Split
-        """
+        """Tests with enough rows on both sides; of tests that divide the rows alike only the first."""
         view, seen = self.view, set()
         true = sets.side_sums(state.rows, self.bits.tests, self.bits.sums)[0]
         enough = (true >= self.size) & (whole[0] - true >= self.size)
@@ -115,35 +104,12 @@ class StateSets:
             yield Split(f, State(left, next(below)), State(right, next(below)), cost)
 
     def joined(self, split: Split, a: Integers, b: Integers) -> Integers:
-        """The value of a split, before the constraint.
-
-        Parameters
-        ----------
-        split : Split
-        a, b : tuple of int
-            Values of its sides.
-
-        Returns
-        -------
-        tuple of int
-        """
+        """The value of a split, before the constraint."""
         value = self.view.added(a, b)
         return value if split.cost is None else self.view.added(value, split.cost)
 
     def allowed(self, value: Integers, whole: Integers, context: Integers) -> bool:
-        """Whether the constraint allows a value.
-
-        Parameters
-        ----------
-        value : tuple of int
-        whole : tuple of int
-            Sums of the state.
-        context : tuple of int
-
-        Returns
-        -------
-        bool
-        """
+        """Whether the constraint allows a value."""
         view = self.view
         return view.feasible is None or bool(view.feasible(value, whole, context, view.tables))
 
@@ -180,17 +146,7 @@ class TotalSearch(StateSets):
     def run(
         self, depth: int, most: int | None, keep: Callable[[list[Node], Integers], None]
     ) -> None:
-        """Find the best value of all rows.
-
-        Parameters
-        ----------
-        depth : int
-            Levels of splits.
-        most : int or None
-            Largest number of leaves.
-        keep : callable
-            Called with every better tree on the way, in a list, and its value.
-        """
+        """Find the best value of all rows."""
         last: list[Integers] = []
 
         def told(best: Best, levels: int) -> None:
@@ -208,25 +164,7 @@ class TotalSearch(StateSets):
         below: int | None = None,
         told: Callable[[Best, int], None] | None = None,
     ) -> Best | None:
-        """The best value of a state.
-
-        Parameters
-        ----------
-        state : State
-        depth : int
-            Levels of splits that are left.
-        most : int or None
-            Largest number of leaves; None if it is not limited.
-        below : int, optional
-            Only values below this matter.
-        told : callable, optional
-            Called with every better value that is found, and the levels it was found for.
-
-        Returns
-        -------
-        Best or None
-            None if there is none below the bound.
-        """
+        """The best value of a state."""
         if most is not None and most >= full_leaves(depth):
             most = None
         key = self.key(state, depth, most)
@@ -334,20 +272,7 @@ class TotalSearch(StateSets):
         return self.least.get(key, 0)
 
     def tree(self, state: State, depth: int, most: int | None, best: Best) -> Node:
-        """A tree with the best value of a state.
-
-        Parameters
-        ----------
-        state : State
-        depth, most
-            As they were when the value was found.
-        best : Best
-            Its value is not None.
-
-        Returns
-        -------
-        Node
-        """
+        """A tree with the best value of a state."""
         assert best.value is not None
         if best.test < 0:
             return self.leaf(state, best.value)

@@ -21,20 +21,6 @@ def prepare(given: Given, compiled: bool) -> tuple[Any, Any]:
     """The kernels `one_level` and `two_levels` of a task.
 
     Both find the best value of a state for a number of leaves, and the test at its root.
-
-    Parameters
-    ----------
-    given : Given
-    compiled : bool
-
-    Returns
-    -------
-    one_level : function (sides, total, context, tables, size, most, out) → int
-        `sides` are the sums of the true sides of every test, `total` is the sums of the state,
-        `size` the smallest leaf, `most` the largest number of leaves. The value is written to the
-        first row of `out`. The result is the best test, -1 for a leaf, -2 if nothing is feasible.
-    two_levels : function (pairs, total, context, tables, size, most, out) → int
-        The same for two levels, with the sums of all pairs of tests.
     """
     parts, n_actions = parts_of(given, compiled), given.n_actions
     leaf, split, transition = parts.leaf, parts.split, parts.transition

@@ -117,19 +117,7 @@ class Search:
         return self.keys.low - most, self.keys.high - least
 
     def front(self, rows: np.ndarray, depth: int) -> Front:
-        """The cheapest trees of a set for all totals that can be completed.
-
-        Parameters
-        ----------
-        rows : int64 array
-            The set, as indices of rows.
-        depth : int
-            Levels of splits that are left.
-
-        Returns
-        -------
-        Front
-        """
+        """The cheapest trees of a set for all totals that can be completed."""
         name = self.name(rows), depth
         known = self.memo.get(name)
         if known is not None:
@@ -188,19 +176,7 @@ class Search:
             yield (f, *kernels.divide(rows, self.X, f))
 
     def best(self, depth: int) -> Iterator[tuple[int, Node]]:
-        """Trees of all rows within the side rows, each cheaper than the one before.
-
-        Parameters
-        ----------
-        depth : int
-            Largest depth.
-
-        Yields
-        ------
-        cost : int
-            Sum of regrets and penalties.
-        node : Node
-        """
+        """Trees of all rows within the side rows, each cheaper than the one before."""
         if self.whole[0] < self.size:
             return
         none = Front(np.zeros(1, np.int64), np.zeros(1, np.int64))
@@ -229,18 +205,7 @@ class Search:
                 yield self.below, Branch(self.view.features[f], parts[0], parts[1])
 
     def tree(self, rows: np.ndarray, depth: int, key: int, cost: int) -> Node:
-        """A tree with a key and a cost of the front of a set.
-
-        Parameters
-        ----------
-        rows : int64 array
-        depth : int
-        key, cost : int
-
-        Returns
-        -------
-        Node
-        """
+        """A tree with a key and a cost of the front of a set."""
         sums, K = kernels.set_sums(rows, self.values), self.n_actions
         for k in range(K):
             if (sums[1 + k] + self.leaf[0], sums[1 + K + k] + self.leaf[1]) == (cost, key):

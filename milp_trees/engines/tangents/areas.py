@@ -190,17 +190,7 @@ class AreaGuide:
         return self.objective.tangent(self.curve)
 
     def learn(self, tangent: Tangent, sums: np.ndarray, leaves: list[LeafAt]) -> None:
-        """Move the curve of reference towards a tree.
-
-        Parameters
-        ----------
-        tangent : Tangent
-            The last one.
-        sums : float array of shape (sizes,)
-            The largest sums under it.
-        leaves : list of LeafAt
-            Those of a tree that has them.
-        """
+        """Move the curve of reference towards a tree."""
         excess = float(self.objective.excesses(tangent, sums).max())
         self.useless = self.useless + 1 if excess > PROGRESS * self.least else 0
         self.least = min(self.least, excess)
@@ -225,19 +215,7 @@ def curve_of(leaves: Sequence[tuple[int, int]]) -> np.ndarray:
 
 
 def mixture(curve: np.ndarray, tree: np.ndarray, share: float) -> np.ndarray:
-    """A curve with a share of another one; steps of the same slope are joined.
-
-    Parameters
-    ----------
-    curve, tree : ndarray of shape (n_steps, 4)
-        A row per step: up, right, and its slope as a numerator and a denominator.
-    share : float
-        Of the second curve, between 0 and 1.
-
-    Returns
-    -------
-    ndarray of shape (n_steps, 4)
-    """
+    """A curve with a share of another one; steps of the same slope are joined."""
     both = np.concatenate([curve, tree])
     both[: len(curve), :2] *= 1 - share
     both[len(curve) :, :2] *= share

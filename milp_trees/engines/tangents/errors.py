@@ -217,17 +217,7 @@ class ErrorGuide:
         return float(gains[k]), _whole(candidates[k])
 
     def learn(self, tangent: Tangent, sums: np.ndarray, leaves: list[LeafAt]) -> None:
-        """Keep the errors of a tree.
-
-        Parameters
-        ----------
-        tangent : Tangent
-            The last one.
-        sums : float array of shape (sizes,)
-            The largest sums under it.
-        leaves : list of LeafAt
-            Those of a tree that has them.
-        """
+        """Keep the errors of a tree."""
         a, b = tangent.heights[0], tangent.widths[0]
         positive = [b * leaf.p > a * leaf.q for leaf in leaves]
         fp = sum(leaf.q for leaf, said in zip(leaves, positive, strict=True) if said)

@@ -47,22 +47,7 @@ class Partial(NamedTuple):
         return out
 
     def child(self, rows: Rows, i: int, k: int, evidence: Evidence, rank: Any) -> Partial:
-        """The partial tree in which a choice is made.
-
-        Parameters
-        ----------
-        rows : Rows
-        i, k : int
-            Position of the open part, and of the choice in it.
-        evidence : Evidence
-            What is known of the trees with this choice.
-        rank : number
-            The objective's rank of the evidence.
-
-        Returns
-        -------
-        Partial
-        """
+        """The partial tree in which a choice is made."""
         x, leaves = self.open[i], list(self.leaves)
         places, option = [*self.open[:i], *self.open[i + 1 :]], int(x.options[k])
         if option == LEAF:

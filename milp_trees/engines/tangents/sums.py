@@ -110,20 +110,7 @@ class Sums:
         return self.known[key]
 
     def table(self, part: Part, depth: int, options: np.ndarray) -> np.ndarray:
-        """The largest sums for each choice of the root.
-
-        Parameters
-        ----------
-        part : Part
-        depth : int
-            Levels that are left.
-        options : int array
-            Tests of the part, and `LEAF`.
-
-        Returns
-        -------
-        float array of shape (options, layers)
-        """
+        """The largest sums for each choice of the root."""
         out = np.full((len(options), self.layers), -np.inf)
         alone = options == LEAF
         out[alone, min(1, self.layers - 1)] = self.of_leaves([(part.p, part.q)])
@@ -158,26 +145,7 @@ class Sums:
     def tree(
         self, node: int, part: Part, depth: int, options: np.ndarray, sums: np.ndarray, leaves: int
     ) -> tuple[dict[int, int], list[LeafAt]]:
-        """A tree with the largest sum: the test of each inner node, and its leaves.
-
-        Parameters
-        ----------
-        node : int
-            Its root.
-        part : Part
-        depth : int
-        options : int array
-            What its root may be.
-        sums : float array of shape (options, layers)
-            Their `table`.
-        leaves : int
-            Its number of leaves; 0 if leaves are not counted.
-
-        Returns
-        -------
-        tests : dict
-        leaves : list of LeafAt
-        """
+        """A tree with the largest sum: the test of each inner node, and its leaves."""
         chosen = int(options[int(sums[:, leaves].argmax())])
         if chosen == LEAF:
             return {}, [leaf_at(node, part)]
@@ -194,15 +162,7 @@ class Sums:
 
 
 def shares(best: Sequence[np.ndarray], leaves: int) -> list[int]:
-    """How many of the leaves each of some trees has if all together have the largest sum.
-
-    Parameters
-    ----------
-    best : sequence of arrays of shape (layers,)
-        The largest sums of each tree.
-    leaves : int
-        All leaves; 0 if leaves are not counted.
-    """
+    """How many of the leaves each of some trees has if all together have the largest sum."""
     stages = [best[0]]
     for one in best[1:-1]:
         stages.append(join(stages[-1], one))

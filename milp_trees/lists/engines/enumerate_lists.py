@@ -115,22 +115,6 @@ def all_lists(
     """All lists in which every rule captures enough rows and the default rule at least one.
 
     A set of rows is an integer with a bit per row.
-
-    Parameters
-    ----------
-    view : CostMatrix
-    longest : int
-        Largest number of rules.
-    least : int, default=1
-        Smallest number of rows that a rule captures.
-    check : callable, optional
-        Called for every sequence of antecedents; it may raise an error to stop.
-
-    Yields
-    ------
-    Written
-        Without side constraints the cheapest list for every sequence of antecedents; otherwise one
-        list per choice of actions.
     """
     costs, counts = view.costs.tolist(), view.counts.tolist()
     members = [

@@ -31,23 +31,6 @@ def bounded_chains(view: CostMatrix, space: RuleLists, max_states: int, max_colu
     Where there is no limit on the length, the cost U of that list gives one: a list with L rules
     costs at least the cheapest action of every row, L + 1 leaves and L times the lowest price of an
     antecedent, so L is at most the quotient of what U leaves and the price of a rule.
-
-    Parameters
-    ----------
-    view : CostMatrix
-    space : RuleLists
-    max_states, max_columns : int
-        The enumeration ends with an error if there are more.
-
-    Returns
-    -------
-    Chains
-        With the list that was found, if there is one.
-
-    Raises
-    ------
-    OverflowError
-        There are more states or columns than allowed.
     """
     rules = limits(view, space)
     best = searched(view, rules).best
@@ -66,19 +49,7 @@ def limits(view: CostMatrix, space: RuleLists) -> Rules:
 
 
 def shortened(rules: Rules, view: CostMatrix, best: Listed | None) -> Rules:
-    """The same with the length of lists that cost no more than a known one.
-
-    Parameters
-    ----------
-    rules : Rules
-    view : CostMatrix
-    best : Listed or None
-        The known list.
-
-    Returns
-    -------
-    Rules
-    """
+    """The same with the length of lists that cost no more than a known one."""
     price = view.leaf_cost + (int(view.split_costs.min()) if view.n_features else 0)
     if best is None or price <= 0:
         return rules

@@ -81,11 +81,6 @@ class Chains(States):
 
         The other list costs no more, is no longer, and has the same side numbers. In the given list
         every rule captures a row and leaves one.
-
-        Raises
-        ------
-        LookupError
-            The hypergraph does not hold the list: it costs more than the bound.
         """
         out: list[int] = []
         s, rows = 0, np.arange(view.n_rows)
@@ -152,32 +147,7 @@ def enumerate_chains(
     max_columns: int = 3_000_000,
     merge: bool = True,
 ) -> Chains:
-    """All states and columns of rule lists within a bound.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        It is best if its rows are merged.
-    rules : Rules
-    most : int, optional
-        Largest cost of a list above `view.base`; by default there is no bound.
-    priced : CostMatrix, optional
-        If given, `most` bounds the cost in this view above its own `base`. It has the same rows and
-        antecedents; its costs are those at prices of the side rows.
-    max_states, max_columns : int
-        The enumeration ends with an error if there are more.
-    merge : bool, default=True
-        Leave out all but the cheapest of columns with the same effect (see the module).
-
-    Returns
-    -------
-    Chains
-
-    Raises
-    ------
-    OverflowError
-        There are more; the message says how many were counted.
-    """
+    """All states and columns of rule lists within a bound."""
     warm_up()
     from milp_trees.lists.hypergraph.levels import UNBOUNDED, Enumeration
 

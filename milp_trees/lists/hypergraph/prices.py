@@ -12,20 +12,7 @@ BITS = 20
 
 
 def best_prices(planes: np.ndarray, view: CostMatrix) -> Multipliers | None:
-    """The multipliers with the largest minimum of `cost + Σ multiplier · (total - bound)`, rounded.
-
-    Parameters
-    ----------
-    planes : int64 array of shape (N, 1 + S)
-        Cost and side totals of lists.
-    view : CostMatrix
-        With S side rows.
-
-    Returns
-    -------
-    Multipliers or None
-        None if no row has a bound, or the linear programme was not solved.
-    """
+    """The multipliers with the largest minimum of `cost + Σ multiplier · (total - bound)`, rounded."""
     from scipy.optimize import linprog
 
     planes = planes.astype(float)

@@ -39,13 +39,7 @@ MOST_STATES, MOST_COLUMNS = 2_000_000, 10_000_000
 
 
 def bounded_lists(view: CostMatrix, space: RuleLists) -> tuple[Bounding, Chains]:
-    """The best multipliers, the bound, a feasible list, and the lists that cost no more than it.
-
-    Raises
-    ------
-    OverflowError
-        There are more states or columns than are enumerated.
-    """
+    """The best multipliers, the bound, a feasible list, and the lists that cost no more than it."""
     rules = limits(view, space)
     beam = searched(view, rules)
     rules, base = shortened(rules, view, beam.best), int(view.base.sum())

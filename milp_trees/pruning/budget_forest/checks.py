@@ -19,30 +19,7 @@ VOTING = ("soft", "hard")
 def check_costs(
     costs: Any, groups: Any, names: Sequence[Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Costs of columns and groups as arrays.
-
-    Parameters
-    ----------
-    costs : array of shape (p,), mapping of column to number, or None
-    groups : array of shape (p,), mapping of column to label, or None
-        Columns of one group are paid once together.
-    names : sequence
-        The p columns.
-
-    Returns
-    -------
-    costs : float array of shape (p,)
-    units : int array of shape (p,)
-        Number of the group of every column.
-    unit_costs : float array
-        Costs of the groups.
-
-    Raises
-    ------
-    DataError
-        There is not one cost or group per column, a cost is negative or not finite, or columns of
-        one group differ in cost.
-    """
+    """Costs of columns and groups as arrays."""
     p = len(names)
     if isinstance(table := entries_by_name(costs, "feature_costs"), Mapping):
         costs = entries_over(table, names, "feature_costs", "columns")

@@ -132,30 +132,7 @@ def grow(
     min_gain,
     rng,
 ):
-    """Grow one tree; its nodes in depth-first order, left child first.
-
-    Parameters
-    ----------
-    order : int32 (p, m)
-        The m rows of the tree (each once) in the order of every column; changed.
-    ranks : int32 (p, n)
-        Rank of every row's value in every column; equal values have equal ranks.
-    labels, times : int32 (n,)
-        Class of a row, and how often the tree has drawn it.
-    costs, units : float64 (p,), int64 (p,)
-        Cost of every column and the group that it belongs to.
-    number, expected, p, q, klogk
-        The impurity (`Measure`).
-    max_depth, k, min_gain
-        Largest depth, columns drawn per node, and the amount by which F must fall at least, in
-        the units of the impurity's whole numbers.
-
-    Returns
-    -------
-    int64 (nodes, COUNTS + n_classes)
-        Parent, children (-1 at leaves), column, the rows whose values lie below and above the cut,
-        distinct rows, and class counts.
-    """
+    """Grow one tree; its nodes in depth-first order, left child first."""
     n_columns, m = order.shape
     nodes = np.zeros((64, COUNTS + n_classes), np.int64)
     stack = np.zeros(

@@ -69,28 +69,7 @@ class Measure:
 
 
 def measure(name: str, alpha: Any, n_rows: int) -> Measure:
-    """Prepare an impurity for at most `n_rows` rows.
-
-    Parameters
-    ----------
-    name : str
-        A key of `IMPURITIES`.
-    alpha : number of at least 0
-        Taken as the rational that was written: 0.1 is 1/10.
-    n_rows : int
-
-    Returns
-    -------
-    Measure
-
-    Raises
-    ------
-    UnknownName
-        There is no such impurity.
-    DataError
-        `alpha` is negative or not finite, or its denominator too large for exact arithmetic on so
-        many rows.
-    """
+    """Prepare an impurity for at most `n_rows` rows."""
     if name not in IMPURITIES:
         raise UnknownName(f"There is no criterion {name!r}; take one of {', '.join(IMPURITIES)}.")
     impurity = IMPURITIES[name]

@@ -120,35 +120,14 @@ class GrownTree:
         return shares
 
     def mark_used(self, X: np.ndarray, units: np.ndarray, used: np.ndarray) -> None:
-        """Set `used[i, units[f]]` for every column f that is tested on the path of row i.
-
-        Parameters
-        ----------
-        X : float array of shape (n, p)
-        units : int64 array of shape (p,)
-            Unit of every column.
-        used : bool array of shape (n, number of units)
-            Changed in place.
-        """
+        """Set `used[i, units[f]]` for every column f that is tested on the path of row i."""
         walk.mark(
             X, self.children_left, self.children_right, self.feature, self.threshold, units, used
         )
 
 
 def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns:
-    """Sort every column once.
-
-    Parameters
-    ----------
-    X : float array of shape (n, p)
-    labels : int array of shape (n,)
-        Number of the class of every row.
-    n_classes : int
-
-    Returns
-    -------
-    Columns
-    """
+    """Sort every column once."""
     values = X.T
     order = np.argsort(values, axis=1, kind="stable")
     in_order = np.take_along_axis(values, order, axis=1)
@@ -163,36 +142,12 @@ def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns
 
 
 def drawn(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
-    """The rows of a tree: n draws with replacement, or every row once.
-
-    Parameters
-    ----------
-    n : int
-    bootstrap : bool
-    rng : Generator
-
-    Returns
-    -------
-    int array of shape (n,)
-    """
+    """The rows of a tree: n draws with replacement, or every row once."""
     return rng.integers(n, size=n) if bootstrap else np.arange(n)
 
 
 def grow_tree(columns: Columns, rules: Rules, bootstrap: bool, seed: int) -> GrownTree:
-    """Grow the tree of one seed; it does not depend on other trees.
-
-    Parameters
-    ----------
-    columns : Columns
-    rules : Rules
-    bootstrap : bool
-        Draw the rows with replacement.
-    seed : int
-
-    Returns
-    -------
-    GrownTree
-    """
+    """Grow the tree of one seed; it does not depend on other trees."""
     rng = np.random.default_rng(seed)
     n = len(columns.labels)
     times = np.bincount(drawn(n, bootstrap, rng), minlength=n).astype(np.int32)

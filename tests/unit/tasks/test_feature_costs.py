@@ -192,7 +192,7 @@ def view(costs):
         (lambda: FeatureCosts(per_row=[[None, 1, 2]] * 3), "must be a number"),
         (lambda: FeatureCosts(per_row=np.full((3, 3), np.pi)), "more digits"),
         (lambda: FeatureCosts(groups=[Group("g", "x1", 1)]), "must be a list of names"),
-        (lambda: FeatureCosts(groups=[("g", ["x1"], 1)]), r"must be a list of mt\.tasks\.Group"),
+        (lambda: FeatureCosts(groups=[("g", ["x1"], 1)]), r"must be a list of mt\.pruning\.Group"),
         (lambda: FeatureCosts(groups=[Group("g", ["x1"], None)]), "must be a number"),
         (lambda: FeatureCosts(groups=[Group("g", ["x1"], -1)]), "must not be negative"),
         (lambda: FeatureCosts(groups=[Group("g", ["x1"], 1 / 3)]), "more digits"),

@@ -179,23 +179,7 @@ class Pool:
 def prepare(
     view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similarity: bool, merge_rows: bool
 ) -> Instance:
-    """An instance of a view; rows with equal tests are merged.
-
-    Parameters
-    ----------
-    view : LeafOracle
-    dataset : Dataset
-    space : Trees
-    pool : int
-        Number of decisions that are kept for upper bounds; -1 lets the oracle decide.
-    similarity, merge_rows : bool
-        Use bounds from supersets; merge rows with equal tests. The loss that merged rows cannot
-        avoid is `constant`.
-
-    Returns
-    -------
-    Instance
-    """
+    """An instance of a view; rows with equal tests are merged."""
     codes, tests = _codes(view)
     whole, scale, _ = exact.integers(dataset.row_weights)
     min_weight_leaf = math.ceil(space.min_weight_leaf / scale) if space.min_weight_leaf else 0

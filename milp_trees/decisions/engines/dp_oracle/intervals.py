@@ -61,20 +61,7 @@ class Intervals:
     def halves(
         self, middle: np.ndarray, low: np.ndarray, high: np.ndarray, worst: np.ndarray
     ) -> Intervals:
-        """The intervals that remain when one threshold of every interval is known.
-
-        Parameters
-        ----------
-        middle : int64 array
-        low, high : float arrays
-            Lower bounds on L and H there.
-        worst : float array
-            Worst regret of the rows between lo and middle; infinity if that bound is switched off.
-
-        Returns
-        -------
-        Intervals
-        """
+        """The intervals that remain when one threshold of every interval is known."""
         rest = self.worst - np.where(np.isinf(worst), 0.0, worst)
         below = Intervals(
             self.node, self.column, self.lo, middle, self.low_lo, low, self.high_lo, high, worst
@@ -100,22 +87,6 @@ def begin(
 
 
     A side that lacks some rows loses at least what the whole set does, minus their worst regret.
-
-    Parameters
-    ----------
-    inst : Instance
-    tables : float array of shape (Q, F + 1, d + 4)
-        Sums of the low sides of all tests, and of the sets.
-    enough : bool array of shape (Q, F)
-        Where both sides are large enough.
-    alone : float array of shape (Q,)
-        A lower bound on the loss of each set, if it is all on one side.
-
-    Returns
-    -------
-    intervals : Intervals
-    small : float array of shape (Q,)
-        A lower bound for splits with a small side; infinity if no leaf with rows is too small.
     """
     first, last = inst.thresholds(enough)
     node, column = np.nonzero(first <= last)

@@ -42,24 +42,7 @@ def best_splits(
     partner: np.ndarray | None,
     check: Callable[[], None],
 ) -> OneSplit:
-    """Best leaf or split of every set, if it is good enough to matter.
-
-    Parameters
-    ----------
-    inst : Instance
-    tables : float array of shape (Q, F + 1, d + 4)
-        Sums of the low side of every test, and of the set itself.
-    limit : float array of shape (Q,)
-        The loss of a set, together with that of its partner, matters only if it is below this.
-    partner : int64 array of shape (Q,), optional
-        The other side of the split above.
-    check : callable
-        Raises an error when the time is over.
-
-    Returns
-    -------
-    OneSplit
-    """
+    """Best leaf or split of every set, if it is good enough to matter."""
     inst.counters["one_splits"] += len(tables)
     alone = inst.losses(tables[:, -1]) + inst.leaf_cost
     value, test = alone.copy(), np.full(len(tables), -1)

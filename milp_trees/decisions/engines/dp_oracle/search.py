@@ -65,22 +65,7 @@ class Search:
     def solve(
         self, rows: np.ndarray, depth: int, upper: float, report: Report | None = None
     ) -> Found:
-        """Best tree of at most this depth on some rows, if it loses less than `upper`.
-
-        Parameters
-        ----------
-        rows : int64 array of shape (m,)
-            Numbers of the rows, rising.
-        depth : int
-        upper : float
-            Trees that do not lose less are not searched for.
-        report : callable, optional
-            Called with every improvement.
-
-        Returns
-        -------
-        Found
-        """
+        """Best tree of at most this depth on some rows, if it loses less than `upper`."""
         self.check()
         if depth == 0 or not self.inst.n_features:
             alone = (

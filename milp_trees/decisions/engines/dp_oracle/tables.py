@@ -13,20 +13,6 @@ def fill(rows, codes, sums, first, column, cuts, running, whole, out):
 
     One pass over the rows, whatever the number of cuts: n p (d + 4) additions, and F (d + 4) per
     set.
-
-    Parameters
-    ----------
-    rows : int64 (m,)
-        In the order of the codes of `column`.
-    cuts : int64 (c,)
-        Rising.
-    running : float64 (F + 1, e)
-        Zeros; work space.
-    whole : float64 (F + 1, e)
-        The table of all rows; not read when `out` has one table only.
-    out : float64 (2 c, F + 1, e)
-        Tables of the low set (even) and the high set (odd) of each cut; the last line is the sum of
-        the set. With shape (1, F + 1, e) and one cut the table of the low set.
     """
     n_columns = codes.shape[1]
     n_features, width = running.shape[0] - 1, running.shape[1]

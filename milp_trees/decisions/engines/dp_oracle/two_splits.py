@@ -71,22 +71,7 @@ def table_of(inst: Instance, rows: np.ndarray) -> np.ndarray:
 def best_one(
     inst: Instance, rows: np.ndarray, check: Callable[[], None], limit: float = np.inf
 ) -> tuple[Found, np.ndarray]:
-    """Best tree of depth one, and the table of the rows.
-
-    Parameters
-    ----------
-    inst : Instance
-    rows : int64 array of shape (m,)
-    check : callable
-        Raises an error when the time is over.
-    limit : float, optional
-        Trees that lose at least this much do not matter.
-
-    Returns
-    -------
-    found : Found
-    table : float array of shape (1, F + 1, d + 4)
-    """
+    """Best tree of depth one, and the table of the rows."""
     table = table_of(inst, rows)
     one = best_splits(inst, table, np.array([limit]), None, check)
     return Found(
@@ -211,18 +196,7 @@ class TwoSplits:
 
 
 def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray]:
-    """Rows of the leaves of a tree, low sides first.
-
-    Parameters
-    ----------
-    inst : Instance
-    rows : int64 array of shape (m,)
-    shape : nested tuples
-
-    Returns
-    -------
-    list of int64 arrays
-    """
+    """Rows of the leaves of a tree, low sides first."""
     if shape is None:
         return [rows]
     f, low, high = shape
@@ -231,18 +205,7 @@ def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray
 
 
 def leaf_decisions(inst: Instance, rows: np.ndarray, shape: Shape) -> np.ndarray:
-    """The best decisions of the leaves, low sides first.
-
-    Parameters
-    ----------
-    inst : Instance
-    rows : int64 array of shape (m,)
-    shape : nested tuples
-
-    Returns
-    -------
-    float array of shape (leaves, d)
-    """
+    """The best decisions of the leaves, low sides first."""
     sums = np.array(
         [inst.sums[part, : inst.dimension].sum(axis=0) for part in leaf_sets(inst, rows, shape)]
     )

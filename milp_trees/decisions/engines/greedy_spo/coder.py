@@ -130,22 +130,7 @@ def dataset_of(
     table: Mapping[str, np.ndarray] | None = None,
     **fields: Any,
 ) -> Dataset:
-    """A Dataset with all tests of coded columns, or with those in `keep`.
-
-    Parameters
-    ----------
-    columns : Columns
-    keep : mapping, optional
-        Test → column and cut.
-    table : mapping, optional
-        The columns' values, if they are available.
-    **fields
-        Further fields of the Dataset.
-
-    Returns
-    -------
-    Dataset
-    """
+    """A Dataset with all tests of coded columns, or with those in `keep`."""
     if keep is None:
         keep = {
             test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)

@@ -63,23 +63,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
-        """The best allowed split on some of the columns, or None.
-
-        Parameters
-        ----------
-        lots : Lots
-            The rows of the node.
-        columns : int array
-            The columns that may be split on.
-        slack : float
-            Rounding error of losses, as `enter` returns it.
-        node : object
-            The data for `best` that `enter` returns.
-
-        Returns
-        -------
-        Split or None
-        """
+        """The best allowed split on some of the columns, or None."""
 
 
 class DecisionLoss(Criterion):
@@ -100,21 +84,7 @@ class DecisionLoss(Criterion):
 def decision_loss(
     vectors: np.ndarray, base: np.ndarray, decisions: DecisionSet, vertices: np.ndarray | None
 ) -> DecisionLoss:
-    """SPO loss, over vertices if they are listed, and otherwise by the oracle.
-
-    Parameters
-    ----------
-    vectors : float array of shape (n, d)
-        Cost vectors times weights.
-    base : float array of shape (n,)
-        z* of each.
-    decisions : DecisionSet
-    vertices : float array of shape (K, d) or None
-
-    Returns
-    -------
-    DecisionLoss
-    """
+    """SPO loss, over vertices if they are listed, and otherwise by the oracle."""
     if vertices is None:
         return OracleLoss(np.ascontiguousarray(vectors), base, decisions)
     paid = vectors @ vertices.T

@@ -38,21 +38,7 @@ CRITERIA = ("loss", "smoothed", "squared-error")
 
 
 def chosen(by: str, loss: DecisionLoss, vectors: np.ndarray, weights: np.ndarray) -> Criterion:
-    """SPO loss, SPO loss with squared error on its plateaus, or squared error.
-
-    Parameters
-    ----------
-    by : str
-        One of `CRITERIA`.
-    loss : DecisionLoss
-    vectors : float array of shape (n, d)
-        Cost vectors times weights.
-    weights : float array of shape (n,)
-
-    Returns
-    -------
-    Criterion
-    """
+    """SPO loss, SPO loss with squared error on its plateaus, or squared error."""
     if by not in CRITERIA:
         raise ValueError(f"A tree is grown by {', '.join(CRITERIA)}; got {by!r}.")
     if by == "loss":
@@ -104,20 +90,7 @@ class CostSample:
         )
 
     def rules(self, space: Trees, quantiles: int = 0, max_features: int | None = None) -> Rules:
-        """Limits of a space, as rules for growing.
-
-        Parameters
-        ----------
-        space : Trees
-        quantiles : int, default=0
-            Thresholds per node; 0 for all.
-        max_features : int, optional
-            Features that are drawn at every node; by default all are used.
-
-        Returns
-        -------
-        Rules
-        """
+        """Limits of a space, as rules for growing."""
         return Rules(
             space.max_depth,
             space.min_samples_leaf,
@@ -127,21 +100,7 @@ class CostSample:
         )
 
     def grow(self, columns: Columns, space: Trees, by: str, quantiles: int) -> GrownTree:
-        """The tree grown by one criterion.
-
-        Parameters
-        ----------
-        columns : Columns
-        space : Trees
-        by : str
-            One of `CRITERIA`.
-        quantiles : int
-            Thresholds per node; 0 for all.
-
-        Returns
-        -------
-        GrownTree
-        """
+        """The tree grown by one criterion."""
         compile_kernels()
         criterion = chosen(by, self.loss, self.vectors, self.weights)
         sample = Sample(np.ones(len(self.costs), dtype=np.int64), self.row_weight[0])
@@ -154,42 +113,14 @@ class CostSample:
         )
 
     def to_tree(self, tree: GrownTree, columns: Columns, labels: tuple[Any, ...]) -> Tree:
-        """The tree with decisions in its leaves.
-
-        Parameters
-        ----------
-        tree : GrownTree
-        columns : Columns
-        labels : tuple
-            Those of the listed decisions, if they are listed.
-
-        Returns
-        -------
-        Tree
-        """
+        """The tree with decisions in its leaves."""
         decisions, _ = self.loss.decide(tree.rows)
         return tree.to_tree(columns.tests, [self.decisions.label(w) for w in decisions], labels)
 
     def judged_by(
         self, tree: GrownTree, costs: np.ndarray, squared: bool
     ) -> tuple[GrownTree, Callable[[np.ndarray, int], np.ndarray]]:
-        """The tree with the losses for pruning, and the loss of further rows at its nodes.
-
-        Parameters
-        ----------
-        tree : GrownTree
-            With `squared`, its losses are squared errors.
-        costs : float array of shape (v, d)
-            Cost vectors of the further rows.
-        squared : bool
-            Squared error around the mean of the training rows, instead of SPO loss.
-
-        Returns
-        -------
-        tree : GrownTree
-        loss : callable
-            `loss(rows, t)` gives the losses of further rows at node t.
-        """
+        """The tree with the losses for pruning, and the loss of further rows at its nodes."""
         if squared:
             means = tree.sums(self.vectors) / tree.sums(self.weights)[:, None]
             return tree, lambda rows, t: ((costs[rows] - means[t]) ** 2).sum(axis=1)

@@ -83,25 +83,7 @@ def grow_one(
     bootstrap: bool,
     seed: int,
 ) -> tuple[ForestTree, np.ndarray]:
-    """A tree, and how often each row was drawn for it; both depend on the seed alone.
-
-    Parameters
-    ----------
-    columns : Columns
-    order : int32 array of shape (C, n)
-    sample : CostSample
-    rules : Rules
-    by : str
-        One of `fitting.CRITERIA`.
-    bootstrap : bool
-        Draw the rows with replacement.
-    seed : int
-
-    Returns
-    -------
-    tree : ForestTree
-    times : int array of shape (n,)
-    """
+    """A tree, and how often each row was drawn for it; both depend on the seed alone."""
     rng = np.random.default_rng(seed)
     drawn = drawn_rows(len(sample.costs), bootstrap, rng)
     kept = drawn > 0
@@ -119,19 +101,7 @@ def grow_one(
 
 
 def drawn_rows(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
-    """How often each row is drawn for a tree.
-
-    Parameters
-    ----------
-    n : int
-    bootstrap : bool
-    rng : Generator
-        In its first state.
-
-    Returns
-    -------
-    int array of shape (n,)
-    """
+    """How often each row is drawn for a tree."""
     return (
         np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
     )
@@ -175,20 +145,7 @@ def _slim(tree: GrownTree, vectors: np.ndarray, weights: np.ndarray) -> ForestTr
 def most_frequent(
     trees: Sequence[ForestTree], decisions: DecisionSet, codes: np.ndarray, asked: np.ndarray
 ) -> np.ndarray:
-    """The most frequent decision of the trees that are asked for each row, shape (rows, d).
-
-    Parameters
-    ----------
-    trees : sequence of ForestTree
-    decisions : DecisionSet
-    codes : int32 array of shape (C, rows)
-    asked : bool array of shape (trees, rows)
-        At least one tree per row.
-
-    Returns
-    -------
-    float array of shape (rows, d)
-    """
+    """The most frequent decision of the trees that are asked for each row, shape (rows, d)."""
     taken = decisions.solve(np.concatenate([tree.costs for tree in trees])).decisions
     distinct, which = np.unique(taken, axis=0, return_inverse=True)
     first = np.cumsum([0, *(len(tree.costs) for tree in trees)])

@@ -136,21 +136,7 @@ class GrownTree:
     def to_tree(
         self, tests: Sequence[Sequence[Any]], names: Sequence[Any], labels: tuple[Any, ...] = ()
     ) -> Tree:
-        """As a `Tree`.
-
-        Parameters
-        ----------
-        tests : sequence of sequences of Test
-            `tests[column][cut]`.
-        names : sequence, length nodes
-            Label of every node's action (looked at for leaves).
-        labels : tuple, optional
-            All possible actions, in order; by default those of the leaves.
-
-        Returns
-        -------
-        Tree
-        """
+        """As a `Tree`."""
         labels = labels or tuple(dict.fromkeys(names[t] for t in self.leaves))
         place = {label: k for k, label in enumerate(labels)}
         nodes: list[Node] = [Leaf(place.get(name, 0)) for name in names]
@@ -181,21 +167,6 @@ def grow(
     """The greedy tree: every node gets its best split.
 
     Growing ends at the depth, the leaf sizes, or a loss of zero. A split may gain nothing.
-
-    Parameters
-    ----------
-    columns : Columns
-    order : int32 array of shape (C, m)
-        Rows that are grown on, in the order of every column (`columns.order()`); it is overwritten.
-    sample : Sample
-    criterion : Criterion
-    rules : Rules
-    rng : Generator, optional
-        Needed with `max_features`.
-
-    Returns
-    -------
-    GrownTree
     """
     with interruptible():
         return _Grower(columns, order, sample, criterion, rules, rng).grow()

@@ -97,25 +97,7 @@ class Greedy(Method):
         least: int,
         deadline: Deadline,
     ) -> Tree:
-        """Grow until the deadline, prune, and give every leaf its best decision.
-
-        Parameters
-        ----------
-        problem : Problem
-        view : LeafOracle
-        vertices : array of shape (K, m) or None
-            The decisions, if the task lists them.
-        row_weight : array of shape (n,)
-            Weights of the rows.
-        least : int
-            Smallest number of rows in a leaf.
-        deadline : Deadline
-            From this time on, nodes are no longer split.
-
-        Returns
-        -------
-        Tree
-        """
+        """Grow until the deadline, prune, and give every leaf its best decision."""
         from milp_trees.decisions.engines.greedy_spo.columns import columns_of
         from milp_trees.decisions.engines.greedy_spo.criteria import decision_loss
         from milp_trees.decisions.engines.greedy_spo.grow import Rules, Sample, grow

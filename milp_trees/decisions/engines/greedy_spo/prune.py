@@ -91,20 +91,7 @@ def collapse_at(tree: GrownTree, total: float) -> np.ndarray:
 
 
 def pruning_path(tree: GrownTree, total: float, at: np.ndarray | None = None) -> PruningPath:
-    """All subtrees.
-
-    Parameters
-    ----------
-    tree : GrownTree
-    total : float
-        Total weight: losses are divided by it.
-    at : float array, optional
-        `collapse_at(tree, total)`.
-
-    Returns
-    -------
-    PruningPath
-    """
+    """All subtrees."""
     at = collapse_at(tree, total) if at is None else at
     breakpoints = np.unique(np.append(0.0, at[np.isfinite(at)]))
     leaves = over_leaves(tree, at, breakpoints, np.ones(tree.n_nodes)).astype(np.int64)
@@ -114,20 +101,7 @@ def pruning_path(tree: GrownTree, total: float, at: np.ndarray | None = None) ->
 def over_leaves(
     tree: GrownTree, at: np.ndarray, breakpoints: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Sums of nodes' values over the leaves of every subtree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-    at : float array of shape (nodes,)
-        `collapse_at` of the tree.
-    breakpoints : float array of shape (m,)
-    values : array of shape (nodes, …)
-
-    Returns
-    -------
-    array of shape (m, …)
-    """
+    """Sums of nodes' values over the leaves of every subtree."""
     begin = np.where(
         np.isfinite(at), np.searchsorted(breakpoints, np.where(np.isfinite(at), at, 0.0)), 0
     )
@@ -143,24 +117,7 @@ def over_leaves(
 def prune(
     tree: GrownTree, total: float, judged: Judged, slack: float | str = 0
 ) -> tuple[GrownTree, PruningPath]:
-    """The smallest subtree whose mean validation loss is close enough to the least one.
-
-    Parameters
-    ----------
-    tree : GrownTree
-    total : float
-        Total weight of the training rows.
-    judged : Judged
-    slack : float or "one-se", default=0
-        How much larger than the least mean loss that of the subtree may be; "one-se" stands for
-        one standard error of the least one. Losses that differ relatively by less than `EQUAL`
-        count as equal in any case.
-
-    Returns
-    -------
-    tree : GrownTree
-    path : PruningPath
-    """
+    """The smallest subtree whose mean validation loss is close enough to the least one."""
     at = collapse_at(tree, total)
     path = pruning_path(tree, total, at)
     sums = (
@@ -207,22 +164,7 @@ def judge(
     weights: np.ndarray,
     loss: Callable[[np.ndarray, int], np.ndarray],
 ) -> Judged:
-    """Losses of validation rows in every node.
-
-    Parameters
-    ----------
-    tree : GrownTree
-    leaf : int64 array of shape (v,)
-        Leaf (index of its node) that each row reaches.
-    weights : float array of shape (v,)
-    loss : callable
-        `loss(rows, t)`: losses of some rows at node t, with the decision that its training rows
-        chose.
-
-    Returns
-    -------
-    Judged
-    """
+    """Losses of validation rows in every node."""
     order = np.argsort(leaf, kind="stable")
     ends = np.searchsorted(leaf[order], np.arange(tree.n_nodes + 1))
     rows = [order[ends[t] : ends[t + 1]] for t in range(tree.n_nodes)]
@@ -238,21 +180,7 @@ def judge(
 def cheapest(
     tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | None = None
 ) -> GrownTree:
-    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves.
-
-    Parameters
-    ----------
-    tree : GrownTree
-    leaf_cost : float
-    price : float array of shape (C,)
-        Cost of a split on each coded column.
-    most : int, optional
-        Largest number of leaves.
-
-    Returns
-    -------
-    GrownTree
-    """
+    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves."""
     if most is None or most >= len(tree.leaves):
         return _cheapest_of_all(tree, leaf_cost, price)
     # table[t][l]: least cost of the subtree with l + 1 leaves; share[t][l]: leaves of its left

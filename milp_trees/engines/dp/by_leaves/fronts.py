@@ -146,20 +146,7 @@ class FrontSearch:
     # -- the search --------------------------------------------------------------------------------
 
     def begin(self, bits: np.ndarray, depth: int, leaves: int) -> Context:
-        """Make a set of rows the root of the search.
-
-        Parameters
-        ----------
-        bits : numpy.ndarray of uint64, shape (n_words,)
-            The set; bit r % 64 of word r // 64 is row r.
-        depth, leaves : int
-            Largest depth and largest number of leaves of a tree.
-
-        Returns
-        -------
-        Context
-            The frame of the root; after `run` it holds the values for 1, 2, … leaves (`best`).
-        """
+        """Make a set of rows the root of the search."""
         frame = self.frames[0]
         frame.bits[:], frame.depth, frame.leaves = bits, depth, leaves
         frame.budget[:] = INFINITY

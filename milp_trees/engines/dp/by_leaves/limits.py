@@ -31,24 +31,7 @@ class Prepared(NamedTuple):
 
 
 def prepare_sizes(view: CostMatrix, space: Trees, every_row: bool = False) -> Prepared:
-    """The arrays of a reduced view.
-
-    Parameters
-    ----------
-    view : CostMatrix
-    space : Trees
-    every_row : bool, default=False
-        Whether they also hold the rows that cost the same whatever the action is.
-
-    Returns
-    -------
-    Prepared
-
-    Raises
-    ------
-    Unsupported
-        They are too large, or costs or the number of tests are (`prepare`).
-    """
+    """The arrays of a reduced view."""
     leaves = max(1, view.n_rows)
     if space.max_leaf_nodes is not None:
         leaves = min(leaves, space.max_leaf_nodes)

@@ -51,35 +51,7 @@ def solve_sizes(
     memory_bytes: int = MEMO_BYTES,
     similar: bool = True,
 ) -> Fronts:
-    """Best trees of at most 1, 2, …, L leaves on a view without side rows.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced (`view.reduce()`); penalties of at least 0.
-    space : Trees
-        L is its `max_leaf_nodes`, or what its depth allows. Without a depth limit L is needed, and
-        bounds the depth by L - 1.
-    watch : Watch, optional
-        Asked every few hundredths of a second whether to stop; compilation is not counted. Ctrl-C
-        stops the search too.
-    progress : callable, optional
-        Called with the objectives so far, by number of leaves, after every improvement.
-    memory_bytes : int
-        Most bytes of the memo.
-    similar : bool, default=True
-        Whether lower bounds from similar sets are used (a switch for tests).
-
-    Returns
-    -------
-    Fronts
-        After an early end every size has what was found and a valid lower bound.
-
-    Raises
-    ------
-    Unsupported
-        The space limits neither depth nor leaves, the problem is too large, or its costs are.
-    """
+    """Best trees of at most 1, 2, …, L leaves on a view without side rows."""
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
     prepared = prepare_sizes(view, space)
@@ -121,17 +93,7 @@ class Turns:
         return made
 
     def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> Fronts:
-        """The front on all rows.
-
-        Parameters
-        ----------
-        watch, progress
-            See `solve_sizes`.
-
-        Returns
-        -------
-        Fronts
-        """
+        """The front on all rows."""
         told: list[tuple[int | None, ...]] = []
         try:
             limit = self._search(watch, progress, told)

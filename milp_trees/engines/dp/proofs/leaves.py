@@ -87,20 +87,7 @@ class LeavesProver:
         self.claims: dict[tuple[bytes, int | None], list[tuple[int, int]]] = {}
 
     def prove(self, Z: int, depth: int | None, leaves: int) -> Claims:
-        """Claims of which the last is that no tree of the space costs less than `Z`.
-
-        Parameters
-        ----------
-        Z : int
-            At most the optimum, in units of the view.
-        depth : int or None
-        leaves : int
-
-        Returns
-        -------
-        Claims
-            Limits of the space, as the last claim states them.
-        """
+        """Claims of which the last is that no tree of the space costs less than `Z`."""
         root = Part(self.data.everything.copy(), (), depth, min(leaves, self.search.leaves))
         bound = Z - self.inst.constant
         if not self._follows(root, bound, self.inst.n_rows):
@@ -248,31 +235,7 @@ class LeavesProver:
 def prove_few_leaves(
     view: CostMatrix, reduced: CostMatrix, space: Trees, Z: int, watch: Watch
 ) -> Claims:
-    """Claims that no tree of a space with a largest number of leaves costs less than `Z`.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Before presolve: paths count its features.
-    reduced : CostMatrix
-        The same view after presolve.
-    space : Trees
-        With a largest number of leaves.
-    Z : int
-        At most the optimum, in units of the view.
-    watch : Watch
-
-    Returns
-    -------
-    Claims
-
-    Raises
-    ------
-    Stopped
-        At a limit.
-    Unsupported
-        The problem is too large for `dp`.
-    """
+    """Claims that no tree of a space with a largest number of leaves costs less than `Z`."""
     most = space.max_leaf_nodes
     if most is None:
         raise ValueError("The space has no largest number of leaves.")

@@ -23,16 +23,7 @@ class Recent:
         self.count = 0
 
     def keep(self, bits: np.ndarray, bound: int, number: int) -> None:
-        """Keep a claim in place of the oldest one.
-
-        Parameters
-        ----------
-        bits : uint64 array of shape (W,)
-            Its rows.
-        bound : int
-        number : int
-            Its position among all claims.
-        """
+        """Keep a claim in place of the oldest one."""
         at = self.count % KEPT
         self.bits[at], self.bound[at], self.number[at] = bits, bound, number
         self.count += 1

@@ -80,15 +80,7 @@ class Prover:
         self.stack = self.search.stack(most_levels(self.inst, INFINITY) + 1)
 
     def prove(self, Z: int, depth: int | None) -> Claims:
-        """Claims of which the last is that no tree of the space costs less than `Z`.
-
-        Parameters
-        ----------
-        Z : int
-            At most the optimum, in units of the view.
-        depth : int or None
-            Largest depth of the space, as the last claim states it.
-        """
+        """Claims of which the last is that no tree of the space costs less than `Z`."""
         data, view = self.inst.data, self.view
         root = Part(
             data.everything.copy(),
@@ -215,31 +207,7 @@ class Prover:
 def prove_trees(
     view: CostMatrix, reduced: CostMatrix, space: Trees, Z: int, watch: Watch
 ) -> Claims:
-    """Claims that no tree of a space costs less than `Z`.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Before presolve: paths count its features.
-    reduced : CostMatrix
-        The same view after presolve.
-    space : Trees
-        Without a largest number of leaves; see `prove_few_leaves`.
-    Z : int
-        At most the optimum, in units of the view.
-    watch : Watch
-
-    Returns
-    -------
-    Claims
-
-    Raises
-    ------
-    Stopped
-        At a limit.
-    Unsupported
-        Costs are too large for `dp`.
-    """
+    """Claims that no tree of a space costs less than `Z`."""
     index = view.index
     numbers = [index[t] + 1 for t in reduced.features]
 

@@ -64,20 +64,7 @@ class Moments:
         return int(lowest), counts
 
     def add(self, seconds: float, arrays: Arrays, counters: np.ndarray) -> int:
-        """Add a moment.
-
-        Parameters
-        ----------
-        seconds : float
-            Since the run began.
-        arrays : Arrays
-        counters : int64 array
-
-        Returns
-        -------
-        int
-            The bound at this moment.
-        """
+        """Add a moment."""
         lowest, counts = self.look(arrays, counters)
         constant, n = self.prepared.constant, len(self.prepared.instance.prices)
         by_length = counts.sum(axis=1)

@@ -48,28 +48,7 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Options) -> Prepared:
-    """The instance of a view; equal rows are merged here.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Without merged rows, since the excess of classes of equal rows is computed from them.
-    max_length : int or None
-        Largest number of rules; None is no limit.
-    min_rows : int
-        Smallest number of original rows that a rule captures.
-    options : Options
-
-    Returns
-    -------
-    Prepared
-
-    Raises
-    ------
-    Unsupported
-        Costs are so large that sums might not fit into 64 bits, or the tables of sums are too
-        large.
-    """
+    """The instance of a view; equal rows are merged here."""
     prices = view.split_costs.astype(np.int64) + view.leaf_cost
     largest = view.regret.max(axis=1, initial=0).astype(object).sum() + prices.astype(object).sum()
     if largest + abs(view.base.astype(object).sum()) > LARGEST:

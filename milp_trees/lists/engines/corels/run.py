@@ -141,13 +141,7 @@ class Run:
     # -- search --------------------------------------------------------------------------------------
 
     def go(self, report: Callable[[int], Any]) -> None:
-        """Search until the queue is empty, or a limit is reached.
-
-        Parameters
-        ----------
-        report : callable
-            Called with the bound after every moment of the history.
-        """
+        """Search until the queue is empty, or a limit is reached."""
         _, self.limit = self.watch.until(lambda: self._search(report))
         self._moment(report)
 

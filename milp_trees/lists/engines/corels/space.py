@@ -37,15 +37,7 @@ def add_logs(terms: Iterable[tuple[float, int]]) -> float:
 
 
 def log10_space(counts: Iterable[tuple[int, int, int]], n_antecedents: int) -> float | None:
-    """log10 of the remaining search space; None if nothing remains.
-
-    Parameters
-    ----------
-    counts : iterable of (length, most, times)
-        How many prefixes of a length may be extended by at most so many rules.
-    n_antecedents : int
-        M.
-    """
+    """log10 of the remaining search space; None if nothing remains."""
     total = add_logs(
         (log_extensions(n_antecedents - length, max(0, most)), times)
         for length, most, times in counts

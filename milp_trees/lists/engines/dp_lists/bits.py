@@ -24,17 +24,7 @@ _LOW = np.uint64(0x00000000FFFFFFFF)
 
 
 def pack_columns(X: np.ndarray) -> np.ndarray:
-    """The columns of a matrix of 0 and 1 as sets of rows.
-
-    Parameters
-    ----------
-    X : uint8 array of shape (n, M)
-
-    Returns
-    -------
-    uint64 array of shape (M, words)
-        At least one word.
-    """
+    """The columns of a matrix of 0 and 1 as sets of rows."""
     n, M = X.shape
     width = max(1, -(-n // 64)) * 64
     bits = np.zeros((M, width), dtype=np.uint8)
@@ -50,18 +40,7 @@ def all_rows(n: int) -> np.ndarray:
 
 
 def byte_sums(amounts: np.ndarray) -> np.ndarray:
-    """Sums of amounts over the rows of every byte of a set.
-
-    Parameters
-    ----------
-    amounts : int64 array of shape (n, K)
-        For example the costs of K actions, or one column of ones.
-
-    Returns
-    -------
-    int64 array of shape (8 · words, 256, K)
-        Entry (b, v, k) is the sum of column k over the rows 8 b + j for which bit j of v is set.
-    """
+    """Sums of amounts over the rows of every byte of a set."""
     n, K = amounts.shape
     padded = np.zeros((max(1, -(-n // 64)) * 64, K), dtype=np.int64)
     padded[:n] = amounts

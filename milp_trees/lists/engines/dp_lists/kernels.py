@@ -204,23 +204,7 @@ def _visit(problem, tables, prefixes, x, bound, share, most_steps):
 
 @kernel(allocates=False)
 def search(problem_address, tables_address, prefixes_address, share, most_steps, dive, most, quota):
-    """Search until nothing better can be found, until the work is done, or until there is no room.
-
-    Parameters
-    ----------
-    problem_address, tables_address, prefixes_address : int
-        Of the records.
-    share : int
-        Work on new tables, in percent of that on prefixes.
-    most_steps : int
-        From so many steps on, a table gets no more rows.
-    dive : int
-        Of so many prefixes one is followed down to the end.
-    most : int
-        Prefixes that are expanded at most, with those of calls before.
-    quota : int
-        Work until the call pauses.
-    """
+    """Search until nothing better can be found, until the work is done, or until there is no room."""
     problem, tables = problem_at(problem_address), tables_at(tables_address)
     prefixes = prefixes_at(prefixes_address)
     until, M = prefixes.work + tables.work + quota, len(problem.price)

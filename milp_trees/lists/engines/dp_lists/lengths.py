@@ -73,20 +73,7 @@ class Lengthening:
         deadline: Deadline = NEVER,
         late: float = math.inf,
     ) -> Limit | None:
-        """Search to the end, or until `between` names a limit.
-
-        Parameters
-        ----------
-        between, nodes, deadline
-            See `ListSearch.run`; `nodes` counts the prefixes of all searches.
-        late : float, default=infinity
-            The reading of `run_clock` at which a third of the time is used up.
-
-        Returns
-        -------
-        Limit or None
-            None: the best list is proven.
-        """
+        """Search to the end, or until `between` names a limit."""
         for calls in itertools.count():
             if calls % (TURNS + 1) and self._is_due(calls, nodes, late):
                 done, full = self._shorter(nodes, deadline), None

@@ -48,29 +48,7 @@ class Needed(NamedTuple):
 
 
 def list_claims(problem: Problem, result: Result, limits: Limits) -> Claims:
-    """Claims that prove the bound of a result about rule lists.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of rule lists.
-    result : Result
-        An answer to the problem; if it is optimal, its value is proved, else its bound.
-    limits : Limits
-
-    Returns
-    -------
-    Claims
-
-    Raises
-    ------
-    Unsupported
-        The question asks for more than the best list, a penalty is negative, or there is no bound.
-    Stopped
-        A limit was reached.
-    SolverFailure
-        The bound is wrong: a list costs less.
-    """
+    """Claims that prove the bound of a result about rule lists."""
     view = _view(problem)
     bound = _bound(view, result)
     return Claims(_Pass(problem, view, bound, Watch(limits)).claims())

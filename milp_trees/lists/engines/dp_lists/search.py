@@ -192,13 +192,7 @@ class ListSearch:
     # -- the search --------------------------------------------------------------------------------
 
     def offer(self, value: int) -> None:
-        """A list is known from elsewhere: only better ones are looked for.
-
-        Parameters
-        ----------
-        value : int
-            Its integer objective.
-        """
+        """A list is known from elsewhere: only better ones are looked for."""
         if value - self.constant < self.prefixes.best:
             self.prefixes.best, self.prefixes.best_length = value - self.constant, -1
 
@@ -208,21 +202,7 @@ class ListSearch:
         nodes: int | None = None,
         deadline: Deadline = NEVER,
     ) -> Limit | None:
-        """Search to the end, or until `between` names a limit; it is called every few hundredths.
-
-        Parameters
-        ----------
-        between : callable
-        nodes : int, optional
-            Largest number of prefixes that are expanded.
-        deadline : Deadline, optional
-            No room is made that would be ready after it.
-
-        Returns
-        -------
-        Limit or None
-            None: the best list is proven.
-        """
+        """Search to the end, or until `between` names a limit; it is called every few hundredths."""
         while True:
             done, full = self.advance(nodes, deadline)
             limit = between()
@@ -238,14 +218,7 @@ class ListSearch:
     def advance(
         self, nodes: int | None = None, deadline: Deadline = NEVER
     ) -> tuple[bool, Limit | None]:
-        """Search for a few milliseconds, as in `run`.
-
-        Returns
-        -------
-        done : bool
-        full : Limit or None
-            Why there is no room for more prefixes.
-        """
+        """Search for a few milliseconds, as in `run`."""
         answer = kernels.search(
             self.problem.address,
             self.tables.address,

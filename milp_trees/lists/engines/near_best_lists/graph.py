@@ -102,18 +102,7 @@ class Search:
         self.alone = int(data.sums[:, 255].sum(axis=0)[: data.n_actions].min())
 
     def graph(self, allowance: int) -> Graph:
-        """All rule lists of at least one rule within an allowance.
-
-        Parameters
-        ----------
-        allowance : int
-            Largest cost of a list: prices of rules, and regret.
-
-        Raises
-        ------
-        Stopped
-            A limit was reached.
-        """
+        """All rule lists of at least one rule within an allowance."""
         table, slots, cost = self._states(allowance)
         n, M = len(cost), len(self.data.tests)
         begin, rest = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -165,20 +154,7 @@ class Search:
         return self.best.problem.address, self.best.tables.address, self.data, self.work
 
     def lists(self, allowance: int, trivial: bool) -> Listed:
-        """All rule lists within an allowance; of lists that count as one the first by antecedents.
-
-        Parameters
-        ----------
-        allowance : int
-            Largest cost of a list.
-        trivial : bool
-            Whether lists with a rule too many are listed.
-
-        Raises
-        ------
-        Stopped
-            A limit was reached.
-        """
+        """All rule lists within an allowance; of lists that count as one the first by antecedents."""
         cost, hashes, rules = self._walk(self.graph(allowance), allowance)
         self.sizes["lists"] = len(cost)
         order = np.argsort(hashes, kind="stable")

@@ -68,23 +68,7 @@ class WholeSearch(ListSearch):
 
 
 def data_of(best: WholeSearch, least: int, most: int, one: bool) -> Data:
-    """The arrays of a problem.
-
-    Parameters
-    ----------
-    best : WholeSearch
-        The search for the best list of the same problem.
-    least : int
-        Fewest rows (with their counts) that a rule captures.
-    most : int
-        Largest number of rules.
-    one : bool
-        Whether one antecedent stands for all that capture the same rows of a set.
-
-    Returns
-    -------
-    Data
-    """
+    """The arrays of a problem."""
     view, problem = best.view, best.problem
     price = view.split_costs.astype(np.int64) + view.leaf_cost
     return Data(

@@ -144,19 +144,6 @@ class Coupled:
 
         It is the least cost of each tree at the duals, minus the excess of the duals over the
         prices.
-
-        Parameters
-        ----------
-        values : int64 array of shape (T,)
-            Least cost of every tree, in units of 2^-shift.
-        rest : int64 array of shape (P,)
-            What `rest` returns.
-        shift : int
-
-        Returns
-        -------
-        Fraction
-            In whole units.
         """
         return Fraction(int(values.sum()) + int(np.minimum(rest, 0).sum()), 1 << shift)
 
@@ -174,25 +161,7 @@ def _floor(duals: np.ndarray, shift: int) -> np.ndarray:
 
 
 def coupled(view: NodeGains, merge: bool = True) -> Coupled:
-    """A view in whole units; what costs nothing has no links.
-
-    Parameters
-    ----------
-    view : NodeGains
-    merge : bool, default=True
-        Purchases that the same nodes need are joined, and what a single node needs becomes its own
-        cost (`engines.pruning.closure`); a group above a purchase is needed by the purchase's
-        nodes. Otherwise the links are those of the paper.
-
-    Returns
-    -------
-    Coupled
-
-    Raises
-    ------
-    Unsupported
-        Costs are so large that their sums do not fit into 61 bits.
-    """
+    """A view in whole units; what costs nothing has no links."""
     a, b, _ = view.step
     most = a * exact_sum(view.error) + b * (exact_sum(view.price) + exact_sum(view.keep_cost))
     if most.bit_length() >= BITS - 1:

@@ -41,23 +41,6 @@ def flow_at(view: NodeGains, links: np.ndarray, value: int, check: Callable[[], 
 
     Prices are rounded, to the coarsest multiples for which the bound proves the value; to the finest
     ones if none does.
-
-    Parameters
-    ----------
-    view : NodeGains
-        Its errors and prices are whole.
-    links : float array
-        Prices of the links of `coupled(view)`, in whole units.
-    value : int
-        Objective of the best pruning that is known.
-    check : callable
-        It is called now and then, and raises an error when time is over.
-
-    Returns
-    -------
-    Claims
-        Items are `(split, amount)` to the parent and `(split, purchase, amount)`, over the
-        denominator. The whole number that they prove is `notes["bound"]`.
     """
     closure = closure_of(view)
     for q in DENOMINATORS:

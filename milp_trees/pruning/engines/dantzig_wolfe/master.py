@@ -192,13 +192,6 @@ class Master:
         """The optimum, or None if the time was not enough.
 
         After None, or after an exception, the programme must not be used any more.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Ctrl-C was pressed while it ran.
-        SolverFailure
-            HiGHS reports no optimum, although the programme has one.
         """
         # HiGHS adds up the time of all its runs.
         self.h.setOptionValue(

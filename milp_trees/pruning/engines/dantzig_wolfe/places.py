@@ -37,27 +37,7 @@ class Place(ABC):
     def price(
         self, duals: np.ndarray, shift: int, deadline: Deadline = NEVER
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The best pruning of every tree; see `Part.price`.
-
-        Parameters
-        ----------
-        duals : int64 array of shape (E,)
-            Prices of links, in units of 2^-shift.
-        shift : int
-        deadline : Deadline, optional
-            From this time on, a cluster's answer is no longer waited for.
-
-        Returns
-        -------
-        values : int64 array of shape (T,)
-            In units of 2^-shift.
-        keep : bool array of shape (M,)
-
-        Raises
-        ------
-        Stopped
-            The deadline passed.
-        """
+        """The best pruning of every tree; see `Part.price`."""
         answers = self._price([duals[links] for links in self.links], shift, deadline)
         return np.concatenate([a[0] for a in answers]), np.concatenate([a[1] for a in answers])
 
@@ -158,19 +138,6 @@ class Cluster(Place):
 
 
 def price_part(part: Part, duals: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """Price a part on a worker; the kept splits are returned as packed bits.
-
-    Parameters
-    ----------
-    part : Part
-    duals : int64 array of shape (links of the part,)
-        In units of 2^-shift.
-    shift : int
-
-    Returns
-    -------
-    values : int64 array of shape (trees of the part,)
-    keep : uint8 array
-    """
+    """Price a part on a worker; the kept splits are returned as packed bits."""
     values, keep = part.price(duals, shift)
     return values, np.packbits(keep)

@@ -64,20 +64,7 @@ class Part:
     node: np.ndarray
 
     def price(self, duals: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-        """The best pruning of every tree.
-
-        Parameters
-        ----------
-        duals : int64 array of shape (number of links of the part,)
-            Prices of links, in units of 2^-shift.
-        shift : int
-
-        Returns
-        -------
-        values : int64 array of shape (trees of the part,)
-            Errors, own costs of splits and duals, in units of 2^-shift.
-        keep : bool array of shape (nodes of the part,)
-        """
+        """The best pruning of every tree."""
         cost = self.split_cost << shift
         _add_duals(cost, self.node, duals)
         return self._best(self.error << shift, cost)
@@ -97,18 +84,7 @@ class Part:
 
 
 def part(problem: Coupled, first: int, last: int) -> Part:
-    """Trees first..last-1 of a problem.
-
-    Parameters
-    ----------
-    problem : Coupled
-    first, last : int
-        The first tree, and the one after the last.
-
-    Returns
-    -------
-    Part
-    """
+    """Trees first..last-1 of a problem."""
     lo, hi = int(problem.begin[first]), int(problem.begin[last])
     links = slice(int(problem.link_begin[first]), int(problem.link_begin[last]))
     parent, left, right = (
@@ -138,18 +114,6 @@ def path_pruning(
     """The best pruning of one tree as a shortest path of leaves in depth-first order.
 
     It uses networkx and is slow; it is meant for checks.
-
-    Parameters
-    ----------
-    parent, left, right : int arrays of shape (m,)
-        Nodes of one tree, the root first, parents before children.
-    error, cost : int arrays of shape (m,)
-        Cost of a node as a leaf and as a split.
-
-    Returns
-    -------
-    value : int
-    keep : bool array of shape (m,)
     """
     import networkx as nx
 

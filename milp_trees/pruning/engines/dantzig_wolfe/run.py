@@ -102,19 +102,7 @@ class Run:
     def price(
         self, links: np.ndarray, pairs: np.ndarray
     ) -> tuple[Fraction, np.ndarray, np.ndarray, np.ndarray]:
-        """Price all trees at the duals, and raise the bound if they give a better one.
-
-        Returns
-        -------
-        bound : Fraction
-            Lagrangian bound at these duals.
-        values : float array of shape (T,)
-            Each tree's least cost.
-        keep : bool array of shape (M,)
-            The prunings.
-        rest : int64 array of shape (P,)
-            What the duals leave of the prices, up to a positive factor.
-        """
+        """Price all trees at the duals, and raise the bound if they give a better one."""
         self.check()
         duals = self.problem.whole_duals(links, pairs)
         values, keep = self.place.price(duals.links, duals.shift, self.watch.deadline)
@@ -159,18 +147,5 @@ class Run:
 
 
 def place_for(problem: Coupled, jobs: int, cluster: Any) -> Place:
-    """Threads of this process, or a cluster if one is named.
-
-    Parameters
-    ----------
-    problem : Coupled
-    jobs : int
-        Number of threads.
-    cluster : str or distributed.Client
-        Address of a scheduler, or a client; empty: no cluster.
-
-    Returns
-    -------
-    Place
-    """
+    """Threads of this process, or a cluster if one is named."""
     return Cluster(problem, cluster) if cluster else Threads(problem, jobs)

@@ -63,24 +63,6 @@ def certify(
 
     The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
     meaningless.
-
-    Parameters
-    ----------
-    view : NodeGains
-    closure : Closure
-        Made from the view.
-    price, unit : int
-        Weights of cost and of errors.
-    stop : array of one byte, optional
-
-    Returns
-    -------
-    FlowCertificate
-
-    Raises
-    ------
-    DataError
-        Numbers might not fit into 64 bits.
     """
     weights = closure.weights(price, unit)
     side, flow = _flow(closure, weights, stop)
@@ -104,24 +86,6 @@ def certify_curve(
     A piece is what disappears together, splits of equal rank and what they are the first to need. At
     its slope its gains pay for its costs exactly. At the price 0 the gains of a piece that is never
     kept pay for losses of errors, as they do in a piece that costs nothing.
-
-    Parameters
-    ----------
-    view : NodeGains
-    closure : Closure
-        Made from the view.
-    rank : int array of shape (M,)
-        Piece of every node; that of nodes which are never kept is the number of slopes.
-    slopes : sequence of Fraction
-        Errors per unit of cost of every piece, in the view's units; None if it costs nothing.
-    stop : array of one byte, optional
-        As for `certify`.
-
-    Returns
-    -------
-    tuple of int64 arrays
-        `up`, `up_amount`, `node`, `purchase` and `amount` of a `FlowCertificate`. Amounts of a piece
-        are in units of its own weights, the smallest whole ones.
     """
     tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))
     piece = np.full(closure.n_items, len(slopes), dtype=np.int64)
@@ -230,23 +194,7 @@ def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # 
 
 
 def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
-    """Check by its flow that a pruning is optimal.
-
-    Parameters
-    ----------
-    view : NodeGains
-        As the task made it.
-
-    Returns
-    -------
-    int
-        The optimal `unit · E + price · C`.
-
-    Raises
-    ------
-    VerificationError
-        The flow is invalid, or does not reach the value of the pruning.
-    """
+    """Check by its flow that a pruning is optimal."""
     c, M, P = certificate, view.n_nodes, view.n_purchases
     up, node, purchase = (np.asarray(a, dtype=np.int64) for a in (c.up, c.node, c.purchase))
     if c.price < 0 or c.unit <= 0:

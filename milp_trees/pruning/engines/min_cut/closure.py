@@ -75,13 +75,7 @@ class Closure:
         return len(self.head)
 
     def weights(self, price: int, unit: int) -> np.ndarray:
-        """`unit · gain - price · cost` of every item.
-
-        Raises
-        ------
-        DataError
-            A sum of them might not fit into 64 bits.
-        """
+        """`unit · gain - price · cost` of every item."""
         self.check_range(price, unit)
         weights: np.ndarray = unit * self.gain - price * self.cost
         return weights
@@ -90,11 +84,6 @@ class Closure:
         """Check that no sum of weights can exceed 64 bits.
 
         It is checked at one price, or at every slope `gain / cost` that the curve may have.
-
-        Raises
-        ------
-        DataError
-            A sum might; the sentence contains a remedy.
         """
         gains, costs = exact_sum(np.abs(self.gain)), exact_sum(self.cost)
         price, unit = gains if price is None else price, costs if unit is None else unit
@@ -111,24 +100,7 @@ def exact_sum(whole: np.ndarray) -> int:
 
 
 def closure_of(view: NodeGains, merge: bool = True) -> Closure:
-    """The closure problem of a view.
-
-    Parameters
-    ----------
-    view : NodeGains
-    merge : bool, default=True
-        Join purchases that the same splits need, and make what one split alone needs its own cost.
-        The optimum does not depend on it.
-
-    Returns
-    -------
-    Closure
-
-    Raises
-    ------
-    DataError
-        There are more than 2^31 needs, or costs whose sum exceeds 64 bits.
-    """
+    """The closure problem of a view."""
     splits = view.splits
     if exact_sum(view.price) + exact_sum(view.keep_cost) >= LARGEST:
         raise DataError(

@@ -60,11 +60,6 @@ def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
 
     The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
     meaningless.
-
-    Raises
-    ------
-    DataError
-        Numbers might not fit into 64 bits.
     """
     closure.check_range()
     members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
@@ -91,18 +86,6 @@ def frontier_by(closure: Closure, cut: Cut, check: Callable[[], None] = lambda: 
     """All optimal closures by any minimum cut that gives the smallest source side.
 
     It is slower than `frontier`, since every part is made a closure problem of its own.
-
-    Parameters
-    ----------
-    closure : Closure
-    cut : callable
-        Source side and capacity for a closure problem and weights.
-    check : callable, optional
-        Called before each cut; it may raise an error to stop.
-
-    Returns
-    -------
-    Pieces
     """
     closure.check_range()
     members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)

@@ -27,23 +27,6 @@ def ortools_cut(
     """Smallest source side and capacity by OR-tools' push-relabel, in a process of its own.
 
     It computes with 64 bits.
-
-    Parameters
-    ----------
-    closure : Closure
-    weights : int64 array of shape (V,)
-    check : callable, optional
-        Called while the library works; it may raise an error to stop.
-
-    Returns
-    -------
-    source_side : bool array of shape (V,)
-    value : int
-
-    Raises
-    ------
-    SolverUnavailable
-        OR-tools is not installed.
     """
     return _checked(closure, weights, *ortools_flow(*_network(closure, weights), check))
 
@@ -51,25 +34,7 @@ def ortools_cut(
 def scipy_cut(
     closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing
 ) -> tuple[np.ndarray, int]:
-    """Smallest source side and capacity by SciPy's maximum flow, in a process of its own.
-
-    Parameters
-    ----------
-    closure : Closure
-    weights : int64 array of shape (V,)
-    check : callable, optional
-        Called while the library works; it may raise an error to stop.
-
-    Returns
-    -------
-    source_side : bool array of shape (V,)
-    value : int
-
-    Raises
-    ------
-    Unsupported
-        The capacities need more than 32 bits, which is all that SciPy has.
-    """
+    """Smallest source side and capacity by SciPy's maximum flow, in a process of its own."""
     n, tail, head, capacity = _network(closure, weights)
     if int(capacity.max(initial=0)) >= 2**31 or int(np.maximum(weights, 0).sum()) >= 2**31:
         raise Unsupported(
@@ -84,20 +49,7 @@ def scipy_cut(
 def scipy_flow(
     n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Smallest source side and value of the flow from n to n + 1.
-
-    Parameters
-    ----------
-    n : int
-        Number of items; n is the source and n + 1 the sink.
-    tail, head, capacity : int arrays of shape (A,)
-        The arcs of the network.
-
-    Returns
-    -------
-    source_side : bool array of shape (n,)
-    value : int
-    """
+    """Smallest source side and value of the flow from n to n + 1."""
     from scipy import sparse
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
@@ -112,13 +64,7 @@ def scipy_flow(
 
 
 def networkx_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
-    """The same cut by networkx, for small problems; of equally heavy sets the smallest.
-
-    Raises
-    ------
-    Unsupported
-        There are too many items.
-    """
+    """The same cut by networkx, for small problems; of equally heavy sets the smallest."""
     import networkx as nx
 
     if closure.n_items > MOST_ITEMS:
@@ -148,11 +94,6 @@ def _checked(
     """The answer of a library, if its cut has the capacity of its flow.
 
     No flow is larger than the capacity of a cut, so equality shows that both are the best.
-
-    Raises
-    ------
-    SolverFailure
-        The two differ, or an item is on the source side without one that it needs.
     """
     needs = np.repeat(side, np.diff(closure.start))
     lost = weights[(weights > 0) & ~side].sum()
@@ -194,13 +135,7 @@ CUTS: dict[str, Callable[..., tuple[np.ndarray, int]]] = {
 
 
 def cut_by(name: str, check: Callable[[], None] = _nothing) -> Cut:
-    """A cut by its name; `check` is called while a library works, and may raise an error to stop.
-
-    Raises
-    ------
-    DataError
-        There is no cut of that name.
-    """
+    """A cut by its name; `check` is called while a library works, and may raise an error to stop."""
     if name not in CUTS:
         raise DataError(f"min-cut:cut is one of {', '.join(CUTS)}; got {name!r}.")
     return partial(CUTS[name], check=check) if name in ("ortools", "scipy") else CUTS[name]

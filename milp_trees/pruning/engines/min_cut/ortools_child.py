@@ -26,25 +26,7 @@ _child: list[Any] = []
 
 
 def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) -> Any:
-    """Return `work(*given)`, computed by a child process that is kept for further calls.
-
-    Parameters
-    ----------
-    work : callable
-    *given
-        Its arguments.
-    check : callable
-        Called while the child works. If it raises an error, the child is ended.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    SolverFailure
-        The child process has ended.
-    """
+    """Return `work(*given)`, computed by a child process that is kept for further calls."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     if not _child:
@@ -71,29 +53,7 @@ def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) 
 def ortools_flow(
     n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray, check: Callable[[], None]
 ) -> tuple[np.ndarray, int]:
-    """Smallest source side and value of the flow from n to n + 1, by OR-tools.
-
-    Parameters
-    ----------
-    n : int
-        Number of items; n is the source and n + 1 the sink.
-    tail, head, capacity : int arrays of shape (A,)
-        The arcs of the network.
-    check : callable
-        Called while the library works; it may raise an error to stop.
-
-    Returns
-    -------
-    source_side : bool array of shape (n,)
-    value : int
-
-    Raises
-    ------
-    SolverUnavailable
-        OR-tools is not installed.
-    SolverFailure
-        It does not end with an optimum, or its process has ended.
-    """
+    """Smallest source side and value of the flow from n to n + 1, by OR-tools."""
     if importlib.util.find_spec("ortools") is None:
         raise SolverUnavailable(
             "The cut ortools needs OR-tools; install it with: pip install 'milp-trees[cpsat]'."
@@ -109,21 +69,7 @@ def ortools_flow(
 def maximum_flow(
     n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray
 ) -> tuple[str, np.ndarray, int]:
-    """The maximum flow of OR-tools; for a process without highspy.
-
-    Parameters
-    ----------
-    n : int
-        Number of items; n is the source and n + 1 the sink.
-    tail, head, capacity : int arrays of shape (A,)
-        The arcs of the network.
-
-    Returns
-    -------
-    status : str
-    source_side : bool array of shape (n,)
-    value : int
-    """
+    """The maximum flow of OR-tools; for a process without highspy."""
     from ortools.graph.python import max_flow
 
     flow = max_flow.SimpleMaxFlow()

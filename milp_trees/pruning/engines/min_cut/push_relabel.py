@@ -22,22 +22,7 @@ NEVER = np.zeros(1, dtype=np.uint8)
 
 
 def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tuple[np.ndarray, int]:
-    """The heaviest closed set of items, exactly.
-
-    Parameters
-    ----------
-    closure : Closure
-    weights : int64 array of shape (V,)
-        From `closure.weights`, which refuses weights that might overflow.
-    largest : bool, default=False
-        Of equally heavy sets return the largest instead of the smallest.
-
-    Returns
-    -------
-    source_side : bool array of shape (V,)
-    value : int
-        Capacity of the cut: the sum of positive weights less the weight of the set.
-    """
+    """The heaviest closed set of items, exactly."""
     side, excess, _, _ = preflow(closure, weights, largest)
     return side, int(np.maximum(weights, 0).sum()) - int(np.maximum(excess, 0).sum())
 
@@ -49,22 +34,6 @@ def preflow(
 
     The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
     meaningless.
-
-    Parameters
-    ----------
-    closure : Closure
-    weights : int64 array of shape (V,)
-    largest : bool, default=False
-        Of equally heavy sets return the largest instead of the smallest.
-    stop : array of one byte, optional
-
-    Returns
-    -------
-    source_side : bool array of shape (V,)
-    excess : int64 array of shape (V,)
-    flow : int64 array of shape (A,)
-    arcs : tuple of arrays
-        The arcs by head: `start`, `tail`, `position`.
     """
     excess = weights.astype(np.int64)
     n, flow = closure.n_items, np.zeros(closure.n_arcs, dtype=np.int64)
@@ -96,20 +65,7 @@ def preflow(
 
 
 def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The arcs by head.
-
-    Parameters
-    ----------
-    n : int
-        Number of items.
-    start, head : int arrays of shape (n + 1,), (A,)
-        The arcs by tail.
-
-    Returns
-    -------
-    start, tail, position : int arrays
-        Start per item; tail of every arc, and its position in `head`.
-    """
+    """The arcs by head."""
     back_start, tail, position = (
         np.empty(n + 1, dtype=np.int64),
         np.empty(len(head), dtype=np.int32),

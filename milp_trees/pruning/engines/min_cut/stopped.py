@@ -20,25 +20,7 @@ if TYPE_CHECKING:
 def unfinished(
     problem: Problem, name: str, view: NodeGains, start: Any, clock: Clock, limit: Limit | None
 ) -> Result:
-    """A feasible result without a proof.
-
-    Parameters
-    ----------
-    problem : Problem
-    name : str
-        Label of the method.
-    view : NodeGains
-    start : Ensemble or None
-        A pruning that is known to be feasible.
-    clock : Clock
-        Times of the stages, in seconds.
-    limit : Limit or None
-        The limit that was reached.
-
-    Returns
-    -------
-    Result
-    """
+    """A feasible result without a proof."""
     ensemble: Any = problem.space.ensemble  # type: ignore[attr-defined]
     keeps = simple(view) + ([] if start is None else [start.kept])
     best = min((k for k in keeps if _within_budget(view, k)), key=view.Z, default=None)
