@@ -149,6 +149,7 @@ def undocumented(path, known, errors):
         for cls, node in public_functions(parsed(path))
         if (path, cls or node.name) in exported()
         and len(arguments(node)) >= 3
+        and "overload" not in map(named, node.decorator_list)
         and not (cls and overrides(node.name, cls, known))
         and (lacks := missing(node, errors))
     ]

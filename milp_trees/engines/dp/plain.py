@@ -109,7 +109,7 @@ class Plain:
         return value, exact
 
     def try_test(self, left: int, right: int, depth: int, goal: int, f: int) -> tuple[int, bool]:
-        """The best tree with a root test; a side may cost what the bound of the other one leaves."""
+        """The best tree with a root test; a side may cost what the other's bound leaves."""
         if not left or not right:
             return INFINITY, False
         other = self.bound_of(right, depth)[0]

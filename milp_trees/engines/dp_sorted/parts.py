@@ -98,7 +98,7 @@ def extend(
     solve: Callable[[Rows, Question], Part | None],
     gain: Callable[[int], None],
 ) -> bool:
-    """Solve the sides of a tree again at the depth of the tree, then the sides of these, and so on."""
+    """Solve the sides of a tree again at its depth, then the sides of these, and so on."""
     if part.column < 0 or most <= part.depth:
         return True
     below = []

@@ -85,7 +85,7 @@ class StateSets:
         return (state.rows.tobytes(), state.context, *more)
 
     def splits(self, state: State, whole: Integers) -> Iterator[Split]:
-        """Tests with enough rows on both sides; of tests that divide the rows alike only the first."""
+        """Tests with enough rows on both sides; of those that divide alike only the first."""
         view, seen = self.view, set()
         true = sets.side_sums(state.rows, self.bits.tests, self.bits.sums)[0]
         enough = (true >= self.size) & (whole[0] - true >= self.size)

@@ -204,7 +204,7 @@ def _visit(problem, tables, prefixes, x, bound, share, most_steps):
 
 @kernel(allocates=False)
 def search(problem_address, tables_address, prefixes_address, share, most_steps, dive, most, quota):
-    """Search until nothing better can be found, until the work is done, or until there is no room."""
+    """Search until nothing better is left, until the work is done, or until no room is left."""
     problem, tables = problem_at(problem_address), tables_at(tables_address)
     prefixes = prefixes_at(prefixes_address)
     until, M = prefixes.work + tables.work + quota, len(problem.price)

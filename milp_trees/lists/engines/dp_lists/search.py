@@ -202,7 +202,7 @@ class ListSearch:
         nodes: int | None = None,
         deadline: Deadline = NEVER,
     ) -> Limit | None:
-        """Search to the end, or until `between` names a limit; it is called every few hundredths."""
+        """Search to the end, or until `between`, called every few hundredths, names a limit."""
         while True:
             done, full = self.advance(nodes, deadline)
             limit = between()

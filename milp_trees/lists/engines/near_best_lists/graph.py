@@ -154,7 +154,7 @@ class Search:
         return self.best.problem.address, self.best.tables.address, self.data, self.work
 
     def lists(self, allowance: int, trivial: bool) -> Listed:
-        """All rule lists within an allowance; of lists that count as one the first by antecedents."""
+        """Rule lists within an allowance; of lists that count as one the first by antecedents."""
         cost, hashes, rules = self._walk(self.graph(allowance), allowance)
         self.sizes["lists"] = len(cost)
         order = np.argsort(hashes, kind="stable")

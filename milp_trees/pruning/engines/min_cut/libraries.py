@@ -135,7 +135,7 @@ CUTS: dict[str, Callable[..., tuple[np.ndarray, int]]] = {
 
 
 def cut_by(name: str, check: Callable[[], None] = _nothing) -> Cut:
-    """A cut by its name; `check` is called while a library works, and may raise an error to stop."""
+    """A cut by its name; `check` is called while a library works and may stop it by an error."""
     if name not in CUTS:
         raise DataError(f"min-cut:cut is one of {', '.join(CUTS)}; got {name!r}.")
     return partial(CUTS[name], check=check) if name in ("ortools", "scipy") else CUTS[name]
