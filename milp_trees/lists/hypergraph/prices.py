@@ -12,7 +12,7 @@ BITS = 20
 
 
 def best_prices(planes: np.ndarray, view: CostMatrix) -> Multipliers | None:
-    """The multipliers of the largest minimum of `cost + Σ multiplier · (total - bound)`, rounded."""
+    """Multipliers of the largest minimum of `cost + Σ multiplier · (total - bound)`, rounded."""
     from scipy.optimize import linprog
 
     planes = planes.astype(float)
