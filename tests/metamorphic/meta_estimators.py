@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
-import pkgutil
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +14,7 @@ from meta_rows import Rows
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
-from milp_trees import estimators
 
-#: Classes of `milp_trees.estimators` that are no subjects, with the reason.
-NO_SUBJECT = {"TreeColumns": "it learns nothing; every converted tree has one, which is asked"}
 #: Methods that take rows and are not compared, with the reason.
 NOT_ASKED = {
     "fit": "fitted by the relations themselves",
@@ -257,16 +252,9 @@ BY_NAME = {subject.name: subject for subject in SUBJECTS}
 
 
 def estimator_classes() -> dict[str, type]:
-    """Every public class with `fit` that a module of `milp_trees.estimators` defines."""
-    found = {}
-    for module in pkgutil.iter_modules(estimators.__path__):
-        if not module.name.startswith("_"):
-            home = importlib.import_module(f"{estimators.__name__}.{module.name}")
-            for name, cls in vars(home).items():
-                own = inspect.isclass(cls) and cls.__module__ == home.__name__
-                if own and hasattr(cls, "fit") and not name.startswith("_"):
-                    found[name] = cls
-    return found
+    """Every public class with `fit`."""
+    named = {name: getattr(mt, name) for name in mt.__all__}
+    return {n: c for n, c in named.items() if inspect.isclass(c) and hasattr(c, "fit")}
 
 
 # -- what is asked ---------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from known_faults import KNOWN, judge
 from meta_asked import ASKED
 from meta_checks import rows_of, tried
 from meta_estimators import (
-    NO_SUBJECT,
     SUBJECTS,
     Subject,
     answers,
@@ -26,8 +25,7 @@ SETTINGS = {"unpruned", "level", "options", "given"}
 
 def test_every_estimator_is_a_subject():
     tried_ones = {type(subject.make()).__name__ for subject in SUBJECTS}
-    assert tried_ones | set(NO_SUBJECT) == set(estimator_classes())
-    assert not tried_ones & set(NO_SUBJECT)
+    assert tried_ones == set(estimator_classes())
 
 
 def test_every_argument_of_a_fit_or_question_is_a_role_of_a_subject():
@@ -43,7 +41,7 @@ def test_every_argument_of_a_fit_or_question_is_a_role_of_a_subject():
         fit = set(list(inspect.signature(cls.fit).parameters)[2:])
         validation = {p for p in fit if p.endswith("_val")}
         validation |= {p for p in asked if p == "sample_weight" and p not in fit}  # of `score`
-        if name not in NO_SUBJECT and name != "OptimalTreeCV":  # it passes arguments on
+        if name != "OptimalTreeCV":  # it passes arguments on
             assert (asked | fit) - validation - SETTINGS <= roles | LEFT_OUT.get(name, set()), name
 
 
