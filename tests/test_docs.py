@@ -292,3 +292,18 @@ def test_the_conda_recipe_needs_what_the_package_needs():
     run = text("conda/recipe/recipe.yaml").partition("  run:\n")[2].partition("\ntests:")[0]
     listed = {line.strip("- ").replace(" ", "") for line in run.splitlines()}
     assert {name.replace("matplotlib-base", "matplotlib") for name in listed - {""}} == needed
+
+
+def prose(page):
+    """The lines of a page without code, tables, formulas and HTML."""
+    plain = re.sub(r"^ *```.*?^ *```|\$\$.*?\$\$", "", text(page), flags=re.M | re.S)
+    return [line for line in plain.splitlines() if not line.lstrip().startswith(("|", "<", "#"))]
+
+
+def test_lines_and_sentences_are_not_too_long():
+    for page in PAGES:
+        lines = prose(page)
+        assert [line for line in lines if len(line) > 250] == [], page
+        parts = re.split(r"\n\s*\n|\n\s*[-*] |\n\s*\d+[.)] ", "\n".join(lines))
+        sentences = (s for part in parts for s in re.split(r"(?<=[.!?:])\s+", part))
+        assert [s for s in sentences if len(s.split()) >= 55] == [], page
