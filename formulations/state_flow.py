@@ -54,7 +54,7 @@ from milp_trees.common.registering import register
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
-from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.mip.formulation import ModelSize, Stage, TreeFormulation
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.leaf_order import LeafOrder
@@ -168,13 +168,23 @@ class StateFlow(TreeFormulation):
         merge = not view.structure
         return enumerate_states(view, space, self.max_states, self.max_columns, merge)
 
+    def stage(self, problem: Problem) -> Stage:
+        model = self.assemble(problem)
+        seconds = model.view.memo["states-seconds"]
+        return Stage(
+            model,
+            incumbent=self._known(model.view, model.space),
+            seconds={"enumerate": seconds},
+            sizes={"states": int(model.hypergraph.n_states)},
+        )
+
+    def _known(self, view: CostMatrix, space: Any) -> Any:
+        """A feasible predictor that was found with the hypergraph; None if there is none."""
+        return self._states(view, space).known if isinstance(space, RuleLists) else None
+
     def declare(self, m: Any, view: CostMatrix, space: Any) -> None:
         h = self._states(view, space)
         m.hypergraph = h
-        if isinstance(space, RuleLists):
-            m.known = h.known
-        m.stage_seconds = {"enumerate": view.memo["states-seconds"]}
-        m.extra_sizes = {"states": int(h.n_states)}
         m.states = pyo.RangeSet(
             0, h.n_states - 1, doc="states s: sets of rows with a remaining depth"
         )
@@ -309,10 +319,11 @@ class StateFlow(TreeFormulation):
         try:
             on = set(h.follow(view.canonical(predictor).prune_empty(view), view))
         except LookupError:
-            if getattr(m, "known", None) is None:
+            known = self._known(view, m.space)
+            if known is None:
                 raise
             # The given one costs more than this one.
-            on = set(h.follow(view.canonical(m.known).prune_empty(view), view))
+            on = set(h.follow(view.canonical(known).prune_empty(view), view))
         for c, x in m.x.items():
             x.set_value(int(c in on), skip_validation=True)
         tested = {int(h.test[c]) for c in on}

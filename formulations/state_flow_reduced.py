@@ -26,12 +26,13 @@ proper.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.registering import register
 from milp_trees.lists.space import RuleLists
+from milp_trees.mip.formulation import Stage
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
@@ -106,7 +107,7 @@ class StateFlowReduced(StateFlow):
             return f"{self.name}: {too_large}"
         return None
 
-    def stages(self, problem: Problem) -> Iterator[Any]:
+    def stages(self, problem: Problem) -> Iterator[Stage]:
         view, space = self.presolved_view(problem), problem.space
         known = self._bounding(view, space)
         last = self._whole(view, space)
@@ -119,9 +120,23 @@ class StateFlowReduced(StateFlow):
         yield self._up_to(last, problem, view)
         view.memo.pop("extent", None)
 
-    def _up_to(self, upper: int, problem: Problem, view: CostMatrix) -> Any:
+    def _up_to(self, upper: int, problem: Problem, view: CostMatrix) -> Stage:
         view.memo["extent"] = upper
-        return self.assemble(problem)
+        return self.stage(problem)
+
+    def stage(self, problem: Problem) -> Stage:
+        stage = super().stage(problem)
+        view, space = stage.model.view, stage.model.space
+        known, covers = self._bounding(view, space), self._extent(view, space)
+        return replace(
+            stage,
+            bound=known.bound,
+            proved_by="lagrangian",
+            covers=None if covers >= known.most else covers,
+        )
+
+    def _known(self, view: CostMatrix, space: Any) -> Any:
+        return self._bounding(view, space).tree
 
     def _states(self, view: CostMatrix, space: Any) -> Any:
         try:
@@ -136,15 +151,6 @@ class StateFlowReduced(StateFlow):
             raise Unsupported(
                 f"{self.name} up to the value {upper:g}: {too_many}; lower the {less}, or raise max_columns."
             ) from None
-
-    def declare(self, m: Any, view: CostMatrix, space: Any) -> None:
-        super().declare(m, view, space)
-        known = self._bounding(view, space)
-        if known.bound is not None:
-            m.proven = known.bound, "lagrangian"
-        m.known, m.covers = known.tree, self._extent(view, space)
-        if m.covers >= known.most:
-            m.covers = None
 
     # -- how much of the hypergraph ----------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.common.errors import Unsupported
@@ -25,6 +25,36 @@ if TYPE_CHECKING:
     from milp_trees.common.limits import Deadline
     from milp_trees.linear.matrix import MatrixModel, Separator
     from milp_trees.methods.claims import Claims
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One of the models with which a formulation solves a problem, and what is known beside it.
+
+    Parameters
+    ----------
+    model : ConcreteModel
+    covers : int, optional
+        The objective up to which the model holds every predictor; None if it holds all.
+    bound : int, optional
+        A lower bound on the objective that is proven without solving the model.
+    proved_by : str
+        The method that proved this bound.
+    incumbent : predictor, optional
+        A feasible predictor.
+    seconds : dict
+        Seconds that the stages of its making took, by their names.
+    sizes : dict
+        Further numbers that a result shows beside the size of the model.
+    """
+
+    model: Any
+    covers: int | None = None
+    bound: int | None = None
+    proved_by: str = ""
+    incumbent: Any = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 class ModelSize(NamedTuple):
@@ -295,16 +325,17 @@ class Formulation(ABC):
             self.declare(m, m.view, m.space)
         return m
 
-    def stages(self, problem: Problem) -> Iterator[Any]:
-        """Models of a problem that is known to be supported, to be solved one after the other.
+    def stages(self, problem: Problem) -> Iterator[Stage]:
+        """The models of a problem that is known to be supported, to be solved one after the other.
 
         By default there is one. If there are several, each holds the best predictors, and a later
-        one is needed only if those before it leave a gap; the last one is the whole model. A model
-        may have attributes that say what is known without solving it: `proven`, a lower bound on
-        the objective with the name of the method that proved it; `known`, a feasible predictor;
-        and `covers`, the objective up to which the model holds every predictor.
+        one is needed only if those before it leave a gap; the last one is the whole model.
         """
-        yield self.assemble(problem)
+        yield self.stage(problem)
+
+    def stage(self, problem: Problem) -> Stage:
+        """The model of a problem that is known to be supported, with what is known beside it."""
+        return Stage(self.assemble(problem))
 
     @property
     def label(self) -> str:

@@ -198,34 +198,31 @@ class FormulationMethod(Method):
     def _next_model(self, run: Run, watch: Watch) -> bool:
         """Build and compile the next model; False if there is none."""
         with run.clock("build"):
-            m = next(run.stages, None)
-            if m is None:
+            stage = next(run.stages, None)
+            if stage is None:
                 return False
-            run.m = m
+            run.stage = stage
             _look_at_memory(watch)
         with run.clock("hand_over"):
             run.compiled = replace(
-                compile_model(m), implied_integer=self.formulation.implied_integer
+                compile_model(stage.model), implied_integer=self.formulation.implied_integer
             )
         _look_at_memory(watch)
-        for stage, seconds in getattr(m, "stage_seconds", {}).items():
-            run.clock.times[stage] = seconds
-        proven, by = getattr(m, "proven", (run.bound, run.prover))
-        if proven > run.bound:
-            run.bound, run.prover = proven, by
-        if getattr(m, "known", None) is not None:
-            run.take(m.known)
+        run.clock.times |= stage.seconds
+        if stage.bound is not None and stage.bound > run.bound:
+            run.bound, run.prover = stage.bound, stage.proved_by
+        if stage.incumbent is not None:
+            run.take(stage.incumbent)
         run.record(None, None)
         return True
 
     def encode_known(self, run: Run, start: Tree | None) -> None:
-        """Begin with the given start, or with the best tree so far if models know of trees.
+        """Begin with the given start, or else with the best tree so far.
 
         A model that holds only some trees may hold neither of them.
         """
         run.start = None
-        best = run.incumbent if hasattr(run.m, "known") else None
-        for tree in (start, best):
+        for tree in (start, run.incumbent):
             if tree is not None:
                 try:
                     return self._encode(run, tree)
@@ -250,7 +247,7 @@ class FormulationMethod(Method):
         self._solve_model(run)
         while run.answers and not (run.stopped or run.wrong or run.closed):
             answer = run.answers[-1]
-            covers = getattr(run.m, "covers", None)
+            covers = run.covers
             if covers is None or answer.status not in (Status.INFEASIBLE, Status.OPTIMAL):
                 return
             if answer.status is Status.INFEASIBLE and covers + 1 > run.bound:

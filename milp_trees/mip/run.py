@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,7 @@ from milp_trees.linear.matrix import MatrixModel
 from milp_trees.methods.callback import listening, met
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
+from milp_trees.mip.formulation import Stage
 from milp_trees.mip.solver import Answer, Event, Job, Solver
 from milp_trees.problems.support import able
 from milp_trees.results.result import Limit, Result, Status
@@ -43,9 +44,9 @@ class Run:
     clock: Clock
     trace: Trace = field(default_factory=Trace)
     view: Any = None
-    m: Any = None
-    #: The models that may still be needed, an iterator.
-    stages: Any = None
+    stage: Stage | None = None
+    #: The models that may still be needed.
+    stages: Iterator[Stage] = field(default_factory=lambda: iter(()))
     compiled: MatrixModel | None = None
     start: np.ndarray | None = None
     start_info: dict[str, Any] = field(default_factory=dict)
@@ -68,6 +69,17 @@ class Run:
         return self.compiled
 
     @property
+    def m(self) -> Any:
+        """The Pyomo model that is being solved, once it is built."""
+        assert self.stage is not None
+        return self.stage.model
+
+    @property
+    def covers(self) -> int | None:
+        """The objective up to which the model holds every predictor; None if it holds all."""
+        return None if self.stage is None else self.stage.covers
+
+    @property
     def deadline(self) -> Deadline:
         """The end of the time limit, or sooner if the user's function stops the run."""
         end = Deadline.after(self.limits.time, self.clock.begin)
@@ -79,7 +91,7 @@ class Run:
 
     def covered(self, bound: float | None) -> float | None:
         """A bound of the model as a bound of the problem, if it holds only some predictors."""
-        covers = getattr(self.m, "covers", None)
+        covers = self.covers
         return bound if bound is None or covers is None else min(bound, covers + 1.0)
 
     def record(self, incumbent: float | None, bound: float | None) -> None:
@@ -358,7 +370,7 @@ def _sizes(run: Run) -> dict[str, int]:
         "nonzeros": int(first.A.nnz),
         "cuts": run.cuts,
         **run.view.data_sizes,
-        **getattr(run.m, "extra_sizes", {}),
+        **(run.stage.sizes if run.stage else {}),
     }
 
 

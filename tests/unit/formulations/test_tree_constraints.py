@@ -154,7 +154,7 @@ def test_the_first_models_hold_only_trees_near_the_bound():
     rules = (constraint("statistical-parity", max_disparity="1/50"),)
     problem = mt.Problem(data, mt.Accuracy(constraints=rules), mt.Trees(3))
     formulation = registry.formulation("state-flow-reduced")
-    models = list(formulation.stages(problem))
+    models = [stage.model for stage in formulation.stages(problem)]
     sizes = [m.hypergraph.n_columns for m in models]
     assert sizes == sorted(sizes)
     full = registry.formulation("state-flow").build(problem).hypergraph
