@@ -184,14 +184,13 @@ def _after_first_goals(
     """
     from milp_trees.common.errors import NothingFound
     from milp_trees.results.result import Status
-    from milp_trees.studies.lexicographic import goal_problems
+    from milp_trees.studies.attempt import default_method
+    from milp_trees.studies.lexicographic import GoalsInOrder
+    from milp_trees.studies.solving import answer
 
-    steps = goal_problems(problem, goals)
-    last, result = next(steps), None
+    steps = GoalsInOrder(problem, goals).apply()
+    last = next(steps).problem
     for _ in goals:
-        from milp_trees.studies.attempt import default_method
-        from milp_trees.studies.solving import answer
-
         result = answer(last, method or default_method(last), limits)
         typer.echo(f"goal      {last.task.name}: {result.value}, {result.status.value}", err=quiet)
         if result.status is Status.INFEASIBLE:
@@ -200,7 +199,7 @@ def _after_first_goals(
             raise NothingFound(
                 f"The goal {last.task.name} was not proven ({result.status.value}), so no further goal can keep it; raise --time-limit."
             )
-        last = steps.send(result)
+        last = steps.send(result).problem
     return last
 
 

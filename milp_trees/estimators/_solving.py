@@ -10,7 +10,7 @@ from milp_trees.common.errors import Infeasible, NothingFound, NotInTime, Solver
 from milp_trees.common.limits import Deadline, Limit, Limits
 from milp_trees.estimators._repeated import stop_repeated
 from milp_trees.estimators._warning import warn_user
-from milp_trees.methods.by_size import by_runs
+from milp_trees.methods.by_size import BySize
 from milp_trees.methods.callback import listener
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.greedy import greedy_for
@@ -126,7 +126,8 @@ def sizes_of(problem: Problem, most: int, method: str | None, limits: Limits) ->
         return path
     except (NotInTime, NothingFound) as stopped:
         label, why = str(method), str(stopped)
-        path = by_runs(problem, most, lambda one, _: greedy_result(one, label, why), label)
+        sizes = BySize(problem, most, label)
+        path = sizes.solve(lambda step: greedy_result(step.problem, label, why))
         if not path.points:
             raise NothingFound(why) from None
         return path

@@ -7,7 +7,9 @@ from typing import Any
 
 from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.common.exact import fraction
+from milp_trees.common.limits import Limit
 from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.transformation import Step, Steps, Transformation
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import Best
 from milp_trees.results.result import Result, bound_of
@@ -15,7 +17,7 @@ from milp_trees.results.size_path import Point, SizePath
 from milp_trees.tasks.comparing import exact_value
 
 
-def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizePath:
+class BySize(Transformation):
     """The path of the best trees of every size, by one run per size.
 
     Parameters
@@ -23,35 +25,41 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizeP
     problem : Problem
     max_leaves : int
         Largest number of leaves.
-    solve : callable
-        `solve(problem, start)` gives the Result of one size; `start` is the tree of the size
-        before.
     method : str
         Name of the method, for the path.
-
-    Returns
-    -------
-    SizePath
-
-    Raises
-    ------
-    SolverFailure
-        A run ended with an error, or the method cannot take the problem.
     """
-    points: list[Point] = []
-    seconds, limit = 0.0, None
-    for k in range(1, max_leaves + 1):
-        start = points[-1].predictor if points else None
-        result: Result = solve(replace(problem, space=problem.space.with_leaves(k)), start)
-        if result.status.value in ("error", "unsupported"):
-            raise SolverFailure(f"{method} failed at {k} leaves: {result.message}")
-        seconds, limit = seconds + result.seconds, result.limit or limit
-        if result.predictor is not None:
-            bound = bound_of(result)
-            points.append(Point.of(problem, k, result.predictor, bound))
-        if result.limit is not None and result.limit.by_user:
-            break
-    return SizePath(problem, tuple(points), method, limit, seconds)
+
+    title = "size by size"
+
+    def __init__(self, problem: Problem, max_leaves: int, method: str) -> None:
+        self.problem, self.max_leaves, self.method = problem, max_leaves, method
+        self.points: list[Point] = []
+        self.seconds: float = 0.0
+        self.limit: Limit | None = None
+
+    def apply(self) -> Steps:
+        """The problem of every size; it starts from the tree of the size before.
+
+        Raises
+        ------
+        SolverFailure
+            A run ended with an error, or the method cannot take the problem.
+        """
+        for k in range(1, self.max_leaves + 1):
+            start = self.points[-1].predictor if self.points else None
+            space = self.problem.space.with_leaves(k)
+            result: Result = yield Step(replace(self.problem, space=space), start)
+            if result.status.value in ("error", "unsupported"):
+                raise SolverFailure(f"{self.method} failed at {k} leaves: {result.message}")
+            self.seconds, self.limit = self.seconds + result.seconds, result.limit or self.limit
+            if result.predictor is not None:
+                bound = bound_of(result)
+                self.points.append(Point.of(self.problem, k, result.predictor, bound))
+            if result.limit is not None and result.limit.by_user:
+                break
+
+    def invert(self) -> SizePath:
+        return SizePath(self.problem, tuple(self.points), self.method, self.limit, self.seconds)
 
 
 def result_at(path: SizePath, penalty: Any) -> Result:
@@ -69,6 +77,7 @@ def result_at(path: SizePath, penalty: Any) -> Result:
     -------
     Result
 
+    Raises
     ------
     DataError
         The task has no penalty per leaf, or the penalty is negative or no number.

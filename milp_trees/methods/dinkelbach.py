@@ -25,64 +25,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods.finish import Clock, finish
-from milp_trees.methods.trace import Progress, Trace
+from milp_trees.common.limits import Limits
+from milp_trees.methods.finish import finish
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.transformation import MethodSteps, Part, Step, Stepper, Steps
 from milp_trees.methods.watch import GREEDY, GREEDY_SHARE
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status, TracePoint
 from milp_trees.tasks.ratio_view import Ratio
-
-
-class Stepper(Protocol):
-    """What a method must offer so that ratios can be solved in steps; `Method` offers it."""
-
-    exact: bool
-
-    @property
-    def label(self) -> str:
-        """The name with the options that differ from their defaults."""
-
-    def step(
-        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
-    ) -> Result:
-        """Solve one of the linear problems.
-
-        Parameters
-        ----------
-        problem, limits, start, progress
-            As for `Method.step`.
-
-        Returns
-        -------
-        Result
-        """
-
-
-def search(
-    method: Stepper, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
-) -> Result:
-    """Solve a problem whose task offers a `Ratio`, in steps; `Method.search` for such a problem.
-
-    Parameters
-    ----------
-    method : Stepper
-        Solves the linear problems.
-    problem : Problem
-    limits : Limits
-        For all steps together.
-    start : Tree or None
-    progress : callable or None
-        Called with every `TracePoint`.
-
-    Returns
-    -------
-    Result
-    """
-    return _Run(method, problem, limits, progress).solve(start)
 
 
 class _Claim(NamedTuple):
@@ -97,14 +50,20 @@ class _Claim(NamedTuple):
         return low if self.beyond is None else min(low, self.beyond)
 
 
-class _Run:
+class RatioSteps(MethodSteps):
     """One run: best tree, its loss (leaf penalty · leaves - ratio), lower bound on all losses."""
 
+    title = "ratio steps"
+
     def __init__(
-        self, method: Stepper, problem: Problem, limits: Limits, progress: Progress | None
+        self,
+        method: Stepper,
+        problem: Problem,
+        limits: Limits,
+        start: Tree | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self.method, self.problem, self.limits = method, problem, limits
-        self.clock = Clock()
+        super().__init__(method, problem, limits, start, progress)
         with self.clock("prepare"):
             self.ratio = problem.view(Ratio)
             self.small = self.ratio.reduce()
@@ -117,17 +76,12 @@ class _Run:
         self.highest = Fraction(0)
         self.bound = self.penalty - self.ceiling
         self.prover = "the data (an action of its own for every row)"
-        self.results: list[Result] = []
-        self.failed: Result | None = None
-        self.stopped: Limit | None = None
-        self.infeasible = False
-        self.trace = Trace(progress)
+        self.infeasible, self.proven = False, False
         self.reductions = {(True, True)}
 
-    @property
-    def deadline(self) -> Deadline:
-        """When the run ends; compilation during a step moves it."""
-        return Deadline.after(self.limits.time, self.clock.begin)
+    @classmethod
+    def accepts(cls, problem: Problem, taker: Any) -> bool:
+        return problem.rule is None and problem.by_steps(taker)
 
     @property
     def running(self) -> bool:
@@ -135,27 +89,23 @@ class _Run:
 
     # -- the course of a run -------------------------------------------------------------------------------------
 
-    def solve(self, start: Tree | None) -> Result:
-        """From a good start to the proof, or as far as the limits allow."""
-        proven = False
-        try:
-            with self.clock("start"):
-                self._begin(start)
-            if self.tree is None:
-                self._step(
-                    Fraction(0), _Claim(self.penalty, self.small.least_denominator(Fraction(0)))
-                )
-            if self.tree is not None:
-                proven = (self._relaxed() or self._by_leaves()) if self.penalty else self._plain()
-        except KeyboardInterrupt:
-            self.stopped = Limit.INTERRUPTED
-        if proven:
-            self.bound, self.prover = (
-                self.loss,
-                self.results[-1].certificate.proved_by or self.method.label,
-            )
+    def apply(self) -> Steps:
+        """From a good start to the proof."""
+        with self.clock("start"):
+            self._begin(self.start)
+        if self.tree is None:
+            least = self.small.least_denominator(Fraction(0))
+            yield from self._step(Fraction(0), _Claim(self.penalty, least))
+        if self.tree is None:
+            return
+        if self.penalty:
+            self.proven = (yield from self._relaxed()) or (yield from self._by_leaves())
+        else:
+            self.proven = yield from self._plain()
+        if self.proven:
+            by = self.results[-1].certificate.proved_by or self.method.label
+            self.bound, self.prover = self.loss, by
             self._record()
-        return self._result(proven, start)
 
     def _begin(self, start: Tree | None) -> None:
         """Begin with the given tree, single leaves, and greedy models for the growing ratio."""
@@ -176,34 +126,34 @@ class _Run:
                 break
         self._record()
 
-    def _plain(self) -> bool:
+    def _plain(self) -> Part[bool]:
         """Take steps until the ratio does not grow; True if it is proven that it cannot grow."""
         while self.running:
             q = -self.loss
-            better, u = self._step(q, _Claim(self.loss, self.small.least_denominator(q)))
+            better, u = yield from self._step(q, _Claim(self.loss, self.small.least_denominator(q)))
             if not better:
                 return u is not None and u <= 0
         return False
 
-    def _relaxed(self) -> bool:
+    def _relaxed(self) -> Part[bool]:
         """Steps of the relaxation, with a cost per leaf; True if its maximum is not positive."""
         while self.running:
             q = self.penalty - self.loss
             if q < 0 and not self.small.least:
                 return False  # trees with the ratio 0/0 might be better; no step finds them
             least = self.small.least_denominator(q)
-            better, u = self._step(
+            better, u = yield from self._step(
                 -self.loss, _Claim(self.loss, least), leaf_cost=self.penalty * least
             )
             if not better:
                 return u is not None and u <= 0
         return False
 
-    def _by_leaves(self) -> bool:
+    def _by_leaves(self) -> Part[bool]:
         """Try every number of leaves in turn; True if it is proven that no tree is better."""
         most = self.problem.space.most_leaves
         if self.problem.space.is_bounded:
-            self._lower_ceiling()
+            yield from self._lower_ceiling()
         leaves = 1
         while self.running and (most is None or leaves <= most):
             q = self.penalty * leaves - self.loss
@@ -213,19 +163,19 @@ class _Run:
                 return False
             beyond = self.penalty * (leaves + 1) - self.ceiling
             claim = _Claim(self.loss, self.small.least_denominator(q), beyond)
-            better, u = self._step(q, claim, most_leaves=leaves)
+            better, u = yield from self._step(q, claim, most_leaves=leaves)
             if not better:
                 if u is None or u > 0:
                     return False
                 leaves += 1
         return self.running
 
-    def _lower_ceiling(self) -> None:
+    def _lower_ceiling(self) -> Part[None]:
         """Lower the bound on the ratio of any tree of the space, without the penalty."""
         while self.running:
             q = self.highest
             least = self.small.least_denominator(q)
-            _, u = self._step(q, _Claim(self.loss, least, self.bound))
+            _, u = yield from self._step(q, _Claim(self.loss, least, self.bound))
             if u is not None:
                 self.ceiling = min(self.ceiling, q + max(u, Fraction(0)) / least)
             if self.highest <= q:
@@ -239,16 +189,12 @@ class _Run:
         claim: _Claim,
         leaf_cost: Fraction = Fraction(0),
         most_leaves: int | None = None,
-    ) -> tuple[bool, Fraction | None]:
+    ) -> Part[tuple[bool, Fraction | None]]:
         """Let the method maximise N - q·D - leaf_cost · leaves.
 
         `claim` is what a bound on that maximum implies for all losses. Returns whether the best
         tree changed, and a proven bound on the maximum or None.
         """
-        deadline = self.deadline
-        if deadline.passed:
-            self.stopped = Limit.TIME
-            return False, None
         inner = self._inner(q, leaf_cost, most_leaves)
         start = (
             self.tree
@@ -260,14 +206,9 @@ class _Run:
             if point.bound is not None and self.method.exact:
                 self._record(claim.bound(-Fraction(point.bound)))
 
-        try:
-            result = self.method.step(inner, replace(self.limits, time=deadline.left), start, watch)
-        except Stopped as stopped:
-            self.stopped = stopped.limit
+        result = yield Step(inner, start, watch)
+        if result is None:
             return False, None
-        for stage, seconds in result.times.items():
-            self.clock.times[stage] = self.clock.times.get(stage, 0.0) + seconds
-        self.results.append(result)
         self.reductions |= {key for key in inner._views if isinstance(key, tuple)}
         self.stopped = result.limit
         return self._learn(result, claim, most_leaves)
@@ -334,44 +275,30 @@ class _Run:
 
     # -- the answer ----------------------------------------------------------------------------------------------
 
-    def _result(self, proven: bool, start: Tree | None) -> Result:
+    def invert(self) -> Result:
         last = self.results[-1] if self.results else None
-        more: dict[str, Any] = (
-            {}
-            if last is None
-            else {"options": last.options, "versions": last.versions, "message": last.message}
-        )
-        if start is not None and self.results and self.results[0].start:
-            more["start"] = {**self.results[0].start, "value": self.problem.value(start).number}
-        nodes = [r.nodes for r in self.results if r.nodes is not None]
+        more: dict[str, Any] = {} if last is None else {"message": last.message}
+        if self.start is not None and self.results and self.results[0].start:
+            more["start"] = {
+                **self.results[0].start,
+                "value": self.problem.value(self.start).number,
+            }
         bound = None
         # Only the last step proves that no tree divides by zero.
-        if (
-            self.method.exact
-            and not self.infeasible
-            and (proven or not self.small.may_divide_by_zero)
-        ):
+        certain = self.proven or not self.small.may_divide_by_zero
+        if self.method.exact and not self.infeasible and certain:
             bound = self.ratio.to_value(
                 self.bound if self.tree is None else min(self.bound, self.loss)
             )
-        result = finish(
+        return finish(
             self.problem,
             self.method.label,
             self.tree,
             bound=bound,
-            claims_optimal=proven,
+            claims_optimal=self.proven,
             infeasible=self.infeasible and self.failed is None,
             proved_by=self.prover,
-            clock=self.clock,
-            limit=self.stopped,
-            trace=self.trace,
-            nodes=sum(nodes) if nodes else None,
-            model_size={"steps": len(self.results), **(last.model_size if last else {})},
             log="\n".join(r.log for r in self.results if r.log),
+            **self.about_the_steps(),
             **more,
-        )
-        return (
-            result
-            if self.failed is None
-            else replace(result, status=self.failed.status, message=self.failed.message)
         )

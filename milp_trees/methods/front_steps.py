@@ -19,14 +19,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.common.compiling import run_clock
-from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods.dinkelbach import Stepper
-from milp_trees.methods.finish import Clock
+from milp_trees.common.limits import Limits
 from milp_trees.methods.front import finish_front
-from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.transformation import MethodSteps, Part, Step, Stepper, Steps
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result, Status
 from milp_trees.tasks.comparing import exact_value
@@ -40,39 +39,6 @@ if TYPE_CHECKING:
 TIES = 2
 
 
-class Asked(Stepper, Protocol):
-    """What a method must offer so that fronts can be found in steps; `Method` offers it."""
-
-    def unsupported(self, problem: Problem) -> str | None:
-        """The sentence that explains why a problem cannot be solved, or None."""
-
-
-def search(
-    method: Asked, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
-) -> Result:
-    """Answer the question `front` against a side constraint, in steps.
-
-    Parameters
-    ----------
-    method : Asked
-        Solves the problem of every limit.
-    problem : Problem
-        Its question is a `Front` with `against`.
-    limits : Limits
-        For all steps together.
-    start : Tree or None
-        A feasible tree to begin with.
-    progress : callable or None
-        Called with every `TracePoint`.
-
-    Returns
-    -------
-    Result
-        All corners, or those that were proven within the limits.
-    """
-    return _Run(method, problem, limits, progress).solve(start)
-
-
 class _Point(NamedTuple):
     """A tree; its value in the units of the scale, which are minimised; its amount."""
 
@@ -81,14 +47,20 @@ class _Point(NamedTuple):
     amount: Fraction
 
 
-class _Run:
+class FrontSteps(MethodSteps):
     """One run: the corners so far, and what the solved limits say about other limits."""
 
+    title = "front steps"
+
     def __init__(
-        self, method: Asked, problem: Problem, limits: Limits, progress: Progress | None
+        self,
+        method: Stepper,
+        problem: Problem,
+        limits: Limits,
+        start: Tree | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self.method, self.problem, self.limits = method, problem, limits
-        self.clock, self.trace = Clock(), Trace(progress)
+        super().__init__(method, problem, limits, start, progress)
         assert problem.rule is not None
         self.rule: Constraint = problem.rule
         self.scale = problem.scale
@@ -97,35 +69,32 @@ class _Run:
         #: Solved limits: no tree with an amount up to the first is better than the point.
         self.solved: list[tuple[Fraction, _Point]] = []
         self.limited: Problem | None = None
-        self.steps, self.nodes = 0, 0
         #: Seconds in which the values and amounts of all trees so far were read.
         self.reading = 0.0
-        self.stopped: Limit | None = None
-        self.failed: Result | None = None
-        self.last: Result | None = None
+        self.complete = False
+        self.point: _Point | None = None
         self.message, self.prover = "", method.label
 
-    def solve(self, start: Tree | None) -> Result:
-        """From no limit to the tightest one that leaves a tree, or as far as the limits allow."""
-        complete, point = False, None
-        try:
-            if start is not None:
-                self.seen.append(self._point(start))
-            point = self._at(None)
-            if point is not None:
-                self.trace.add(self.clock.seconds, *[self.problem.value(point.tree).number] * 2)
-            complete = point is not None and self._follow(point)
-        except KeyboardInterrupt:
-            self.stopped = Limit.INTERRUPTED
-        infeasible = point is None and self.stopped is None and self.failed is None
-        return self._result(complete or infeasible, infeasible)
+    @classmethod
+    def accepts(cls, problem: Problem, taker: Any) -> bool:
+        return problem.rule is not None and problem.by_steps(taker)
 
-    def _follow(self, point: _Point) -> bool:
+    def apply(self) -> Steps:
+        """From no limit to the tightest one that leaves a tree."""
+        if self.start is not None:
+            self.seen.append(self._point(self.start))
+        self.point = yield from self._at(None)
+        if self.point is not None:
+            value = self.problem.value(self.point.tree).number
+            self.trace.add(self.clock.seconds, value, value)
+            self.complete = yield from self._follow(self.point)
+
+    def _follow(self, point: _Point) -> Part[bool]:
         """Walk down from the tree of no limit; True if every corner is proven."""
         most, ties, worse = self.problem.question.most, 0, Fraction(0)
         while most is None or len(self.corners) < most:
             tighter = self.rule.below(point.amount, self.problem.dataset)
-            found = None if tighter is None else self._at(tighter, point.value)
+            found = None if tighter is None else (yield from self._at(tighter, point.value))
             if not self._running:
                 self._say_what_is_proven(point)
                 return False
@@ -135,16 +104,16 @@ class _Run:
             if self._same(found.value, point.value):
                 point, ties = found, ties + 1
                 if ties >= TIES:
-                    point, worse = self._halve(point, worse)
+                    point, worse = yield from self._halve(point, worse)
                 continue
             self.corners.append(point)
             point, ties, worse = found, 0, Fraction(0)
         return False
 
-    def _halve(self, point: _Point, worse: Fraction) -> tuple[_Point, Fraction]:
+    def _halve(self, point: _Point, worse: Fraction) -> Part[tuple[_Point, Fraction]]:
         """Try the middle between a limit at which the value is worse, and the point's amount."""
         middle = (worse + point.amount) / 2
-        found = self._at(middle, point.value)
+        found = yield from self._at(middle, point.value)
         if not self._running or found is None:
             return point, max(worse, middle)
         return (found, worse) if self._same(found.value, point.value) else (point, middle)
@@ -165,7 +134,7 @@ class _Run:
 
     # -- one step ------------------------------------------------------------------------------------------------
 
-    def _at(self, limit: Fraction | None, value: Fraction | None = None) -> _Point | None:
+    def _at(self, limit: Fraction | None, value: Fraction | None = None) -> Part[_Point | None]:
         """The best tree with an amount up to the limit.
 
         `value` is the best value under a larger limit, so a tree with that value is optimal. None
@@ -177,7 +146,8 @@ class _Run:
             known += [p for p in within if value is not None and self._same(p.value, value)]
             if known:
                 return known[0]
-        result = self._step(limit, min(within, key=lambda p: p.value).tree if within else None)
+        best = min(within, key=lambda p: p.value).tree if within else None
+        result = yield from self._step(limit, best)
         if result is None or result.tree is None:
             return None
         point = self._point(result.tree)
@@ -188,25 +158,12 @@ class _Run:
             self.solved.append((limit, point))
         return point
 
-    def _step(self, limit: Fraction | None, start: Tree | None) -> Result | None:
+    def _step(self, limit: Fraction | None, start: Tree | None) -> Part[Result | None]:
         """Let the method solve the problem with a limit; None if there is no time for it."""
-        left = Deadline.after(self.limits.time, self.clock.begin).left
-        if left is not None:
-            # At the end all trees are read again, for values, coordinates and violations.
-            left -= 3 * self.reading
-            if left <= 0:
-                self.stopped = Limit.TIME
-                return None
-        inner = self._inner(limit)
-        try:
-            result = self.method.step(inner, replace(self.limits, time=left), start, None)
-        except Stopped as stopped:
-            self.stopped = stopped.limit
+        # At the end all trees are read again, for values, coordinates and violations.
+        result = yield Step(self._inner(limit), start, reserved=3 * self.reading)
+        if result is None:
             return None
-        self.steps, self.last = self.steps + 1, result
-        self.nodes += result.nodes or 0
-        for stage, seconds in result.times.items():
-            self.clock.times[stage] = self.clock.times.get(stage, 0.0) + seconds
         self.prover = result.certificate.proved_by or self.prover
         if result.status in (Status.ERROR, Status.UNSUPPORTED):
             self.failed = result
@@ -248,27 +205,18 @@ class _Run:
         self.corners.append(point)
         self.message = f"Proven for every limit on {amount.unit} of at least {amount.exact} (about {amount.number:.4g}), at which the best value is {value.number:.10g} {value.unit}; with a smaller limit it is no better."
 
-    def _result(self, complete: bool, infeasible: bool) -> Result:
+    def invert(self) -> Result:
+        infeasible = self.point is None and self.stopped is None and self.failed is None
         first = self.corners[0] if self.corners else None
-        last = self.last
         bound = None if first is None else exact_value(self.problem.value(first.tree))
-        result = finish_front(
+        return finish_front(
             self.problem,
             self.method.label,
             [p.tree for p in (*self.corners, *self.seen)],
-            complete=complete,
+            complete=self.failed is None and (self.complete or infeasible),
             proved_by=self.prover,
-            clock=self.clock,
             bound=bound,
-            limit=self.stopped,
             infeasible=infeasible,
-            trace=self.trace,
-            nodes=self.nodes or None,
-            model_size={"steps": self.steps, **(last.model_size if last else {})},
             message=self.message,
-            **({} if last is None else {"options": last.options, "versions": last.versions}),
+            **self.about_the_steps(),
         )
-        if self.failed is not None:
-            status, message = self.failed.status, self.failed.message
-            return replace(result, status=status, message=message, complete=False)
-        return result

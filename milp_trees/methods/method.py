@@ -15,11 +15,12 @@ from milp_trees.common.compiling import interruptible
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limit, Limits, Stopped
 from milp_trees.common.registering import labels, plugins
-from milp_trees.methods import dinkelbach, front_steps
 from milp_trees.methods.callback import Callback, heard
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import LATE, within
+from milp_trees.methods.dinkelbach import RatioSteps
 from milp_trees.methods.finish import Clock, _installed, versions
+from milp_trees.methods.front_steps import FrontSteps
 from milp_trees.methods.greedy_first import greedy_first
 from milp_trees.methods.scores import scores
 from milp_trees.methods.start import Start, refusal
@@ -44,6 +45,8 @@ LARGE = 200_000
 #: seconds, and the seconds that an engine has for reading its answer after the user's function
 #: stopped it.
 LATE_SHARE, GRACE = 0.07, 2.0
+#: How problems are solved by a method that does not take them as they are.
+IN_STEPS = (RatioSteps, FrontSteps)
 
 
 class Method(ABC):
@@ -292,15 +295,17 @@ class Method(ABC):
             raise Unsupported(why)
         refused = refusal(problem, start)
         given = None if refused else start
-        steps = dinkelbach if problem.rule is None else front_steps
-        search = partial(steps.search, self) if problem.by_steps(self) else self.search
         prepared = clock.seconds
         left, told = limits.after(prepared), None if callback is None else callback.point
         try:
             with hearing(), interruptible():
-                result = self._search_within(
-                    left, problem, lambda: search(problem, left, given, told)
+                steps = next((t for t in IN_STEPS if t.accepts(problem, self)), None)
+                search = (
+                    partial(self.search, problem, left, given, told)
+                    if steps is None
+                    else lambda: steps(self, problem, left, given, told).run()
                 )
+                result = self._search_within(left, problem, search)
         except RecursionError:
             raise Unsupported(
                 f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth)."

@@ -144,6 +144,8 @@ class Result(Exportable):
         (`milp_trees.results.history`). None for methods that keep none.
     found_by : str
         Who found the model, in words, if the method did not: `the greedy tree over all thresholds`.
+    transformation : str
+        How the problem was solved by others, if it was: `ratio steps`, `front steps`.
     proof : mapping or None
         The proof file that was written for the result: `file`, `sha256`, `claims`, `bytes`, the
         `seconds` it took, and `checked`: whether a checker accepted the file. None if none was
@@ -177,6 +179,7 @@ class Result(Exportable):
     derived_by: str | None = None
     found_by: str = ""
     reference: str | None = None
+    transformation: str = ""
 
     def __post_init__(self) -> None:
         dataset = self.problem.dataset
@@ -314,6 +317,7 @@ class Result(Exportable):
             "start": dict(self.start),
             "scores": dict(self.scores),
             "found_by": self.found_by,
+            "transformation": self.transformation,
             "message": self.message,
             "predictor": None if self.predictor is None else self.predictor.to_json(),
             "trace": [list(point) for point in self.trace],

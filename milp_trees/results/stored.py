@@ -102,5 +102,6 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         proof=data.get("proof"),
         derived_by=data.get("derived_by"),
         found_by=data.get("found_by", ""),
+        transformation=data.get("transformation", ""),
         reference=data.get("reference"),
     )

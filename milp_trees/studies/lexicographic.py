@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from milp_trees.common import exact
 from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
+from milp_trees.methods.transformation import Step, Steps, Transformation
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result
 from milp_trees.studies.solving import answer
@@ -53,38 +54,52 @@ def lexicographic(
     DataError
         A goal is no task of that kind.
     """
-    steps, results = goal_problems(problem, then), []
-    stated = next(steps)
-    while True:
-        result = answer(stated, method, limits or Limits(), reference=reference)
-        results.append(result)
-        if not result.optimal or len(results) > len(then):
-            return results
-        stated = steps.send(result)
+    goals = GoalsInOrder(problem, then)
+    found: list[Result] = goals.solve(
+        lambda step: answer(step.problem, method, limits or Limits(), reference=reference)
+    )
+    return found
 
 
-def goal_problems(problem: Problem, then: Sequence[Any]) -> Generator[Problem, Result, None]:
-    """The problems of all goals; each but the first is made from the result of the one before."""
-    goals: list[Any] = [problem.task, *then]
-    for at, goal in enumerate(goals):
-        if isinstance(goal, str) and goal != FEWEST_LEAVES:
-            raise DataError(f"A goal is a task, or {FEWEST_LEAVES!r}; got {goal!r}.")
-        if at > 0 and getattr(goal, "constraints", None):
-            raise DataError(
-                "Further goals have no constraints of their own; give them to the first."
-            )
-        if at + 1 < len(goals):
-            if goal == FEWEST_LEAVES:
-                raise DataError(f"{FEWEST_LEAVES!r} can only be the last goal.")
-            TaskValue(goal)  # says so if an optimum of this goal cannot be kept
-    kept = tuple(getattr(problem.task, "constraints", ()))
-    for at, goal in enumerate(goals):
-        # Among the optima of the first goals their costs are constant, and leaves decide.
-        task: Any = replace(goals[0], leaf_penalty=1) if goal == FEWEST_LEAVES else goal
-        result = yield replace(problem, task=replace(task, constraints=kept))
-        if at + 1 < len(goals):
-            plain = replace(task, constraints=())
-            kept = (*kept, TaskValue(plain, _total(plain, result)))
+class GoalsInOrder(Transformation):
+    """The problems of all goals; each but the first is made from the result of the one before.
+
+    It ends with the first goal whose optimum was not proven.
+    """
+
+    title = "goals in order"
+
+    def __init__(self, problem: Problem, then: Sequence[Any]) -> None:
+        self.problem, self.goals = problem, [problem.task, *then]
+        self.results: list[Result] = []
+        for at, goal in enumerate(self.goals):
+            if isinstance(goal, str) and goal != FEWEST_LEAVES:
+                raise DataError(f"A goal is a task, or {FEWEST_LEAVES!r}; got {goal!r}.")
+            if at > 0 and getattr(goal, "constraints", None):
+                raise DataError(
+                    "Further goals have no constraints of their own; give them to the first."
+                )
+            if at + 1 < len(self.goals):
+                if goal == FEWEST_LEAVES:
+                    raise DataError(f"{FEWEST_LEAVES!r} can only be the last goal.")
+                TaskValue(goal)  # says so if an optimum of this goal cannot be kept
+
+    def apply(self) -> Steps:
+        kept = tuple(getattr(self.problem.task, "constraints", ()))
+        for at, goal in enumerate(self.goals):
+            # Among the optima of the first goals their costs are constant, and leaves decide.
+            fewest = goal == FEWEST_LEAVES
+            task: Any = replace(self.goals[0], leaf_penalty=1) if fewest else goal
+            result = yield Step(replace(self.problem, task=replace(task, constraints=kept)))
+            self.results.append(result)
+            if not result.optimal:
+                return
+            if at + 1 < len(self.goals):
+                plain = replace(task, constraints=())
+                kept = (*kept, TaskValue(plain, _total(plain, result)))
+
+    def invert(self) -> list[Result]:
+        return self.results
 
 
 def _total(task: Any, result: Result) -> Any:

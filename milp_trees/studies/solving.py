@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import Infeasible, NothingFound, SolverFailure
 from milp_trees.common.limits import Limit, Limits
-from milp_trees.methods.by_size import by_runs
+from milp_trees.methods import by_size
 from milp_trees.methods.callback import heard
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
@@ -192,9 +192,8 @@ def path_of_sizes(
     else:
         limit = getattr(problem.space, "max_leaf_nodes", problem.space.most_leaves)
         most = min(max_leaves, limit or max_leaves)
-        path = by_runs(
-            problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label
-        )
+        sizes = by_size.BySize(problem, most, chosen.label)
+        path = sizes.solve(lambda step: chosen.run(step.problem, limits, step.start, progress))
         ended = path.limit
     if path is None or not path.points:
         if ended is Limit.INTERRUPTED:  # before there was a model to keep
