@@ -15,7 +15,7 @@ comes with the extra `bench`. policytree is an R package around a C++ search; bu
 without R, outside this repository, and name the program (boost: only its headers are needed):
 
     git clone https://github.com/grf-labs/policytree
-    g++ -O3 -Ipolicytree/r-package/policytree/src benchmarks/policytree.cpp \\
+    g++ -O3 -Ipolicytree/r-package/policytree/src benchmarks/peers/policytree.cpp \\
         policytree/r-package/policytree/src/tree_search.cpp -o search
     python benchmarks/policies.py --sections times --policytree ./search
 
