@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
-    dataset = planted(args.rows, args.features)
+    dataset = planted(args.rows, args.tests)
     ways = {
         "milp-trees (Pyomo, templates, one matrix)": by_pyomo,
         "highspy addConstr": by_highspy,
@@ -128,7 +128,7 @@ def main() -> None:
             shapes[name] = (h.getNumCol(), h.getNumRow(), h.getNumNz())
     assert len(set(shapes.values())) == 1, shapes
     print(
-        f"FlowOCT, {args.rows} rows, {args.features} tests, depth {args.depth}: columns, rows, nonzeros = {next(iter(shapes.values()))}"
+        f"FlowOCT, {args.rows} rows, {args.tests} tests, depth {args.depth}: columns, rows, nonzeros = {next(iter(shapes.values()))}"
     )
     for name, seconds in best.items():
         print(
