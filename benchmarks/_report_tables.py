@@ -63,10 +63,11 @@ def published() -> Iterator[str]:
         "All formulations, four solvers and three peers, depths 2 and 3, 3 s",
         "python benchmarks/peers/environments.py\n"
         "milp-trees study benchmarks/published_short.toml --jobs 1 --store published_short.db\n"
-        f"milp-trees table published_short.db --by variant,depth --measure {','.join(PUBLISHED)} --style csv --out benchmarks/results/published_short.csv",
+        f"milp-trees table published_short.db --by variant,depth --measure {','.join(PUBLISHED)} --style csv --out benchmarks/results/published_short.csv\n"
+        "milp-trees report published_short.db -o benchmarks/results/published_short.html",
         "One row per method and depth over the 14 sets of `classification/` with at most 1000 rows, no start; what the columns are is in [studies.md](../guide/studies.md#aggregates). "
         "`published.toml` is the study in full: depth 2 and 3, three seeds, 60 s. Cut here are two of the seeds, 57 of the 60 seconds, and state-flow-reduced. "
-        "Every run is in [the page of this study](../../benchmarks/results/published_short.html), which `milp-trees report published_short.db` wrote: open it in a browser. "
+        "The last command writes a page with every run, which is not stored here: open it in a browser. "
         "The runs had one core to themselves; the other core of the machine was busy.",
         markdown(table.round(2).astype(object).fillna("")),
     )
