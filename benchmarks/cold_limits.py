@@ -9,6 +9,7 @@ line per engine, formulation that compiles, and course of several steps; exit co
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -97,7 +98,10 @@ def run(code: str, name: str) -> list:
     return json.loads(ran.stdout.strip().splitlines()[-1])
 
 
-def main(wanted: list[str]) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="engines, formulations or courses; default: all")
+    wanted = parser.parse_args().names
     from milp_trees.mip.registry import registry
 
     codes = dict.fromkeys(registry.classes("methods"), ENGINE)
@@ -117,4 +121,4 @@ def main(wanted: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

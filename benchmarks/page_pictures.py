@@ -8,6 +8,7 @@ It needs playwright (of the extra `test`) and a Chromium, `chromium` or `google-
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import shutil
@@ -58,6 +59,7 @@ def small(picture: bytes) -> bytes:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")

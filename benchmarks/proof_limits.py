@@ -8,6 +8,7 @@ solved by `dp-sorted` at depth 3, and its proof is checked in a process of its o
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -32,7 +33,7 @@ sys.exit(code)
 """
 
 
-def main(thresholds: int, folder: Path) -> None:
+def measure(thresholds: int, folder: Path) -> None:
     r, levels = np.random.default_rng(thresholds), thresholds // 4 + 1
     n = max(1000, levels)
     X = np.array([r.permutation(np.arange(n) % levels) for _ in range(4)]).T
@@ -48,7 +49,13 @@ def main(thresholds: int, folder: Path) -> None:
     subprocess.run(command, env={**os.environ, **paths}, check=True)
 
 
-if __name__ == "__main__":
-    for given in sys.argv[1:]:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("thresholds", nargs="+", type=int)
+    for given in parser.parse_args().thresholds:
         with tempfile.TemporaryDirectory() as place:
-            main(int(given), Path(place))
+            measure(given, Path(place))
+
+
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ python benchmarks/readme_picture.py
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def drawn() -> tuple[str, mt.Result]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     svg, found = drawn()
     PICTURE.write_text(svg, encoding="utf-8")
     print(found)

@@ -8,6 +8,7 @@ Pictures are drawn too; a test compares the text of the pages with what this scr
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -351,6 +352,7 @@ def pages() -> dict[str, str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
         print(f"wrote docs/benchmarks/{name}")

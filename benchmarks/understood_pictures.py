@@ -5,6 +5,7 @@ python benchmarks/understood_pictures.py
 
 from __future__ import annotations
 
+import argparse
 import io
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def meeting() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for name, svg in {**xor(), "bound_meets_incumbent": meeting()}.items():
         (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
         print(FOLDER / f"{name}.svg")
