@@ -24,8 +24,12 @@ def drawn() -> tuple[str, mt.Result]:
     return result.tree.picture(data) + "\n", result
 
 
-if __name__ == "__main__":
+def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     svg, found = drawn()
     PICTURE.write_text(svg, encoding="utf-8")
     print(found)
+
+
+if __name__ == "__main__":
+    main()

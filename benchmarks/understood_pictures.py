@@ -46,8 +46,12 @@ def meeting() -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-if __name__ == "__main__":
+def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     for name, svg in {**xor(), "bound_meets_incumbent": meeting()}.items():
         (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
         print(FOLDER / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
