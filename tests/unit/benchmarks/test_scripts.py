@@ -59,5 +59,7 @@ def test_a_script_says_its_help(name, called, capsys):
 
 @pytest.mark.parametrize("name", SMALLEST)
 def test_the_smallest_case_of_a_script_runs(name, called, capsys, data_folder):
+    if name == "before_after" and not (FOLDER.parent / ".venv").exists():
+        pytest.skip("the checkout has no .venv, which the script asks for")
     assert not called(name, *SMALLEST[name].split())
     assert capsys.readouterr().out
