@@ -1,8 +1,11 @@
 """Names for those who write plug-ins, and for those who read the parts of a result."""
 
+from milp_trees.common.errors import SolverFailure
+from milp_trees.common.exact import fraction
 from milp_trees.common.registering import register
 from milp_trees.engines.near_best.tree_set import TreeSet
 from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
@@ -16,6 +19,7 @@ from milp_trees.pruning.view import NodeGains
 from milp_trees.results.gap import Gap
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
+from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
@@ -26,6 +30,7 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 from milp_trees.verification import Verdict, Verification
 
 __all__ = [
+    "ActionCosts",
     "Answer",
     "Availability",
     "Best",
@@ -33,6 +38,7 @@ __all__ = [
     "ByPrice",
     "BySize",
     "Certificate",
+    "Clock",
     "CostMatrix",
     "Event",
     "Export",
@@ -58,6 +64,7 @@ __all__ = [
     "SizePath",
     "Solution",
     "Solver",
+    "SolverFailure",
     "Space",
     "States",
     "Status",
@@ -67,5 +74,7 @@ __all__ = [
     "Value",
     "Verdict",
     "Verification",
+    "finish",
+    "fraction",
     "register",
 ]

@@ -8,10 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.errors import DataError
-from milp_trees.common.exact import fraction
-from milp_trees.common.registering import register
-from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees import DataError
+from milp_trees.plugins import ActionCosts, fraction, register
 
 
 @register

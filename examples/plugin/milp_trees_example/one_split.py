@@ -6,12 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.registering import register
-from milp_trees.methods.finish import Clock, finish
-from milp_trees.methods.method import Method
-from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.models.tree import Tree
-from milp_trees.tasks.views import CostMatrix
+from milp_trees import Tree
+from milp_trees.plugins import Branch, Clock, CostMatrix, Leaf, Method, finish, register
 
 
 @register

@@ -8,11 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.errors import SolverFailure
-from milp_trees.common.limits import Limit
-from milp_trees.common.registering import register
-from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
-from milp_trees.results.result import Status
+from milp_trees.plugins import (
+    Answer,
+    Availability,
+    Event,
+    Job,
+    Limit,
+    Solver,
+    SolverFailure,
+    Status,
+    register,
+)
 
 #: Options of `scipy.optimize.milp` that a user may set.
 OPTIONS = {"presolve"}

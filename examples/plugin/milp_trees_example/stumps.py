@@ -19,12 +19,8 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees.common.registering import register
-from milp_trees.mip.formulation import ModelSize, TreeFormulation
-from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
-from milp_trees.tasks.views import CostMatrix
+from milp_trees import Tree, Trees
+from milp_trees.plugins import Branch, CostMatrix, Leaf, ModelSize, TreeFormulation, register
 
 #: Test (-1: a leaf) and the actions of the sides on which it is false and true.
 Stump = tuple[int, int, int]
