@@ -1,6 +1,7 @@
 r"""A formulation to copy.
 
-Run `cp formulations/_template.py formulations/my_model.py`, then change what the comments describe.
+Copy this file to `my_model.py`, in any folder; it works there as it stands. Then change `name` and
+what the comments describe.
 
 This docstring becomes the model's page: say what the model is, list variables and constraints with
 the paper's letters and numbers, and name the paper. The model below is small but complete: it takes
@@ -18,10 +19,12 @@ node v with action k,
 where :math:`r_{ik}` is the cost of action k on row i above the cheapest action. Reference: none;
 the model is an exercise.
 
-Run the checks while you write. Nothing else must be edited: the registry, the size table and the
-docs find the file.
+Run the checks while you write; from a checkout of the project and with the copy on `PYTHONPATH`,
 
-    pytest tests/conformance -k my-model
+    python -m pytest -p my_model -m "" tests/conformance -k my-model
+
+runs all there are. A copy in the folder `formulations` needs no `-p`: the registry, the size table
+and the docs find it, and nothing else must be edited.
 """
 
 from __future__ import annotations
@@ -31,20 +34,13 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
+from milp_trees.formulations import _tree_structure as ts
 
-from milp_trees.mip.formulation import ModelSize, TreeFormulation
-from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
-from milp_trees.tasks.views import CostMatrix
-
-from . import _tree_structure as ts
-
-# Siblings of this folder are imported relatively. Import `register` too:
-# from milp_trees.common.registering import register
+from milp_trees import Tree, Trees
+from milp_trees.plugins import CostMatrix, ModelSize, TreeFormulation, register
 
 
-# Uncomment the next line in your copy; here it would register the template itself.
-# @register
+@register
 @dataclass(frozen=True)
 class Template(TreeFormulation):
     """One line for the docs page.
@@ -66,6 +62,12 @@ class Template(TreeFormulation):
     takes_side_rows = True  # linear side constraints on the actions (fairness, capacities)
     takes_min_leaf = True  # min_samples_leaf > 1
     takes_any_costs = True  # False: only tasks where all wrong actions of a row cost the same (`view.labels` is not None)
+
+    # Whether some optimum has whole numbers in all other variables as soon as the integer variables
+    # are fixed at whole numbers (by default False). Then solvers that take integer variables only
+    # (cp-sat) take this model too, if its coefficients are whole. Here a row reaches one node, and
+    # the cheapest action of a node is one action.
+    implied_integer = True
 
     # Names of constraints that can be deleted without changing the optimum, and the reason why they
     # are there. The suite deletes every other constraint in turn and expects a check to fail.

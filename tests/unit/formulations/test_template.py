@@ -1,10 +1,11 @@
-"""The formulation that authors copy works as it stands, and is not in the registry."""
+"""The formulation that authors copy works as it stands, in any folder, and is not in the registry."""
 
 import sys
-import types
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
-from milp_trees.formulations import _template
+import pytest
 
 import milp_trees as mt
 from milp_trees.common.registering import plugins
@@ -37,28 +38,28 @@ def problems():
     }
 
 
-def test_the_template_passes_the_conformance_checks():
-    report = check_formulation(_template.Template(), problems(), metamorphic=False)
+@pytest.fixture(scope="module")
+def copy():
+    """The class of a copy that was loaded as a file of another folder."""
+    path = Path(find_spec("milp_trees.formulations").origin).with_name("_template.py")
+    module = ModuleType("my_model")
+    before = dict(mt.registry.classes("formulations"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "my_model", module)
+        patch.setitem(plugins._classes, "formulations", before)
+        exec(compile(path.read_text(encoding="utf-8"), "my_model.py", "exec"), module.__dict__)
+        assert mt.registry.formulation("my-model").name == "my-model"
+    return module.Template
+
+
+def test_the_template_passes_the_conformance_checks(copy):
+    report = check_formulation(copy(), problems(), metamorphic=False)
     assert not report.skipped
 
 
-def test_every_constraint_of_the_template_is_needed():
-    check_deletable_constraints(_template.Template(), problems())
+def test_every_constraint_of_the_template_is_needed(copy):
+    check_deletable_constraints(copy(), problems())
 
 
 def test_the_template_is_not_listed():
     assert "my-model" not in mt.registry.classes("formulations")
-
-
-def test_a_copy_that_follows_the_comments_registers(monkeypatch):
-    """The two comments about `register`, carried out, give a class the registry takes."""
-    source = Path(_template.__file__).read_text(encoding="utf-8")
-    source = source.replace(
-        "# from milp_trees.common.registering", "from milp_trees.common.registering"
-    ).replace("\n# @register\n", "\n@register\n")
-    module = types.ModuleType("milp_trees.formulations.my_model")
-    module.__package__ = "milp_trees.formulations"
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(plugins._classes, "formulations", dict(mt.registry.classes("formulations")))
-    exec(compile(source, "my_model.py", "exec"), module.__dict__)
-    assert mt.registry.formulation("my-model").name == "my-model"
