@@ -1,5 +1,5 @@
-"""Problems that nothing solves, because what they ask for contradicts itself: every method that
-takes them says infeasible.
+"""The contract on problems that nothing solves, because what they ask for contradicts itself: every
+method that takes them says infeasible.
 """
 
 import pytest
@@ -8,6 +8,7 @@ from solver_params import solver_params
 import milp_trees as mt
 from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing import check_method, check_solver_pair
 
 DATA = mt.load("planted:rows=12,tests=3,depth=2,noise=0.2")
 FIRST = DATA.classes[0]
@@ -31,38 +32,36 @@ PROBLEMS = {
 }
 
 
-def takes(cls: type, problem: mt.Problem) -> bool:
-    """Whether methods of a class say that they take a problem: asked of the class, because asking
-    a method may compile kernels while tests are collected.
+#: Those with side rows go to every solver, which gets them as rows; what formulations state
+#: themselves goes to one.
+WITH_ROWS = {case: problem for case, problem in PROBLEMS.items() if problem.task.constraints}
+
+
+def takers(group: str) -> list[str]:
+    """Plug-ins of trees by cost matrices: what their classes declare, because asking a method may
+    compile kernels while tests are collected.
     """
-    limit = "takes_side_rows" if problem.task.constraints else "takes_min_leaf"
-    return issubclass(mt.Trees, cls.space) and cls.needs is CostMatrix and getattr(cls, limit, True)
+    classes = registry.classes(group).items()
+    return [n for n, c in classes if issubclass(mt.Trees, c.space) and c.needs is CostMatrix]
 
 
-def cases():
-    """Side rows go to every solver; what formulations state themselves goes to one."""
-    for case, problem in PROBLEMS.items():
-        engines, formulations = (
-            [name for name, cls in registry.classes(group).items() if takes(cls, problem)]
-            for group in ("methods", "formulations")
-        )
-        for engine in engines:
-            yield pytest.param(problem, engine, id=f"{case}-{engine}")
-        for solver in (
-            solver_params() if problem.task.constraints else solver_params(names=("highs",))
-        ):
-            for name in registry.methods(formulations, solver.values):
-                yield pytest.param(problem, name, id=f"{case}-{name}", marks=solver.marks)
+def of_kind(method: object, problems: dict[str, mt.Problem]) -> dict[str, mt.Problem]:
+    """The problems that a method takes."""
+    return {case: problem for case, problem in problems.items() if not method.unsupported(problem)}
 
 
-@pytest.mark.parametrize("problem, name", list(cases()))
-def test_what_contradicts_itself_is_infeasible_for_every_method(problem, name):
-    result = registry.method(name).run(problem, mt.Limits(time=20))
-    assert result.status is mt.plugins.Status.INFEASIBLE, result.message
-    assert (result.predictor, result.limit, result.objective) == (None, None, None)
-    assert result.certificate.proved_by
+@pytest.mark.parametrize("name", takers("methods"))
+def test_every_method_says_infeasible(name):
+    method = registry.method(name)
+    if taken := of_kind(method, PROBLEMS):
+        check_method(method, taken)
 
 
-def test_there_is_a_case_for_every_kind_of_method():
-    names = [p.values[1] for p in cases()]
-    assert {"enumerate", "dp", "flow-oct@highs", "state-flow@highs", "oct@highs"} <= set(names)
+@pytest.mark.parametrize("solver", solver_params())
+@pytest.mark.parametrize("name", takers("formulations"))
+def test_every_formulation_says_infeasible_with_every_solver(name, solver):
+    """Or the solver says why it does not take the model."""
+    formulation = registry.formulation(name)
+    every = PROBLEMS if solver == registry.default_solver else WITH_ROWS
+    if taken := of_kind(formulation, every):
+        check_solver_pair(name, solver, taken)

@@ -8,6 +8,10 @@ import pytest
 import milp_trees as mt
 from milp_trees.engines.enumerate import Enumerator
 from milp_trees.results.result import Status
+from milp_trees.tasks.path_costs import PathCosts
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing import check_method
+from milp_trees.testing.sets import tiny_problems
 
 XOR = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], y=["a", "b", "b", "a", "a"])
 
@@ -60,3 +64,17 @@ def test_large_problems_are_refused_with_the_number():
     dataset = mt.Dataset(np.random.default_rng(0).integers(0, 2, (200, 30)), y=[0, 1] * 100)
     with pytest.raises(mt.errors.Unsupported, match=r"2,000,000; here it is 4.32e\+07"):
         solve(mt.Accuracy(), mt.Trees(3), dataset)
+
+
+def test_the_enumerators_take_every_tiny_problem():
+    """Side constraints too, and equal the scoring of every tree; but not constraints on the tree
+    itself, nor prices that depend on the path.
+    """
+    problems = tiny_problems()
+    sums, counts = (
+        check_method(mt.registry.method(name), problems)
+        for name in ("enumerate", "enumerate-counts")
+    )
+    for name in set(sums.skipped) & set(counts.skipped):
+        task = problems[name].task
+        assert task.offers(PathCosts) or problems[name].view(CostMatrix).structure, name
