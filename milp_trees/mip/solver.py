@@ -141,6 +141,9 @@ class Solver(ABC):
     #: Model files that the program behind it cannot read by itself: the ending of the file name,
     #: the reason, and which file to write for it.
     cannot_read: ClassVar[Mapping[str, str]] = {}
+    #: Why it cannot end early when told, in a sentence. Its process is then ended from outside, and
+    #: what it has found and not reported is lost.
+    cannot_stop: ClassVar[str] = ""
 
     @classmethod
     def check_class(cls) -> None:
@@ -191,12 +194,12 @@ class Solver(ABC):
         emit : callable
             To be called with an `Event` for every new incumbent or bound.
         stop : callable
-            To be called often; once it returns True, `solve` returns early with what it has.
+            To be called often; once it returns True, `solve` returns early with what it has. A
+            solver that cannot do this says so in `cannot_stop`.
 
         Returns
         -------
         Answer
-
 
         Raises
         ------

@@ -88,6 +88,17 @@ def knapsacks(n: int = 150, rows: int = 20) -> MatrixModel:
     return model(c, A, np.full(rows, -INFINITY), np.round(A.sum(axis=1) / 2))
 
 
+#: Value of a point of `knapsacks()`, found in a minute; a bound above it is wrong.
+KNAPSACKS_VALUE = -65624.0
+
+
+def assignment(n: int) -> MatrixModel:
+    """A random assignment; its relaxation is integral."""
+    A = np.vstack([np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n))])
+    c = np.random.default_rng(1).integers(1, 50, n * n)
+    return model(c, A, np.ones(2 * n), np.ones(2 * n), offset=7)
+
+
 def market_split(n: int = 50, rows: int = 6) -> MatrixModel:
     """Equations that hardly any point satisfies, so there is no incumbent for a long time."""
     rng = np.random.default_rng(0)

@@ -1,19 +1,20 @@
-"""Checks for every solver: known optima, limits, options, and no claim without a proof."""
+"""Checks for every solver: known optima, limits, and no claim without a proof.
+
+What a solver need not be able to do is checked if its `capabilities` claim it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limit, Limits
-from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.registry import registry
 from milp_trees.mip.runner import run
-from milp_trees.mip.solver import Answer, Job
+from milp_trees.mip.solver import Job, Solver
 from milp_trees.results.result import Status
 from milp_trees.testing.matrices import (
     CONTRADICTIONS,
@@ -24,57 +25,18 @@ from milp_trees.testing.matrices import (
     model,
     set_cover,
 )
+from milp_trees.testing.solver_abilities import (
+    ends_when_told,
+    gaps,
+    held_start,
+    lazy_rows,
+    repeated_search,
+    root_bound,
+    start,
+    two_threads,
+)
+from milp_trees.testing.solver_claims import ENOUGH, EXACT, check_claims, demand, near
 from milp_trees.testing.suite import Report
-
-#: Limits for programs that every solver finishes quickly.
-ENOUGH = Limits(time=20)
-EXACT = Limits(time=20, abs_gap=0.0)
-
-
-def demand(holds: Any, said: str) -> None:
-    """Raise AssertionError with a sentence if a claim is false."""
-    if not holds:
-        raise AssertionError(said)
-
-
-def near(a: float | None, b: float | None, slack: float = 1e-6) -> bool:
-    """Whether two numbers are equal up to rounding.
-
-    Parameters
-    ----------
-    a, b : float or None
-        The numbers; None equals nothing.
-    slack : float
-        Largest difference, relative to the larger of 1 and |b|.
-
-    Returns
-    -------
-    bool
-    """
-    return a is not None and b is not None and abs(a - b) <= slack * max(1.0, abs(b))
-
-
-def check_claims(m: MatrixModel, answer: Answer) -> Answer:
-    """Check what holds for every answer to a minimisation; returns the answer."""
-    demand(answer.status is not Status.ERROR, f"It failed: {answer.message}")
-    has_point = answer.status in (Status.OPTIMAL, Status.FEASIBLE)
-    demand((answer.x is not None) == has_point, f"{answer.status} with the point {answer.x}.")
-    if answer.x is not None:
-        demand(m.violation(answer.x) <= 1e-5, "The point breaks a row or a bound.")
-        demand(near(answer.objective, m.objective(answer.x)), "The value is not the point's.")
-        demand(
-            answer.bound is None or answer.bound <= (answer.objective or 0) + 1e-6,
-            f"The bound {answer.bound} is above the value {answer.objective}.",
-        )
-    bounds = [e.bound for e in answer.events if e.bound is not None]
-    demand(bounds == sorted(bounds), "Bounds of the trace fall.")
-    last = answer.bound
-    demand(
-        last is None or all(b <= last + 1e-6 * abs(b) for b in bounds),
-        "A bound of the trace is above the last one.",
-    )
-    demand(answer.version, "The answer names no version.")
-    return answer
 
 
 def optimum_of_a_set_cover(name: str) -> None:
@@ -126,6 +88,20 @@ def infeasible(name: str) -> None:
         demand(answer.status is Status.INFEASIBLE, f"{case}: {answer.status} {answer.message}")
         nothing = (answer.x, answer.objective, answer.limit) == (None, None, None)
         demand(nothing, f"{case}: an infeasible program with a point or a limit.")
+
+
+def infeasible_relaxation(name: str) -> None:
+    """Contradictions that need no integers, of relaxations."""
+    for case, rows in CONTRADICTIONS.items():
+        if "integer" not in case:
+            answer = run(name, Job(model([1, 2], **rows), ENOUGH, relax=True))
+            demand(answer.status is Status.INFEASIBLE, f"{case}: {answer.status} {answer.message}")
+
+
+def unbounded(name: str) -> None:
+    """An unbounded program is neither solved nor infeasible."""
+    answer = run(name, Job(model([-1], [[1]], [0], [INFINITY], up=[INFINITY]), ENOUGH))
+    demand(answer.status not in (Status.OPTIMAL, Status.INFEASIBLE), f"It is {answer.status}.")
 
 
 def time_limit_with_an_incumbent(name: str) -> None:
@@ -210,6 +186,8 @@ SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     ),
     "continuous and free variables": (continuous_and_free_variables, "continuous"),
     "infeasible": (infeasible, None),
+    "infeasible relaxation": (infeasible_relaxation, "lp"),
+    "unbounded": (unbounded, None),
     "time limit with an incumbent": (time_limit_with_an_incumbent, None),
     "time limit without an incumbent": (time_limit_without_an_incumbent, None),
     "node limit": (node_limit, "nodes"),
@@ -217,7 +195,23 @@ SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     "unknown option": (unknown_option, None),
     "relaxation": (relaxation, None),
     "duals": (duals, "duals"),
+    "ends when told": (ends_when_told, None),
+    "two threads": (two_threads, None),
+    "gaps": (gaps, "gap"),
+    "start": (start, "start"),
+    "start that is held": (held_start, "start"),
+    "root bound": (root_bound, "root-bound"),
+    "repeated search": (repeated_search, "seed"),
+    "rows found on the way": (lazy_rows, "lazy"),
 }
+
+
+def left_out(solver: Solver, claim: str) -> str | None:
+    """Why a check is not made of a solver, or None."""
+    check, capability = SOLVER_CHECKS[claim]
+    if capability is not None and capability not in solver.capabilities:
+        return f"{solver.name} does not have the capability {capability!r}."
+    return (solver.cannot_stop or None) if check is ends_when_told else None
 
 
 def check_solver(name: str) -> Report:
@@ -236,9 +230,9 @@ def check_solver(name: str) -> Report:
     solver, report = registry.solver(name), Report()
     found = solver.availability()
     demand(found.found, f"{name} is not here: {found.reason}")
-    for claim, (check, capability) in SOLVER_CHECKS.items():
-        if capability is not None and capability not in solver.capabilities:
-            report.skipped[claim] = f"{name} does not have the capability {capability!r}."
+    for claim, (check, _) in SOLVER_CHECKS.items():
+        if why := left_out(solver, claim):
+            report.skipped[claim] = why
             continue
         try:
             check(name)

@@ -36,6 +36,7 @@ class ScipyMilp(Solver):
     # What it runs is the same program: neither can confirm what the other claims.
     shares: ClassVar[frozenset[str]] = frozenset({"highs"})
     install: ClassVar[str] = "pip install scipy"
+    cannot_stop: ClassVar[str] = "SciPy's milp takes no callback, so it ends at its time limit."
     notes: ClassVar[str] = "reports neither a trace nor a log"
 
     def availability(self) -> Availability:
