@@ -6,7 +6,7 @@ A task scores predictors, and offers views of itself to methods; no code depends
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -94,6 +94,11 @@ class Task(ABC):
     view_makers: ClassVar[dict[type, str]] = {}
     #: Whether `extra_scores` returns something.
     has_extra_scores: ClassVar[bool] = False
+    #: For the conformance checks: the value as a plain loop that uses none of the task's code, a
+    #: static method (spec, rows, seen) → float (see `milp_trees.testing.check_task`), and options
+    #: with which the task is tried beside none at all.
+    definition: ClassVar[Callable[[Any, Any, Any], float] | None] = None
+    example_options: ClassVar[Sequence[Mapping[str, Any]]] = ()
 
     @property
     def about_features(self) -> bool:

@@ -62,8 +62,10 @@ def check_task(
         By default random ones with two and three classes, five groups, and everything else that a
         task may need. A dataset for which the task raises an error with a sentence is skipped.
     definition : callable (spec, rows, seen) → float, optional
-        Value of the task, independent of its code (see `milp_trees.testing.definitions`). By
-        default that of the registered task of this name.
+        Value of the task, independent of its code. `spec` is the description of the task, `rows`
+        are dictionaries with the known parts of each row (`y`, `weight`, …), and `seen` is what the
+        tree does with them (`milp_trees.testing.seen.Seen`). By default the attribute `definition`
+        of the task's class, or that of the package's task of this name.
     level : {"quick", "thorough"}
         The level.
 
@@ -79,10 +81,10 @@ def check_task(
         There is no such level, or no definition.
     """
     asked = task() if isinstance(task, type) else task
-    meaning = definition or DEFINITIONS.get(asked.name)
+    meaning = definition or type(asked).definition or DEFINITIONS.get(asked.name)
     if meaning is None:
         raise AssertionError(
-            f"There is no definition of the task {asked.name}; give definition=, a function (spec, rows, seen) that uses none of its code."
+            f"There is no definition of the task {asked.name}; its class needs a static method definition(spec, rows, seen) that uses none of its code."
         )
     if level not in DRAWS:
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from milp_trees.decisions.listed import ListedDecisions
+from milp_trees.mip.registry import registry
 from milp_trees.tasks.constraints import CONSTRAINTS, Capacity, GroupRates, constraint
 
 PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
@@ -112,5 +114,11 @@ NEEDS_OPTIONS = ("cost-matrix", "cost-sensitive", "count-ratio", "decision")
 
 
 def options_of(name: str) -> list[dict[str, Any]]:
-    """All options with which a task is tried, none at all among them where it needs none."""
-    return [*([] if name in NEEDS_OPTIONS else [{}]), *OPTIONS[name]]
+    """All options with which a task is tried, none at all among them where it needs none.
+
+    Those of a plug-in are its `example_options`.
+    """
+    kind = registry.task(name)
+    parameters = inspect.signature(kind).parameters.values()
+    needs = name in NEEDS_OPTIONS or any(p.default is p.empty for p in parameters)
+    return [*([] if needs else [{}]), *map(dict, OPTIONS.get(name, kind.example_options))]

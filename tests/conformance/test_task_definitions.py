@@ -1,28 +1,25 @@
-"""Every registered task against its definition, with options and side constraints of every kind;
-and tasks that are wrong.
+"""The contract of tasks: every registered one against its definition, with options and side constraints of
+every kind.
 """
-
-from dataclasses import replace
 
 import pytest
 
-import milp_trees as mt
 from milp_trees.mip.registry import registry
 from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.pruning.testing.pruned_error_checks import check_pruned_error
-from milp_trees.tasks.base import Value
-from milp_trees.tasks.constraints import StatisticalParity
+from milp_trees.pruning.view import NodeGains
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
-from milp_trees.testing.task_data import random_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of
 
 #: Registered tasks; prunings have definitions of their own.
-TASKS = [name for name in registry.classes("tasks") if name != "pruned-error"]
+TASKS = [n for n, cls in registry.classes("tasks").items() if NodeGains not in cls.view_makers]
 
 
-def test_every_registered_task_has_a_definition_and_options():
-    assert set(TASKS) == set(DEFINITIONS) == set(OPTIONS)
+def test_every_registered_task_has_a_definition():
+    """In its own file, or among those of the package, which are all used."""
+    undefined = {name for name in TASKS if registry.task(name).definition is None}
+    assert undefined <= set(DEFINITIONS) == set(OPTIONS) <= set(TASKS)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -31,8 +28,7 @@ def test_a_task_is_what_its_definition_says(name):
     trees.
     """
     for options in options_of(name):
-        report = check_task(registry.task(name)(**options))
-        assert len(report.skipped) < 3, report.skipped
+        check_task(registry.task(name)(**options))
 
 
 @pytest.mark.slow
@@ -42,128 +38,3 @@ def test_a_pruned_error_is_what_its_definition_says(name):
     budget.
     """
     check_pruned_error(default_pruning_problems()[name])
-
-
-# -- wrong tasks are caught -----------------------------------------------------------------------------------------
-
-
-class ForgottenWeights(mt.tasks.WeightedError):
-    """The weight of the last row counts as 1."""
-
-    def row_losses(self, dataset):
-        losses = super().row_losses(dataset).copy()
-        losses[-1] = 1
-        return losses
-
-
-class LastClassIsFree(mt.Accuracy):
-    """The last class is never wrong."""
-
-    def costs(self, dataset):
-        costs = super().costs(dataset)
-        costs[:, -1] = 0
-        return costs
-
-
-class OwnActionOnly(registry.task("policy-dr")):
-    """The correction has the wrong sign."""
-
-    def action_values(self, dataset):
-        return 2 * dataset.values - super().action_values(dataset)
-
-
-class WrongSide(StatisticalParity):
-    """The bound is one unit too wide."""
-
-    name = "statistical-parity"
-
-    def rows(self, dataset, actions):
-        wide = super().rows(dataset, actions)
-        return [replace(row, lower=row.lower - 3, upper=row.upper + 3) for row in wide]
-
-
-class RoundedUp(registry.task("auc")):
-    """Areas are given to three digits."""
-
-    def value(self, routes, dataset):
-        value = super().value(routes, dataset)
-        return Value(round(value.number, 3), None, value.unit, value.sense)
-
-
-class ViewWithoutPenalty(mt.Accuracy):
-    """The view's leaves are free."""
-
-    def cost_matrix(self, dataset, space):
-        return replace(super().cost_matrix(dataset, space), leaf_cost=0)
-
-
-class LooksAtTheFirstRow(mt.Accuracy):
-    """The first row is always right."""
-
-    def costs(self, dataset):
-        costs = super().costs(dataset)
-        costs[0] = 0
-        return costs
-
-
-class DescribesLess(mt.Accuracy):
-    """The description leaves the penalty out."""
-
-    def spec(self):
-        return {k: v for k, v in super().spec().items() if k != "split_penalty"}
-
-
-WRONG = [
-    ForgottenWeights(),
-    LastClassIsFree(),
-    OwnActionOnly(),
-    mt.Accuracy(constraints=(WrongSide("1/3", "class 1"),)),
-    RoundedUp(),
-    ViewWithoutPenalty(leaf_penalty="1/5"),
-    LooksAtTheFirstRow(),
-    DescribesLess(split_penalty="1/5"),
-]
-
-
-@pytest.mark.parametrize(
-    "task",
-    WRONG,
-    ids=lambda task: type(task).__name__ if not task.spec().get("constraints") else "WrongSide",
-)
-def test_a_wrong_task_is_rejected(task):
-    with pytest.raises(AssertionError, match=r"The task"):
-        check_task(task, level="thorough")
-
-
-def test_a_task_without_a_definition_is_named():
-    class Own(mt.Accuracy):
-        name = "own"
-
-    with pytest.raises(AssertionError, match="no definition of the task own"):
-        check_task(Own())
-
-
-def test_a_task_of_its_own_is_checked_against_the_definition_given():
-    """The argument of plug-in authors; a definition that differs is noticed."""
-    assert check_task(mt.Accuracy, definition=DEFINITIONS["accuracy"]).passed
-    with pytest.raises(AssertionError, match="by definition"):
-        check_task(mt.Accuracy, definition=DEFINITIONS["balanced-accuracy"])
-
-
-def test_a_task_that_refuses_all_data_is_named():
-    only = {
-        name: data.with_(values=None, actions=None, classes=data.classes)
-        for name, data in random_datasets(2).items()
-    }
-    with pytest.raises(AssertionError, match="refused every dataset"):
-        check_task(registry.task("action-costs"), only)
-
-
-def test_the_rate_of_action_costs_does_not_depend_on_row_weights():
-    """Row weights do not enter the costs, so the rate is per row."""
-    data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 0]], weights=[3, 1])
-    tree = mt.Tree(mt.plugins.Leaf(0), (0, 1))
-    assert (
-        mt.Problem(data, mt.tasks.ActionCostMatrix(leaf_penalty=1), mt.Trees(1)).value(tree).number
-        == 3.5
-    )

@@ -27,6 +27,8 @@ class Misses(ActionCosts):
     title: ClassVar[str] = "False alarms, and misses at a price"
     of_classes: ClassVar[bool] = True
 
+    example_options: ClassVar[tuple[dict[str, Any], ...]] = ({"price": 5},)
+
     price: Any = 1
 
     def __post_init__(self) -> None:
@@ -53,3 +55,10 @@ class Misses(ActionCosts):
         out[positive, 0] = self.price
         out[~positive, 1] = fraction(1)
         return out
+
+    @staticmethod
+    def definition(spec: Any, rows: Any, seen: Any) -> float:
+        """What the task means, a second time, for its checks: a loop without the code above."""
+        price = float(spec.get("price", 1))
+        wrong = [row["y"] for row, k in zip(rows, seen.said, strict=True) if row["y"] != k]
+        return sum(price if positive else 1 for positive in wrong)
