@@ -1,302 +1,45 @@
-"""The time limit holds for every stage of a run: preparing, building, handing over, solving,
-reading. What is known then is kept.
+"""The contract on time limits: every formulation and every solver keeps them, whatever stage of a run the
+time ends in.
 """
 
-import functools
-import time
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
 import pytest
+from in_time import kept
 
 import milp_trees as mt
-from milp_trees.common.limits import Stopped
-from milp_trees.methods import unprepared
-from milp_trees.mip import runner
-from milp_trees.mip.method import FormulationMethod
 from milp_trees.mip.registry import registry
-from milp_trees.pruning.testing.random_prunings import random_problem
 
-FlowOCT = type(registry.formulation("flow-oct"))
-BendersOCT = type(registry.formulation("benders-oct"))
-SMALL = mt.Problem(mt.load("planted:rows=40,tests=5,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2))
-
-
-def allowed(limit: float) -> float:
-    """Seconds over the limit that a run may take."""
-    return max(0.5, 0.1 * limit)
-
-
-def spin() -> None:
-    end = time.perf_counter() + 60
-    while time.perf_counter() < end:
-        pass
+#: The long problem for each view.
+CASES = {
+    mt.plugins.CostMatrix: "trees",
+    mt.plugins.LeafOracle: "decisions",
+    mt.plugins.NodeGains: "prunings",
+}
+FORMULATIONS = {
+    name: "lists" if cls.space is mt.RuleLists else CASES[cls.needs]
+    for name, cls in registry.classes("formulations").items()
+    if cls.needs in CASES
+}
 
 
-def demand_in_time(
-    method: mt.plugins.Method, problem: mt.Problem, limit: float = 1.0, **more
-) -> mt.Result:
-    """The result of a run that keeps its limit; another job may have held up one or two, but not
-    all.
+def pairs() -> Iterator[tuple[str, str]]:
+    """Every formulation with the default solver, and every other solver with the last formulation,
+    by rank, of trees and of prunings.
     """
-    method.warm_up()
-    seconds = []
-    for _ in range(4):
-        began = time.perf_counter()
-        result = method.run(problem, mt.Limits(time=limit), **more)
-        seconds.append(time.perf_counter() - began)
-        if seconds[-1] <= limit + allowed(limit):
-            return result
-    pytest.fail(f"{method.name} took {seconds} s where {limit:g} s were allowed; {result.message}")
-
-
-# -- stages of Python code that knows no clock --------------------------------------------------------------------------
-
-
-class SlowToDeclare(FlowOCT):
-    def declare(self, m, view, space):
-        super().declare(m, view, space)
-        spin()
-
-
-class SlowToSupport(FlowOCT):
-    def unsupported_view(self, view, space):
-        spin()
-
-
-class SlowToCount(FlowOCT):
-    def model_size(self, view, space):
-        spin()
-
-
-class SlowToEncode(FlowOCT):
-    def encode(self, tree, m):
-        spin()
-
-
-class SlowRule(FlowOCT):
-    """Within a constraint of Pyomo's, where its own state is in the making."""
-
-    def declare(self, m, view, space):
-        import pyomo.environ as pyo
-
-        super().declare(m, view, space)
-        m.slow = pyo.Constraint(m.rows, rule=lambda m, i: spin() or m.p[1] <= 1, doc="never made")
-
-
-class SlowToSeparate(BendersOCT):
-    def separator(self, m, matrix):
-        return SlowCuts()
-
-
-class SlowCuts:
-    def separate(self, x, integral):
-        spin()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "cls",
-    [SlowToSupport, SlowToCount, SlowToDeclare, SlowRule, SlowToEncode, SlowToSeparate],
-    ids=lambda c: c.__name__,
-)
-def test_a_stage_that_does_not_end_is_stopped_and_the_start_is_the_incumbent(cls, caplog):
-    start = mt.solve(SMALL, "cart").predictor
-    result = demand_in_time(
-        FormulationMethod(cls(), registry.solver("highs")), SMALL, 0.6, start=start
-    )
-    assert (result.status, result.limit) == (mt.plugins.Status.FEASIBLE, mt.plugins.Limit.TIME), (
-        result.message
-    )
-    assert result.value == SMALL.value(start)
-    assert result.start["value"] == SMALL.value(start).number
-    assert not [r for r in caplog.records if r.name.startswith("pyomo")]
-
-
-def test_a_run_that_was_stopped_leaves_nothing_behind():
-    """Pyomo's switches and the garbage collector are as before, and the next run is right."""
-    import gc
-
-    from pyomo.core.base import constraint
-
-    before = constraint.TEMPLATIZE_CONSTRAINTS
-    demand_in_time(FormulationMethod(SlowRule(), registry.solver("highs")), SMALL, 0.6)
-    assert gc.isenabled()
-    assert before == constraint.TEMPLATIZE_CONSTRAINTS
-    result = registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30))
-    assert result.status is mt.plugins.Status.OPTIMAL
-    assert result.value == mt.solve(SMALL, "dp").value
-
-
-def test_pyomo_is_repaired_where_it_was_stopped_in_the_middle():
-    """At the worst moment: its own `sum` and iteration of sets are in place, and nobody puts back
-    the former ones.
-    """
-    import builtins
-
-    from pyomo.core.base.set import _FiniteSetMixin
-    from pyomo.core.expr.template_expr import (
-        GetAttrExpression,
-        GetItemExpression,
-        _template_iter_context,
-        _TemplateIterManager,
-    )
-
-    from milp_trees.mip.building import repaired
-
-    before = builtins.sum, _FiniteSetMixin.__iter__
-    with pytest.raises(Stopped), repaired():  # noqa: PT012
-        _TemplateIterManager.init(
-            _template_iter_context(), _FiniteSetMixin, GetItemExpression, GetAttrExpression
-        ).acquire()
-        assert before != (builtins.sum, _FiniteSetMixin.__iter__)
-        raise Stopped
-    assert before == (builtins.sum, _FiniteSetMixin.__iter__)
-    assert (
-        registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30)).status
-        is mt.plugins.Status.OPTIMAL
-    )
-
-
-def test_preparation_is_part_of_the_limit(monkeypatch):
-    """What a solver gets is what is left."""
-    seen = []
-    whole = runner.run
-
-    def look(name, job, *args):
-        seen.append(job.limits.time)
-        return whole(name, job, *args)
-
-    class SlowlySupported(FlowOCT):
-        def unsupported_view(self, view, space):
-            time.sleep(1.0)
-
-    monkeypatch.setattr(runner, "run", look)
-    method = FormulationMethod(SlowlySupported(), registry.solver("highs"))
-    result = method.run(SMALL, mt.Limits(time=20))
-    assert seen[0] < 19.2
-    assert result.seconds > 1
-    assert result.options["time_limit"] == 20
-
-
-def test_time_up_is_never_seen_outside(monkeypatch):
-    """Engines have no such stage; a method that leaves one gets an answer all the same."""
-
-    def up(self, limits, problem):
-        raise Stopped
-
-    method = registry.method("dp")
-    monkeypatch.setattr(type(method), "unsupported_within", up)
-    monkeypatch.setattr(unprepared, "GROWING", 0.0)
-    start = mt.solve(SMALL, "cart").predictor
-    for given, least_leaves in (
-        (None, 1),
-        (start, start.n_leaves),
-    ):  # the best single leaf, or the start
-        result = method.run(SMALL, mt.Limits(time=1), start=given)
-        assert (result.status, result.limit, result.bound) == (
-            mt.plugins.Status.FEASIBLE,
-            mt.plugins.Limit.TIME,
-            None,
+    default = registry.default_solver
+    yield from ((f"{name}@{default}", case) for name, case in FORMULATIONS.items())
+    for kind in ("trees", "prunings"):
+        last = max(
+            (name for name, case in FORMULATIONS.items() if case == kind),
+            key=lambda name: registry.classes("formulations")[name].default_rank or 0,
         )
-        assert result.predictor.n_leaves == least_leaves
-
-
-# -- formulations with solvers on problems that take longer ---------------------------------------------------------------
-
-
-@functools.cache
-def long_problems() -> dict[str, mt.Problem]:
-    """One for each kind of view, each far beyond a second, and one on which building alone is."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 5))
-    noisy = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(60) < 0.2)).astype(int)
-    import pandas as pd
-
-    numeric = mt.Binarizer(kind="midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
-    from milp_trees.decisions.generated import DecisionData
-    from milp_trees.decisions.generated_problems import generated_problem
-
-    return {
-        "trees": mt.Problem(
-            mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(3)
-        ),
-        "lists": mt.Problem(
-            mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"),
-            mt.Accuracy(),
-            mt.RuleLists(max_length=4),
-        ),
-        "large": mt.Problem(
-            mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"),
-            mt.Accuracy(),
-            mt.Trees(4),
-        ),
-        "numeric": mt.Problem(numeric, mt.Accuracy(), mt.Trees(3)),
-        "decisions": generated_problem(
-            DecisionData("shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1), 3
-        )[0],
-        **{
-            name: random_problem(
-                np.random.default_rng(0),
-                n_trees=12,
-                depth=7,
-                n_features=12,
-                n_rows=400,
-                budget=budget,
-            )
-            for name, budget in (("prunings", True), ("prunings without a budget", False))
-        },
-    }
-
-
-def kept(name: str, case: str, limit: float) -> None:
-    method, problem = registry.method(name), long_problems()[case]
-    if not method.solver.availability().found:
-        pytest.skip(method.solver.availability().reason)
-    if case == "prunings" and method.unsupported(problem):
-        problem = long_problems()["prunings without a budget"]
-    result = demand_in_time(method, problem, limit)
-    assert result.status is not mt.plugins.Status.ERROR, result.message
-
-
-QUICK = [
-    ("state-flow@highs", "large"),
-    ("flow-oct@highs", "large"),
-    ("path-cut@highs", "trees"),
-    ("oct@cbc", "numeric"),
-    ("benders-oct@scip", "trees"),
-    ("path-cut@pulp", "trees"),
-]
-
-
-@pytest.mark.parametrize("name, case", QUICK)
-def test_a_second_is_kept(name, case):
-    kept(name, case, 1.0)
-
-
-def every() -> list[tuple[str, str]]:
-    """Every formulation with one solver, every solver with some formulations, each on the first
-    kind of problem that it may take.
-    """
-    formulations, solvers = registry.classes("formulations"), registry.classes("solvers")
-    names = [
-        *registry.methods(formulations, ["highs"]),
-        *registry.methods(["flow-oct", "ip3"], [s for s in solvers if s != "highs"]),
-    ]
-    cases = {
-        mt.plugins.CostMatrix: "trees",
-        mt.plugins.LeafOracle: "decisions",
-        mt.plugins.NodeGains: "prunings",
-    }
-
-    def case(formulation: Any) -> str:
-        return "lists" if formulation.space is mt.RuleLists else cases[formulation.needs]
-
-    pairs = [(name, case(registry.method(name).formulation)) for name in names]
-    return [pair for pair in pairs if pair not in QUICK]
+        for solver in registry.classes("solvers"):
+            if solver != default:
+                yield f"{last}@{solver}", kind
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, case", every())
-def test_half_a_second_is_kept_by_every_formulation_and_every_solver(name, case):
+@pytest.mark.parametrize("name, case", list(pairs()))
+def test_half_a_second_is_kept(name, case):
     kept(name, case, 0.5)
