@@ -2,11 +2,15 @@
 author pass, and no constraint can be deleted unnoticed.
 """
 
+from fractions import Fraction
+
 import pytest
 import wrong_lists as wrong
 
+from milp_trees.lists.testing.exhaustive import all_rule_lists, best_list, n_lists
 from milp_trees.lists.testing.problems import list_problems
 from milp_trees.mip.registry import registry
+from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     CHECKS,
     check_deletable_constraints,
@@ -69,3 +73,39 @@ def test_no_constraint_of_the_states_can_be_deleted_unnoticed_on_lists():
     found = deletable_constraints(registry.formulation("state-flow"), default_list_problems())
     assert set(found) == {"balance", "side", "uses", "used", "feature_use", "node_rates"}
     assert not [name for name, noticed in found.items() if noticed is None]
+
+
+def test_the_recursion_is_the_best_of_all_scores():
+    """The oracle for many lists equals the one that scores each list by the task."""
+    compared = 0
+    for name, problem in default_list_problems().items():
+        if not problem.task.offers(CostMatrix) or problem.view(CostMatrix).structure:
+            continue
+        if n_lists(problem) > 700:
+            continue
+        scores = [
+            problem.value(one).exact
+            for one in all_rule_lists(problem)
+            if not problem.violations(one)
+        ]
+        fast = best_list(problem)
+        better = min if problem.task.sense == "min" else max
+        assert (fast and problem.value(fast).exact) == better(scores, default=None), name
+        compared += 1
+    assert compared > 40
+
+
+def test_the_oracle_by_hand():
+    """Problems small enough to do in one's head: errors, as a rate where rules cost something."""
+    by_hand = {
+        "default_alone": Fraction(1, 4),
+        "length_0": 1,
+        "order_matters": 0,
+        "complement_first": Fraction(1, 25),
+        "one_class": 0,
+    }
+    for name, expected in by_hand.items():
+        problem = list_problems()[name]
+        if name == "default_alone":
+            assert best_list(problem).length == 0
+        assert problem.value(best_list(problem)).exact == expected, name
