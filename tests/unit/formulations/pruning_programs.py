@@ -1,16 +1,10 @@
 """The programs of prunings, for their tests."""
 
 from milp_trees.mip.registry import registry
-from milp_trees.pruning.testing.checks import (
-    example,
-)
 
-FORMULATIONS = registry.formulations_for(example("figure-1").space)
-
-
-LABELS = [*FORMULATIONS, "ip3-closure:merge_pairs=off"]
+LABELS = ["ip0", "ip1", "ip3", "ip3-closure", "ip3-closure:merge_pairs=off"]
 
 
 def make(label):
     """A formulation by its label: `ip3-closure:merge_pairs=off`."""
-    return registry.method(f"{label}@highs").formulation
+    return registry.spelled("formulations", label)

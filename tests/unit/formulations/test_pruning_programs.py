@@ -1,13 +1,10 @@
-"""Every registered formulation of prunings under its conformance checks, with solvers, and against
-what is known of the paper's programs.
-"""
+"""The programs of prunings: a variant, wrong models, starts, solvers and their options."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from pruning_programs import FORMULATIONS, LABELS, make
+from pruning_programs import LABELS, make
 from solver_params import solver_params
 from taken_problems import taken_problems
 
@@ -17,7 +14,6 @@ from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.mip.registry import registry
 from milp_trees.pruning.testing.checks import (
-    PRUNING_CHECKS,
     best_pruning,
     check_pruning_formulation,
     default_pruning_problems,
@@ -26,7 +22,6 @@ from milp_trees.pruning.testing.checks import (
     unnoticed_constraints,
 )
 from milp_trees.pruning.testing.examples import EXAMPLES
-from milp_trees.pruning.testing.random_prunings import random_problem
 from milp_trees.pruning.view import NodeGains
 from milp_trees.testing.solve import built
 
@@ -34,31 +29,6 @@ WITH_FEATURES = [label for label in LABELS if label != "ip0"]
 
 
 LIMITS = Limits(time=60.0)
-
-
-# -- the suite ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "label, name",
-    [
-        pytest.param(label, name, marks=() if (k + number) % 3 == 0 else pytest.mark.slow)
-        for k, label in enumerate(LABELS)
-        for number, name in enumerate(taken_problems("prunings", label))
-    ],
-)
-def test_a_formulation_on_a_tiny_ensemble(label, name):
-    """Documented, repeatable, sized, optimum as all prunings say, relaxation a bound (or the
-    optimum), every pruning in and out.
-    """
-    formulation, problem = make(label), default_pruning_problems()[name]
-    assert formulation.unsupported(problem) is None
-    for check in PRUNING_CHECKS.values():
-        check(formulation, problem)
-
-
-def test_the_four_programs_are_registered():
-    assert FORMULATIONS == ["ip0", "ip1", "ip3", "ip3-closure"]
 
 
 @pytest.mark.parametrize("label", WITH_FEATURES)
@@ -78,29 +48,10 @@ def test_ip0_refuses_features_that_cost_and_budgets():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", LABELS)
-def test_a_formulation_on_many_random_ensembles(label):
-    """Thirty more (two hundred at the level `thorough`), with every kind of price, and budgets in a
-    third of them.
-    """
-    several = range(200 if os.environ.get("MILP_TREES_CONFORMANCE") == "thorough" else 30)
-    many = {
-        str(s): random_problem(
-            np.random.default_rng(1000 + s), 1 + s % 3, 2, 2 + s % 3, 2 + s % 5, budget=s % 3 == 0
-        )
-        for s in several
-    }
-    many |= {f"free {s}": random_problem(np.random.default_rng(s), 2, 3, lam=0) for s in range(15)}
-    check_pruning_formulation(make(label), many)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("label", LABELS)
-def test_no_constraint_can_be_deleted_unnoticed(label):
-    """Deleting any named constraint changes an optimum, or the formulation declares it redundant
-    (none does).
-    """
-    assert unnoticed_constraints(make(label)) == sorted(make(label).redundant)
+def test_a_variant_passes_the_checks():
+    """And none of its constraints can be deleted unnoticed."""
+    check_pruning_formulation(make(LABELS[-1]))
+    assert not unnoticed_constraints(make(LABELS[-1]))
 
 
 # -- wrong models are caught ----------------------------------------------------------------------------------------
