@@ -1,9 +1,10 @@
-"""The core names no plug-in: what is run by default, who judges, and what a sentence recommends
-follow from what plug-ins declare.
+"""The core names no plug-in, and no test of a contract does: what is run by default, who judges, what a
+sentence recommends and what is asked of a plug-in follow from what plug-ins declare.
 """
 
 import ast
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 from milp_trees.common.registering import GROUPS
@@ -38,6 +39,10 @@ ALLOWED = {
     ("testing/definitions.py", "*"): "definitions apart from the tasks are the point of the file",
     ("testing/definitions_of_constraints.py", "*"): "definitions apart from the constraints",
 }
+
+#: Files of `tests/conformance` that are no contracts, and may name plug-ins: they test the checks
+#: themselves, with faults planted in plug-ins.
+NO_CONTRACTS = ("wrong_*", "test_wrong_*", "*_itself", "test_at_limits", "test_wide", "*spot*")
 
 
 def names():
@@ -107,6 +112,21 @@ def test_no_file_of_the_core_names_a_plug_in():
     known = names()
     wrong = [sentence for path in core() for sentence in wrong_in(path, known)]
     assert not wrong, "\n".join(wrong)
+
+
+def contracts():
+    """Files of tests that every plug-in must pass."""
+    for path in sorted((ROOT / "tests" / "conformance").glob("*.py")):
+        if not any(fnmatch(path.stem, pattern) for pattern in NO_CONTRACTS):
+            yield path
+
+
+def test_no_contract_names_a_plug_in():
+    """Tests of named plug-ins are in `tests/unit`."""
+    known, root = names(), ROOT / "tests" / "conformance"
+    wrong = [sentence for path in contracts() for sentence in wrong_in(path, known, root)]
+    assert not wrong, "\n".join(wrong)
+    assert {"test_formulations", "test_solvers", "test_methods"} <= {p.stem for p in contracts()}
 
 
 def test_every_exception_is_still_needed():
