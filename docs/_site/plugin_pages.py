@@ -64,10 +64,16 @@ def formulation(name: str, cls: Any) -> str:
         if cls.dp_derived
         else ""
     )
+    integer = (
+        "Solvers that take integer variables only take it too, if its coefficients are whole (`implied_integer`)."
+        if cls.implied_integer
+        else ""
+    )
     return _page(
         name,
         f"{cls.title}.{paper}",
         derived,
+        integer,
         _facts(cls),
         "## Model",
         module_text(cls),
@@ -93,7 +99,7 @@ def solver(name: str, cls: Any) -> str:
     return _page(
         name,
         cls.title,
-        f"{cls.notes} {default}".strip(),
+        " ".join(filter(None, [cls.notes, default, cls.cannot_stop])),
         f"How to get it: {cls.install}" if cls.install else "",
         "## What it can do",
         table(["capability", "meaning"], can),

@@ -67,7 +67,7 @@ class Stumps(TreeFormulation):
         return Tree(root, m.view.actions)
 
     def encode(self, tree: Tree, m: Any) -> None:
-        root = tree.root
+        root = m.view.canonical(tree).prune_empty(m.view).root
         chosen = (
             (-1, root.action, root.action)
             if isinstance(root, Leaf)
@@ -81,10 +81,11 @@ class Stumps(TreeFormulation):
         stumps = list(candidates(view, space))
         rows, nonzeros = 1, len(stumps) + 1
         for row in view.side:
-            # A row for each limit, one for both where they are equal.
+            # A row for each limit, one for both where they are equal; none of zeros alone.
             limits = len({row.lower, row.upper} - {None})
-            rows += limits
-            nonzeros += limits * sum(bool(sum_of(row.coefs, view, s)) for s in stumps)
+            entries = sum(bool(sum_of(row.coefs, view, s)) for s in stumps)
+            rows += limits if entries else 0
+            nonzeros += limits * entries
         return ModelSize(len(stumps) + 1, len(stumps), rows, nonzeros)
 
 

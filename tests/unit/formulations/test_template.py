@@ -1,11 +1,16 @@
 """The formulation that authors copy works as it stands, in any folder, and is not in the registry."""
 
+import os
+import re
+import shlex
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from taken_problems import taken_problems
 
 import milp_trees as mt
 from milp_trees.common.registering import plugins
@@ -16,6 +21,7 @@ from milp_trees.testing import (
     random_cost_problem,
 )
 
+TEMPLATE = Path(find_spec("milp_trees.formulations").origin).with_name("_template.py")
 NAMES = (
     "xor",
     "depth_0",
@@ -41,13 +47,12 @@ def problems():
 @pytest.fixture(scope="module")
 def copy():
     """The class of a copy that was loaded as a file of another folder."""
-    path = Path(find_spec("milp_trees.formulations").origin).with_name("_template.py")
     module = ModuleType("my_model")
     before = dict(mt.registry.classes("formulations"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "my_model", module)
         patch.setitem(plugins._classes, "formulations", before)
-        exec(compile(path.read_text(encoding="utf-8"), "my_model.py", "exec"), module.__dict__)
+        exec(compile(TEMPLATE.read_text(encoding="utf-8"), "my_model.py", "exec"), module.__dict__)
         assert mt.registry.formulation("my-model").name == "my-model"
     return module.Template
 
@@ -59,6 +64,25 @@ def test_the_template_passes_the_conformance_checks(copy):
 
 def test_every_constraint_of_the_template_is_needed(copy):
     check_deletable_constraints(copy(), problems())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_command_of_the_template_runs_all_there_is(tmp_path):
+    """A copy in another folder, unchanged, loaded as a plug-in, passes every contract."""
+    (tmp_path / "my_model.py").write_text(TEMPLATE.read_text("utf-8"), "utf-8")
+    command = re.search(r"python (-m pytest .*)", TEMPLATE.read_text("utf-8"))[1]
+    done = subprocess.run(
+        [sys.executable, *shlex.split(command), "-q", "-p", "no:cacheprovider"],
+        cwd=Path(__file__).parents[3],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    passed = re.search(r"^(\d+) passed", done.stdout, re.MULTILINE)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert int(passed[1]) > len(taken_problems("trees", "flow-oct"))
 
 
 def test_the_template_is_not_listed():
