@@ -365,7 +365,8 @@ def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Any]:
 def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> None:
     """The linear relaxation is feasible if a tree is, and not above the optimum.
 
-    This is checked with and without separated cuts.
+    This is checked with and without separated cuts. A relaxation that is said to be integral has the
+    optimum.
     """
     best, view, b = (
         brute_force(problem),
@@ -386,3 +387,10 @@ def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> N
             problem,
             f"the relaxation is {point.status} with {point.objective}; the optimum is {Z} units.",
         )
+    tight = point.objective is not None and point.objective >= Z - slack(view, Z)
+    demand(
+        tight or not formulation.has_integral_relaxation(view, problem.space),
+        formulation,
+        problem,
+        f"the relaxation is {point.objective} and said to be integral; the optimum is {Z} units.",
+    )

@@ -70,13 +70,8 @@ def test_a_method_on_any_small_problem(name):
 
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_a_formulation_on_problems_of_lists(name):
-    """All checks on a third of the problems, another third for each formulation."""
-    turn = FORMULATIONS.index(name) % 3
-    problems = {
-        label: problem
-        for number, (label, problem) in enumerate(default_list_problems().items())
-        if number % 3 == turn
-    }
+    """All checks on all problems."""
+    problems = default_list_problems()
     check_formulation(registry.formulation(name), problems, metamorphic=False)
 
 

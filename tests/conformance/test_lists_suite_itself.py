@@ -13,7 +13,6 @@ from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     CHECKS,
-    check_deletable_constraints,
     check_formulation,
     check_method,
     default_list_problems,
@@ -26,19 +25,6 @@ VALUE_CHECKS = (
     "decoded_value",
     "every_tree_can_be_encoded",
     "relaxation_is_a_bound",
-)
-
-#: Problems of lists on which every constraint of a model is needed.
-SHORT = (
-    "default_alone",
-    "order_matters",
-    "equal_rows",
-    "three_classes",
-    "costs_of_actions",
-    "large_rules",
-    "two_rules_in_one",
-    "capacity",
-    "before_a_black_box",
 )
 
 
@@ -60,12 +46,6 @@ def test_a_right_method_of_another_author_passes():
     report = check_method(wrong.Other())
     assert len(report.passed) > 40
     assert {name.partition("-")[0] for _, name in report.passed} == {"list"}
-
-
-def test_no_constraint_of_the_position_model_can_be_deleted_unnoticed():
-    check_deletable_constraints(
-        registry.formulation("position"), {name: list_problems()[name] for name in SHORT}
-    )
 
 
 def test_no_constraint_of_the_states_can_be_deleted_unnoticed_on_lists():

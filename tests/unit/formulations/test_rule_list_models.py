@@ -1,34 +1,17 @@
-"""The models of rule lists: their optima, lists that are encoded, and what the rows are for."""
+"""The models of rule lists: what their rows are for, their words, and what they refuse."""
 
-import itertools
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from taken_problems import taken_problems
 
 import milp_trees as mt
 from milp_trees.lists.testing.problems import list_problems
-from milp_trees.mip.formulation import ModelSize
-from milp_trees.testing.solve import FEASIBLE, built, minimise, without
+from milp_trees.testing.solve import built, minimise, without
 
 MODELS = ("state-flow", "state-flow-reduced", "position")
 #: Problems of ratios are solved in steps.
 RATIOS = ("f1", "f1_leaf_penalty", "precision_at_recall")
-PAIRS = [(m, p) for m in MODELS for p in taken_problems("lists", m) if p not in RATIOS]
-
-
-def all_lists(problem):
-    """All lists in which every rule captures enough rows and leaves one, with all actions."""
-    actions = problem.task.actions(problem.dataset)
-    table = problem.space.table(problem.dataset)
-    longest = min(3, len(table.antecedents), problem.space.longest(problem.presolved_view()))
-    for length in range(longest + 1):
-        for chosen in itertools.permutations(table.antecedents, length):
-            for *given, default in itertools.product(range(len(actions)), repeat=length + 1):
-                one = mt.RuleList(tuple(map(mt.Rule, chosen, given)), default, actions)
-                if one.prune_empty(problem.dataset).length == length:
-                    yield one
 
 
 def optimum(problem):
@@ -37,58 +20,13 @@ def optimum(problem):
     return None if found.predictor is None else problem.presolved_view().objective(found.predictor)
 
 
-@pytest.mark.parametrize("name, label", PAIRS)
-def test_the_optimum_is_that_of_all_lists(name, label):
-    """The model's value is the decoded list's, and its size is known before."""
-    formulation, problem = mt.registry.formulation(name), list_problems()[label]
-    view, b = formulation.presolved_view(problem), built(formulation, problem)
-    size = formulation.model_size(view, problem.space)
-    counted = (b.matrix.n_variables, int(b.matrix.integer.sum()), b.matrix.n_rows)
-    assert size == ModelSize(*counted, int(b.matrix.A.count_nonzero()))
-    point, best = minimise(b.matrix), optimum(problem)
-    if best is None:
-        assert point.status == "infeasible"
-        return
-    assert point.objective == pytest.approx(best, abs=1e-4)
-    b.matrix.load(point.x)
-    found = problem.space.simplify(formulation.decode(b.model), view)
-    assert view.objective(found) == best
-    assert not problem.violations(found)
-    relaxed = minimise(b.matrix, relax=True)
-    assert relaxed.objective <= best + 1e-6
-    if name == "state-flow" and not view.side and not view.structure:
-        assert relaxed.objective == pytest.approx(best, abs=1e-4)  # the relaxation is integral
-
-
-@pytest.mark.parametrize("name, label", PAIRS)
-def test_a_list_is_encoded_as_a_point_that_costs_no_more(name, label):
-    formulation, problem = mt.registry.formulation(name), list_problems()[label]
-    view, b = formulation.presolved_view(problem), built(formulation, problem)
-    rng, lists = np.random.default_rng(0), list(all_lists(problem))
-    chosen = [lists[j] for j in rng.permutation(len(lists))[:15]]
-    encoded = 0
-    for one in (x for x in chosen if not problem.violations(x)):
-        try:
-            formulation.encode(one, b.model)
-        except LookupError:
-            # Longer than what is worth while, as the model knows.
-            assert problem.space.max_length is None or b.model.known is None
-            continue
-        x = b.matrix.values()
-        assert b.matrix.violation(x) <= FEASIBLE, str(one)
-        assert b.matrix.objective(x) <= view.objective(one) + 1e-6, str(one)
-        back = formulation.decode(b.model)
-        assert view.objective(back) == pytest.approx(b.matrix.objective(x))
-        assert not problem.violations(back)
-        encoded += 1
-    assert encoded or optimum(problem) is None or problem.space.max_length is None
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_every_row_is_needed_or_declared_redundant(name):
     """Without it some problem has another optimum, or a point that decodes to no such list."""
     formulation, noticed, rows = mt.registry.formulation(name), set(), set()
-    for label in [p for m, p in PAIRS if m == name]:
+    for label in taken_problems("lists", name):
+        if label in RATIOS:
+            continue
         problem = list_problems()[label]
         b = built(formulation, problem)
         if b.matrix.A.nnz > 450:
