@@ -16,7 +16,6 @@ from milp_trees.decisions.generated_problems import generated_problem
 from milp_trees.decisions.testing.problems import (
     DECISION_PROBLEMS,
     decision_problem,
-    decision_problems,
 )
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.mip.registry import registry
@@ -54,16 +53,6 @@ def relaxed(label, problem):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DECISION_PROBLEMS)
-def test_the_program_on_a_tiny_problem(name):
-    """All checks: documented, sized, optimum and tree as all trees with the oracle's decisions say,
-    every tree encodable, relaxation a bound.
-    """
-    for check in CHECKS.values():
-        check(SPOT(), decision_problem(name))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
     """Rows and tests in another order, one more constant test, one more level, built twice."""
@@ -97,15 +86,6 @@ def test_no_constraint_of_a_variant_can_be_deleted_unnoticed(label):
             for name in (*SOME[::2], "min-leaf", "min-leaf-forces-one", "leaf-limit")
         },
     )
-
-
-@pytest.mark.slow
-def test_no_constraint_can_be_deleted_unnoticed_on_many_problems():
-    """Every second one of two levels at most: a deleted constraint is missed there already, and
-    larger programs take a minute.
-    """
-    small = [item for item in decision_problems().items() if item[1].trees.depth <= 2]
-    check_deletable_constraints(SPOT(), dict(small[::2]))
 
 
 def test_what_is_redundant_depends_on_the_options():

@@ -257,8 +257,15 @@ class DeclaredUnknown(FlowOCT):
     redundant = {"no_such_row": "it is not there"}
 
 
+class CallsItselfIntegral(FlowOCT):
+    """Its relaxation is below the optimum."""
+
+    integral_relaxation = True
+
+
 #: Variants that the checks must reject.
 REJECTED = [
+    CallsItselfIntegral,
     MissingArc,
     MissingOneArc,
     SwappedSides,
