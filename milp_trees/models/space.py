@@ -150,6 +150,13 @@ class Space(ABC):
         """
         return []
 
+    def reordered(self, task: Any, seed: int) -> tuple[Self, Any]:
+        """The space with parts of its own in a random order, and a task with its data in that order.
+
+        Every model of the one problem is a model of the other, of the same value.
+        """
+        return self, task
+
     @abstractmethod
     def simplify(self, predictor: Any, view: Any) -> Any:
         """An equal predictor in terms of the view, without parts that no row reaches."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -51,6 +51,13 @@ class PrunedEnsembles(Space):
     def simplify(self, predictor: Ensemble, view: Any) -> Ensemble:
         return predictor
 
+    def reordered(self, task: Any, seed: int) -> tuple[PrunedEnsembles, Any]:
+        order = np.random.Generator(np.random.PCG64(seed)).permutation(self.ensemble.n_trees)
+        weights = task.error_weights
+        if weights is not None and weights.ndim == 2:
+            task = replace(task, error_weights=weights[:, order])
+        return PrunedEnsembles(_trees_in_order(self.ensemble, order)), task
+
     def read(self, stored: Mapping[str, Any]) -> Ensemble:
         if stored.get("kind") != "ensemble" or stored.get("trees_sha256") != self.ensemble.sha256:
             raise DataError("The stored predictor is no pruning of the problem's ensemble.")
@@ -71,3 +78,24 @@ class PrunedEnsembles(Space):
 
     def spec(self) -> dict[str, Any]:
         return {"name": self.name, "ensemble": self.ensemble.trees_json()}
+
+
+def _trees_in_order(ensemble: Ensemble, order: np.ndarray) -> Ensemble:
+    """The ensemble with its trees in another order."""
+    nodes = np.concatenate([np.flatnonzero(ensemble.member == tree) for tree in order])
+    place = np.empty(len(nodes), dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    moved: dict[str, Any] = {
+        name: np.where((old := getattr(ensemble, name)[nodes]) >= 0, place[old], -1)
+        for name in ("parent", "left", "right")
+    }
+    rank = np.argsort(order)
+    moved |= {name: getattr(ensemble, name)[nodes] for name in ("column", "threshold", "value")}
+    original = ensemble.original
+    return replace(
+        ensemble,
+        **moved,
+        member=rank[ensemble.member[nodes]],
+        kept=ensemble.kept[nodes],
+        original=nodes if original is None else original[nodes],
+    )

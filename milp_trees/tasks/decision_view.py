@@ -15,7 +15,6 @@ from milp_trees.data.ranked import MaybeRanked
 from milp_trees.tasks.grouping import by_column, equal_rows, packed, sums_by_group
 
 if TYPE_CHECKING:
-    from milp_trees.decisions.base import DecisionSet
     from milp_trees.models.tree import Tree
 
 #: Smaller differences of losses, relative to the smallest cost of the rows, are ties.
@@ -43,7 +42,7 @@ class LeafOracle(MaybeRanked):
         Cost vectors times row weights.
     base : float array of shape (n,)
         z*(v_i), the smallest cost of a row; for merged rows the sum of theirs.
-    decisions : DecisionSet
+    decisions : object with `solve`, `value`, `label` and `vector`
         S and its oracle.
     counts : int64 array of shape (n,)
         Number of original rows that a row stands for (minimum leaf sizes count these).
@@ -64,7 +63,7 @@ class LeafOracle(MaybeRanked):
     features: tuple[BinaryFeature, ...]
     vectors: np.ndarray
     base: np.ndarray
-    decisions: DecisionSet
+    decisions: Any
     counts: np.ndarray
     row_weight: np.ndarray
     leaf_cost: float
