@@ -5,5 +5,9 @@ from milp_trees.common.registering.families import Family
 FAMILY = Family(
     "milp_trees.pruning",
     plugins=("methods", "tasks"),
-    parts={"commands": ("cli.prune",)},
+    parts={
+        "commands": ("cli.prune",),
+        "proofs": ("verification.flows:FLOWS",),
+        "stored": ("verification.curve:CURVES",),
+    },
 )

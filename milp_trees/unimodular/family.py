@@ -4,5 +4,5 @@ from milp_trees.common.registering.families import Family
 
 FAMILY = Family(
     "milp_trees.unimodular",
-    parts={"commands": ("command",)},
+    parts={"commands": ("command",), "proofs": ("proof_kind:MATRIX_PROOFS",)},
 )

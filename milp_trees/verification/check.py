@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limits
+from milp_trees.common.registering import families
 from milp_trees.problems.questions import Best, Front
-from milp_trees.pruning.verification.curve import verify_curve
 from milp_trees.results.restore import Restored, restore
 from milp_trees.results.result import Result
 from milp_trees.results.stored import result_from_json, stored_results
@@ -185,10 +185,11 @@ def verify_file(
         As `verify` raises it; also for a file that cannot be read, or holds no result.
     """
     data = read_json(file)
-    if isinstance(data, dict) and data.get("kind") == "pruning-curve":
-        if options.get("proof") is None:
-            options = {**options, "proof": proof_beside(data, Path(file))}
-        return [verify_curve(data, dataset, **options)]
+    for kind, verify_kind in families.parts("stored"):
+        if isinstance(data, dict) and data.get("kind") == kind:
+            if options.get("proof") is None:
+                options = {**options, "proof": proof_beside(data, Path(file))}
+            return [verify_kind(data, dataset, **options)]
     if isinstance(data, dict) and set(data) >= MARKS:
         beside = options.pop("proof", None) or proof_beside(data, Path(file))
         return [verify_near_best(data, dataset, proof=beside, **options)]

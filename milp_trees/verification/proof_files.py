@@ -21,13 +21,12 @@ from milp_trees.lists.space import RuleLists
 from milp_trees.mip.registry import registry
 from milp_trees.models.nodes import Leaf
 from milp_trees.problems.questions import Best
-from milp_trees.pruning.space import PrunedEnsembles
-from milp_trees.pruning.verification.statement import pruning_statement
 from milp_trees.results.result import Status
 from milp_trees.studies.attempt import default_method, named_method
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.proof_data import data_of
+from milp_trees.verification.proof_kinds import kind_of
 from milp_trees.verification.proof_sizes import too_large
 
 if TYPE_CHECKING:
@@ -141,8 +140,8 @@ def statement(
         The checker could not sum the numbers exactly.
     """
     space = problem.space
-    if isinstance(space, PrunedEnsembles):
-        return pruning_statement(problem, result, claims)
+    if own := kind_of(problem):
+        return own.statement(problem, result, claims)
     view, lists = problem.view(CostMatrix), isinstance(space, RuleLists)
     model = result.predictor
     if why := too_large(view, _least(view, space), claims):
@@ -336,7 +335,7 @@ def prover(method: str | Method | Formulation | None, problem: Problem, path: st
 
 def unprovable(problem: Problem) -> str | None:
     """The sentence why no answer to a problem has a proof file, or None."""
-    if isinstance(problem.space, PrunedEnsembles):
+    if kind_of(problem):
         return None
     try:
         view = problem.view(CostMatrix)

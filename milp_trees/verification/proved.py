@@ -15,21 +15,19 @@ from milp_trees.common.plurals import counted
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.problems.questions import Front
-from milp_trees.pruning.space import PrunedEnsembles
-from milp_trees.pruning.verification import check_flow
-from milp_trees.pruning.verification.statement import curve_statement, pruning_statement
-from milp_trees.pruning.view import NodeGains
 from milp_trees.results.result import Status, bound_of
 from milp_trees.tasks.comparing import crosses
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import check_gap, check_proof, proof_reading
 from milp_trees.verification.derive import Derivation
 from milp_trees.verification.proof_files import read_statement, sha256, statement, with_remark
+from milp_trees.verification.proof_kinds import kind_of
 from milp_trees.verification.value import same
 from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
-    from milp_trees.pruning.engines.min_cut.curve import PruningCurve
+    from collections.abc import Callable
+
     from milp_trees.results.result import Result
 
 
@@ -190,23 +188,36 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
     if result.status is Status.INFEASIBLE or isinstance(result.problem.question, Front):
         what = "a front" if result.status is not Status.INFEASIBLE else "that nothing is feasible"
         return f"{name} is not used: a proof file proves a bound, and the result states {what}."
-    if result.curve is not None:
-        return _proved_by_curve(result, proof)
+    own = kind_of(result.problem)
+    return own.proved_by(result, proof) if own else proved_with(result, proof, _checked)
+
+
+def proved_with(
+    result: Result, proof: str | Path, check: Callable[..., tuple[Any, Any, str]]
+) -> Derivation | str:
+    """`proved_by` for a kind of proof.
+
+    Parameters
+    ----------
+    result : Result
+    proof : path
+    check : callable (result, proof, lines) → (view, found, what)
+        It checks all lines but the first against the result's own problem, and says what of the
+        file holds.
+
+    Returns
+    -------
+    Derivation or str
+
+    Raises
+    ------
+    VerificationError
+        The proof does not hold for this problem, or proves another value.
+    """
+    name = Path(proof).name
     try:
-        view: Any
         lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
-        if isinstance(result.problem.space, PrunedEnsembles):
-            view = result.problem.view(NodeGains)
-            file = read_statement(proof)
-            claims = Claims([], denominator=file["denominator"], notes={"bound": file["bound"]})
-            stated = pruning_statement(result.problem, result, claims)
-            found: Any = check_flow.check([json.dumps(stated), *lines])
-            what = f"the flow of {name} keeps to the gains and prices"
-        else:
-            view = result.problem.view(CostMatrix)
-            found, number = _checked(result, proof, lines)
-            follow = "follows" if number == 1 else "follow"
-            what = f"the {counted(number, 'claim')} of {name} {follow} from the data"
+        view, found, what = check(result, proof, lines)
     except proof_reading.Wrong as wrong:
         raise VerificationError(
             f"The proof {proof} does not hold for this result: {wrong}"
@@ -237,57 +248,9 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
     )
 
 
-def _proved_by_curve(result: Result, proof: str | Path) -> Derivation:
-    """The pruning of a result with a curve is the one that the curve has for the λ of the task."""
-    verdict, name, said = proved_curve(result.curve, proof)
-    view, kept = result.problem.view(NodeGains), result.predictor.kept  # type: ignore[union-attr]
-    if view.Z(kept) != view.Z(result.curve.keep(view.lam)):
-        raise VerificationError(
-            f"The pruning of the result is not that of its curve for λ = {view.lam}."
-        )
-    return Derivation(verdict, "optimal", said, name, True)
-
-
-def proved_curve(curve: PruningCurve, proof: str | Path) -> tuple[Verdict, str, str]:
-    """Check a proof file about all prunings of a curve, on its own gains and prices.
-
-    Returns
-    -------
-    verdict : Verdict
-    name : str
-        Of the file.
-    sentence : str
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold for this curve.
-    DataError
-        There is no such file.
-    """
-    name = Path(proof).name
-    if not Path(proof).is_file():
-        raise DataError(f"There is no proof file {proof}.")
-    try:
-        lines = proof_reading.unpacked(proof).decode().split("\n")[1:]
-        own = curve_statement(curve.view, curve)
-        found = check_flow.check([json.dumps(own), *lines])
-    except proof_reading.Wrong as wrong:
-        raise VerificationError(
-            f"The proof {proof} does not hold for this curve: {wrong}"
-        ) from None
-    except proof_reading.FAULTS as error:
-        raise VerificationError(f"The proof {proof} cannot be read: {error}") from None
-    if found.bound != len(curve.vertices):
-        raise VerificationError(
-            f"The proof {proof} is about {found.bound} prunings, and the curve has {len(curve.vertices)}."
-        )
-    said = f"Proved by file: the flows of {name} keep to the gains and prices of this ensemble, and prove each of the {found.bound} prunings optimal for its λ."
-    return Verdict.PROVED, name, said
-
-
-def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[Any, int]:
-    """The checker's verdict on claims about the problem of a result, and the number of claims."""
+def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[CostMatrix, Any, str]:
+    """The checker's verdict on claims about the problem of a result, and their number in words."""
+    view = result.problem.view(CostMatrix)
     stated = read_statement(proof)
     claims = Claims(
         [tuple(json.loads(line)) for line in lines if line.startswith("[")],
@@ -298,4 +261,10 @@ def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[Any, 
     closed = any(line.startswith('{"closed"') for line in lines)
     with one_thread():
         found = (check_gap if closed else check_proof).check([json.dumps(own), *lines])
-    return found, len(claims.items)
+    number = len(claims.items)
+    follow = "follows" if number == 1 else "follow"
+    return (
+        view,
+        found,
+        f"the {counted(number, 'claim')} of {Path(proof).name} {follow} from the data",
+    )

@@ -17,6 +17,7 @@ from milp_trees.common.errors import VerificationError
 from milp_trees.common.limits import Deadline
 from milp_trees.common.plurals import counted
 from milp_trees.pruning.engines.min_cut.curve import PruningCurve, prune_curve
+from milp_trees.pruning.verification.flows import proved_curve
 from milp_trees.results.json import json_safe
 from milp_trees.results.restore import restore
 from milp_trees.verification.claims import as_fraction
@@ -34,7 +35,7 @@ from milp_trees.verification.fields import (
     text,
     truth,
 )
-from milp_trees.verification.proved import check_facts, proved_curve
+from milp_trees.verification.proved import check_facts
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.verdict import Verdict, Verification
 
@@ -227,4 +228,7 @@ def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict,
     )
 
 
-__all__ = ["verify_curve"]
+#: The kind of stored file, and the function that verifies it.
+CURVES = ("pruning-curve", verify_curve)
+
+__all__ = ["CURVES", "verify_curve"]
