@@ -5,5 +5,5 @@ from milp_trees.common.registering.families import Family
 FAMILY = Family(
     "milp_trees.lists",
     plugins=("methods",),
-    parts={"commands": ("command",)},
+    parts={"commands": ("command",), "spaces": ("space:RuleLists",)},
 )

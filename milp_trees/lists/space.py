@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -222,7 +222,12 @@ class RuleLists(Space):
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> RuleLists:
-        """The space that `spec` described."""
-        options = {**spec, "antecedents": Antecedents.from_spec(spec["antecedents"])}
-        options.pop("name", None)
-        return cls(**options)
+        return super().from_spec(
+            {**spec, "antecedents": Antecedents.from_spec(spec["antecedents"])}
+        )
+
+    @classmethod
+    def of_options(cls, max_antecedents: int | None = None, **options: Any) -> RuleLists:
+        about = {f.name for f in fields(Antecedents)} & set(options)
+        mined = Antecedents(**{name: options.pop(name) for name in about}, most=max_antecedents)
+        return cls(mined, **options)

@@ -15,6 +15,7 @@ import numpy as np
 
 from milp_trees.common import exact
 from milp_trees.common.errors import DataError, NoView, Unsupported
+from milp_trees.common.registering import families
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -168,6 +169,16 @@ class Space(ABC):
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """JSON description."""
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> Self:
+        """The space that `spec` described."""
+        return cls(**{option: value for option, value in spec.items() if option != "name"})
+
+    @classmethod
+    def of_options(cls, **options: Any) -> Self:
+        """The space of options as a command line or a SPEC file names them."""
+        return cls(**options)
 
 
 @dataclass(frozen=True)
@@ -367,6 +378,19 @@ class Trees(Space):
                 else {}
             ),
         }
+
+
+def all_spaces() -> tuple[type[Space], ...]:
+    """All kinds of spaces: trees, and those that families declare."""
+    return (Trees, *families.parts("spaces"))
+
+
+def space_class(name: str) -> type[Space] | None:
+    """The kind of space with a name; None if there is none."""
+    # Most results are about trees, and families are loaded when they are asked for.
+    if name == Trees.name:
+        return Trees
+    return next((space for space in all_spaces() if space.name == name), None)
 
 
 def space_names(space: type[Space] | tuple[type[Space], ...]) -> str:

@@ -9,5 +9,6 @@ FAMILY = Family(
         "commands": ("cli.prune",),
         "proofs": ("verification.flows:FLOWS",),
         "stored": ("verification.curve:CURVES",),
+        "spaces": ("space:PrunedEnsembles",),
     },
 )

@@ -79,6 +79,10 @@ class PrunedEnsembles(Space):
     def spec(self) -> dict[str, Any]:
         return {"name": self.name, "ensemble": self.ensemble.trees_json()}
 
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> PrunedEnsembles:
+        return cls(Ensemble.from_json(spec["ensemble"]))
+
 
 def _trees_in_order(ensemble: Ensemble, order: np.ndarray) -> Ensemble:
     """The ensemble with its trees in another order."""

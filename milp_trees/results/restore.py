@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import VerificationError
-from milp_trees.lists.space import RuleLists
-from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.space import Space, Trees
+from milp_trees.models.space import Space, all_spaces, space_class
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import Best, Front
-from milp_trees.pruning.space import PrunedEnsembles
 from milp_trees.results.json import json_safe
 from milp_trees.results.restore_thresholds import same_part, thresholds_again
 from milp_trees.tasks.constraints import constraint
@@ -245,14 +242,11 @@ def _space(spec: Mapping[str, Any]) -> Space:
             raise VerificationError(
                 f"The result's {limit} is too large to be verified, or negative; at most {most} is."
             )
-    if name == Trees.name:
-        return Trees(**options)
-    if name == RuleLists.name:
-        return RuleLists.from_spec(options)
-    if name == PrunedEnsembles.name:
-        return PrunedEnsembles(Ensemble.from_json(options["ensemble"]))
+    if space := space_class(name):
+        return space.from_spec(options)
+    *nouns, last = (f"{space.noun}s" for space in all_spaces())
     raise VerificationError(
-        f"The result's space is {name!r}; trees, rule lists and pruned ensembles can be verified."
+        f"The result's space is {name!r}; {', '.join(nouns)} and {last} can be verified."
     )
 
 

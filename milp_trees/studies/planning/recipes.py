@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Keys of data that are read from a path: a table, a policy file, a table larger than memory.
 PATHS = ("file", "policy", "grouped")
-#: Parameters of the antecedents of rule lists, which stand beside the other limits of the space.
-OF_ANTECEDENTS = ("max_literals", "negations", "min_support", "max_support", "max_antecedents")
 
 
 def build_problem(
@@ -38,7 +36,7 @@ def build_problem(
     Parameters
     ----------
     kind : str
-        A key of `KINDS`.
+        A key of `KINDS`, or the name of a space whose models are about rows with binary features.
     recipe : mapping
         Plain values, as a plan holds them.
     folder : Path
@@ -58,7 +56,8 @@ def build_problem(
     """
     from milp_trees.studies.permuting import permuted_problem
 
-    problem, test = KINDS[kind](recipe, folder)
+    make = KINDS.get(kind, partial(_of_table, kind))
+    problem, test = make(recipe, folder)
     return permuted_problem(problem, permutation), test
 
 
@@ -72,32 +71,16 @@ def _about(part: str) -> Iterator[None]:
         raise
 
 
-def _trees(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset | None]:
-    from milp_trees.models.space import Trees
-
-    with _about("space"):
-        space = Trees(**recipe["space"])
-    return _of_table(recipe, folder, space)
-
-
-def _rule_lists(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset | None]:
-    from milp_trees.lists.antecedents import Antecedents
-    from milp_trees.lists.space import RuleLists
-
-    given = dict(recipe["space"])
-    mined = {name: given.pop(name) for name in OF_ANTECEDENTS if name in given}
-    with _about("space"):
-        space = RuleLists(Antecedents(**mined), **given)
-    return _of_table(recipe, folder, space)
-
-
-def _of_table(
-    recipe: Mapping[str, Any], folder: Path, space: Any
-) -> tuple[Problem, Dataset | None]:
-    """A problem about rows with binary features."""
+def _of_table(kind: str, recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset | None]:
+    """A problem about rows with binary features; its kind is the name of a space."""
+    from milp_trees.models.space import space_class
     from milp_trees.problems.problem import Problem
     from milp_trees.tasks.constraints import check_groups_differ
 
+    found = space_class(kind)
+    assert found is not None, kind
+    with _about("space"):
+        space = found.of_options(**recipe["space"])
     with _about("data"):
         train, test = table(recipe["data"], folder)
     with _about("task"):
@@ -236,10 +219,8 @@ def _decisions(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Datase
     return replace(problem, space=space), test
 
 
-#: Kinds of problems that a SPEC can state.
+#: Kinds of problems whose data are others than rows with binary features.
 KINDS: dict[str, Callable[[Mapping[str, Any], Path], tuple[Problem, Dataset | None]]] = {
-    "trees": _trees,
-    "rule-lists": _rule_lists,
     "pruned": _pruned,
     "decisions": _decisions,
 }
