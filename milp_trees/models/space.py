@@ -64,6 +64,8 @@ class Space(ABC):
     name: ClassVar[str]
     #: What a model is called in sentences.
     noun: ClassVar[str] = "tree"
+    #: What a line of a proof about a model is called.
+    claim: ClassVar[str] = "claim"
     #: Largest number of leaves of a model, and whether the space itself limits their size.
     most_leaves: int | None = None
     is_bounded: bool = False

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from milp_trees.common.errors import MilpTreesError
-from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.tree import Tree
-from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.results.restore import space_of
 from milp_trees.studies.rows import UNREADABLE, said
 
 #: Trees with more leaves are shown as text only.
@@ -18,7 +16,7 @@ LARGEST_PICTURE = 64
 LONGEST_TEXT = 20_000
 
 
-def read_model(stored: Mapping[str, Any], space: Mapping[str, Any]) -> Tree | RuleList | Ensemble:
+def read_model(stored: Mapping[str, Any], space: Mapping[str, Any]) -> Any:
     """The predictor of a stored row.
 
     Parameters
@@ -33,9 +31,7 @@ def read_model(stored: Mapping[str, Any], space: Mapping[str, Any]) -> Tree | Ru
     DataError, KeyError, TypeError, ValueError, IndexError, AttributeError
         The description is damaged.
     """
-    if stored.get("kind") == "ensemble":
-        return PrunedEnsembles(Ensemble.from_json(space["ensemble"])).read(stored)
-    return RuleList.from_json(stored) if "rules" in stored else Tree.from_json(stored)
+    return space_of(space).read(stored)
 
 
 def drawing(stored: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, str]:
@@ -56,6 +52,6 @@ def drawing(stored: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, st
         text = model.to_text()
         small = not isinstance(model, Ensemble) and text.count("\n") < 2 * LARGEST_PICTURE
         out = {"text": text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}\n[cut]"}
-        return {**out, "svg": model.to_svg()} if small else out  # type: ignore[union-attr]
+        return {**out, "svg": model.to_svg()} if small else out
     except (*UNREADABLE, MilpTreesError) as error:
         return {"text": f"The stored model cannot be read: {said(error)}."}

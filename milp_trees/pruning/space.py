@@ -28,6 +28,7 @@ class PrunedEnsembles(Space):
 
     name: ClassVar[str] = "pruned-ensembles"
     noun: ClassVar[str] = "pruned ensemble"
+    claim: ClassVar[str] = "flow"
 
     ensemble: Ensemble
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from milp_trees.common.plurals import counted
-from milp_trees.pruning.space import PrunedEnsembles
+from milp_trees.models.space import Space, space_class
 
 #: The words, the strongest first, with what each says of a row.
 BELIEFS: dict[str, str] = {
@@ -59,8 +59,8 @@ def proof_text(row: Mapping[str, Any]) -> str:
     facts = row.get("proof")
     if not facts:
         return ""
-    pruned = row["problem"].get("space", {}).get("name") == PrunedEnsembles.name
-    lines = counted(facts["claims"], "flow" if pruned else "claim")
+    space = space_class(row["problem"].get("space", {}).get("name", "")) or Space
+    lines = counted(facts["claims"], space.claim)
     said = f"{facts['file']}: {lines}, {counted(facts['bytes'], 'byte')}"
     if not facts.get("checked"):
         return said

@@ -167,7 +167,7 @@ def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
             "The data are not those of the result: tests, target or another array differ."
         )
     problem = Problem(
-        dataset, from_spec(spec["task"]), _space(spec["space"]), _question(spec["question"])
+        dataset, from_spec(spec["task"]), space_of(spec["space"]), _question(spec["question"])
     )
     for part, own in (("task", problem.task.spec()), ("space", problem.space.spec())):
         same_part(f"problem.{part}", spec[part], json_safe(own))
@@ -233,7 +233,7 @@ def _of_this_version(
     return {**stated, "grouped": {**there, "version": here["version"]}}, ("grouped.version",)
 
 
-def _space(spec: Mapping[str, Any]) -> Space:
+def space_of(spec: Mapping[str, Any]) -> Space:
     """The space that `space.spec()` described."""
     options = dict(spec)
     name = options.pop("name")

@@ -182,13 +182,10 @@ def _with_ensemble(
 ) -> Predictions:
     """Predictions by the votes (or means) of a pruned ensemble, as in `predict_file`."""
     from milp_trees.data.numeric import coded
-    from milp_trees.models.ensemble import Ensemble
-    from milp_trees.pruning.space import PrunedEnsembles
+    from milp_trees.results.restore import space_of
 
     try:
-        ensemble = PrunedEnsembles(Ensemble.from_json(stored["problem"]["space"]["ensemble"])).read(
-            stored["predictor"]
-        )
+        ensemble = space_of(stored["problem"]["space"]).read(stored["predictor"])
         source = dict(stored["problem"]["data"])
         feature_of, target = dict(source.get("feature_of", {})), source["columns"]["target"]
     except (KeyError, TypeError, ValueError) as error:

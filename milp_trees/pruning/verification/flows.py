@@ -38,7 +38,8 @@ class Flows(ProofKind):
         self, proof: str | Path, stated: dict[str, Any], data: str | Path | None, slowly: bool
     ) -> Checked:
         if slowly:
-            raise proof_reading.Unreadable("The second checker knows no flows; leave out --slowly.")
+            why = "The second checker knows no flows; leave out --slowly."
+            raise proof_reading.Unreadable(why)  # type: ignore[no-untyped-call]
         text = proof_reading.unpacked(proof).decode().split("\n")
         with one_thread():
             found = check_flow.check([line for line in text if line.strip()])
