@@ -5,5 +5,9 @@ from milp_trees.common.registering.families import Family
 FAMILY = Family(
     "milp_trees.decisions",
     plugins=("methods", "tasks"),
-    parts={"commands": ("command",)},
+    parts={
+        "commands": ("command",),
+        "generators": ("generated:DecisionData",),
+        "recipes": ("recipe:RECIPE",),
+    },
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class DecisionData:
     seed : int
         Seed of the rows.
     """
+
+    #: The kinds by name, and the key of `Dataset.source` that holds the settings.
+    kinds: ClassVar[tuple[str, ...]] = KINDS
+    key: ClassVar[str] = "decision_data"
 
     kind: str = "shortest-path"
     rows: int = 200

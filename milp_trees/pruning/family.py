@@ -7,6 +7,7 @@ FAMILY = Family(
     plugins=("methods", "tasks"),
     parts={
         "commands": ("cli.prune",),
+        "recipes": ("recipe:RECIPE",),
         "proofs": ("verification.flows:FLOWS",),
         "stored": ("verification.curve:CURVES",),
         "spaces": ("space:PrunedEnsembles",),

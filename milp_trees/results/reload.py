@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from milp_trees.common.errors import DataError
+from milp_trees.common.registering import families
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.grouped import load_grouped
@@ -14,7 +15,6 @@ from milp_trees.data.load import load_columns, load_split
 from milp_trees.data.numeric import load_numeric_columns
 from milp_trees.data.permute import permuted
 from milp_trees.data.roles import Columns
-from milp_trees.decisions.generated import DecisionData
 
 
 def reload(
@@ -68,12 +68,14 @@ def _read(
         ), None
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
-    if "decision_data" in source:
+    for generator in families.parts("generators"):
+        if generator.key not in source:
+            continue
         if path is not None:
             raise DataError(
                 "The result's data were generated, not read; leave out the path of a file."
             )
-        train, test, _ = DecisionData.from_spec(source["decision_data"]).make()
+        train, test, _ = generator.from_spec(source[generator.key]).make()
         return train, test
     if source.get("numeric"):
         return load_numeric_columns(

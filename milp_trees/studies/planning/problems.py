@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from milp_trees.common.registering import families
 from milp_trees.studies.planning.lines import Path
 from milp_trees.studies.planning.plan import PlannedProblem
 from milp_trees.studies.planning.recipes import PATHS
@@ -248,9 +249,8 @@ def _of_table(
 def generators() -> tuple[str, ...]:
     """Names of the generators of all kinds of problems."""
     from milp_trees.data.generate import GENERATORS
-    from milp_trees.decisions.generated import KINDS
 
-    return (*GENERATORS, *KINDS)
+    return (*GENERATORS, *(name for one in families.parts("generators") for name in one.kinds))
 
 
 def _stem(file: str) -> str:

@@ -11,18 +11,21 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError, MilpTreesError, UnknownName
-from milp_trees.studies.planning.tasks import exact, made_task
+from milp_trees.common.registering import families
+from milp_trees.studies.planning.tasks import made_task
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problems.problem import Problem
+
+    #: A function that makes the problem and its test rows from a recipe and its folder.
+    Build = Callable[[Mapping[str, Any], Path], tuple[Problem, Dataset | None]]
 
 #: Keys of data that are read from a path: a table, a policy file, a table larger than memory.
 PATHS = ("file", "policy", "grouped")
@@ -36,7 +39,8 @@ def build_problem(
     Parameters
     ----------
     kind : str
-        A key of `KINDS`, or the name of a space whose models are about rows with binary features.
+        The name of a space, whose models are about rows with binary features, or a kind that a
+        family declares among its parts `recipes`.
     recipe : mapping
         Plain values, as a plan holds them.
     folder : Path
@@ -56,13 +60,13 @@ def build_problem(
     """
     from milp_trees.studies.permuting import permuted_problem
 
-    make = KINDS.get(kind, partial(_of_table, kind))
-    problem, test = make(recipe, folder)
+    others: dict[str, Build] = dict(families.parts("recipes"))
+    problem, test = others.get(kind, partial(_of_table, kind))(recipe, folder)
     return permuted_problem(problem, permutation), test
 
 
 @contextmanager
-def _about(part: str) -> Iterator[None]:
+def about(part: str) -> Iterator[None]:
     """Note in an error which part of the recipe it is about."""
     try:
         yield
@@ -79,11 +83,11 @@ def _of_table(kind: str, recipe: Mapping[str, Any], folder: Path) -> tuple[Probl
 
     found = space_class(kind)
     assert found is not None, kind
-    with _about("space"):
+    with about("space"):
         space = found.of_options(**recipe["space"])
-    with _about("data"):
+    with about("data"):
         train, test = table(recipe["data"], folder)
-    with _about("task"):
+    with about("task"):
         task = made_task(recipe["task"], folder)
         check_groups_differ(getattr(task, "constraints", ()), train)
     problem = Problem(train, task, space)
@@ -183,44 +187,3 @@ def _path(stated: str, folder: Path) -> str:
             f"The path {stated!r} names the environment variable {absent[1]}, which is not set; set {absent[1]} to the folder that is meant."
         )
     return str(folder / found)
-
-
-def _pruned(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset | None]:
-    from milp_trees.pruning.from_table import Growing, pruning_problem
-    from milp_trees.studies.planning.tasks import feature_costs
-
-    task = dict(recipe["task"])
-    data = dict(recipe["data"])
-    max_cost, lam = exact(task.pop("max_cost", None)), exact(task.pop("lam"))
-    with _about("task"):
-        costs = feature_costs(task, folder)
-    with _about("grow"):
-        growing = Growing(**recipe["grow"], test_size=data.pop("test_size", None))
-    grown = pruning_problem(
-        place(data, folder),
-        growing,
-        lam=lam,
-        costs=costs,
-        max_cost=max_cost,
-        **data,
-    )
-    return grown.problem, grown.test
-
-
-def _decisions(recipe: Mapping[str, Any], folder: Path) -> tuple[Problem, Dataset | None]:
-    from milp_trees.decisions.generated import DecisionData
-    from milp_trees.decisions.generated_problems import generated_problem
-    from milp_trees.models.space import Trees
-
-    data = DecisionData.from_text(place(dict(recipe["data"]), folder))
-    with _about("space"):
-        space = Trees(**recipe["space"])
-    problem, test = generated_problem(data, 0, **exact(recipe["task"]))
-    return replace(problem, space=space), test
-
-
-#: Kinds of problems whose data are others than rows with binary features.
-KINDS: dict[str, Callable[[Mapping[str, Any], Path], tuple[Problem, Dataset | None]]] = {
-    "pruned": _pruned,
-    "decisions": _decisions,
-}

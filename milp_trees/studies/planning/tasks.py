@@ -54,7 +54,7 @@ def _value(kind: Any, name: str, given: Any, folder: Path) -> Any:
     if name == "constraints":
         return tuple(_constraint(rule) for rule in ([given] if isinstance(given, str) else given))
     if name == "feature_costs":
-        return _prices(given, folder)
+        return prices(given, folder)
     if name == "file":
         given = str(folder / str(given))
     if isinstance(given, str) and name in kind.readers:
@@ -83,38 +83,22 @@ def _constraint(rule: str | Mapping[str, Any]) -> Any:
     return constraint(**{name: exact(value) for name, value in rule.items()})
 
 
-def _prices(given: Any, folder: Path) -> Any:
-    """Prices of columns: a table, or the path of a file of lines `COLUMN COST`."""
+def prices(given: Any, folder: Path) -> Any:
+    """Prices of columns: a table, or the path of a file of lines `COLUMN COST`.
+
+    Parameters
+    ----------
+    given : number, mapping or str
+    folder : Path
+        Where the path begins.
+
+    Returns
+    -------
+    number or mapping
+        Numbers as texts.
+    """
     if not isinstance(given, str):
         return exact(given)
     from milp_trees.tasks.written import read_feature_costs
 
     return read_feature_costs(folder / given)
-
-
-def feature_costs(stated: Mapping[str, Any], folder: Path) -> Any:
-    """The prices of a pruning problem: of features, groups, nodes and leaves.
-
-    Parameters
-    ----------
-    stated : mapping
-        `feature_costs` (one price, a table, or a file), `groups` (tables of `name`, `members`,
-        `cost` and `once`), `node`, `leaf`, `denominator`; each may be absent.
-    folder : Path
-        Where the path of the file begins.
-
-    Returns
-    -------
-    FeatureCosts
-    """
-    from milp_trees.pruning.feature_costs import FeatureCosts, Group
-
-    given = dict(stated)
-    prices = given.pop("feature_costs", 1)
-    groups = [Group(**exact(group)) for group in given.pop("groups", ())]
-    return FeatureCosts(
-        _prices(prices, folder),
-        groups=groups,
-        denominator=given.pop("denominator", None),
-        **exact(given),
-    )
