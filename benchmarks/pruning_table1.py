@@ -102,7 +102,7 @@ def curves(split: Split, trees: int, alpha: float, errors: str) -> dict[str, np.
     first row is the unpruned forest.
     """
     problem = problem_of(split, trees, alpha, errors)
-    view = problem.view(mt.plugins.NodeGains)
+    view = problem.view(mt.pruning.NodeGains)
     test = dataset(*split.test)
     ensemble = problem.space.ensemble
     out = {}

@@ -14,8 +14,6 @@ from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.space import Space
 from milp_trees.models.tree import Routes
 from milp_trees.problems.questions import Best, ByPrice, BySize, Front, NearBest
-from milp_trees.pruning.engines.min_cut.curve import PruningCurve
-from milp_trees.pruning.view import NodeGains
 from milp_trees.results.gap import Gap
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
@@ -53,9 +51,7 @@ __all__ = [
     "Method",
     "ModelSize",
     "NearBest",
-    "NodeGains",
     "PairCounts",
-    "PruningCurve",
     "Ratio",
     "Routes",
     "RuleListSet",

@@ -8,6 +8,7 @@ FAMILY = Family(
     parts={
         "commands": ("command",),
         "generators": ("generated:DecisionData",),
+        "json values": ("spec:JSON_VALUE",),
         "recipes": ("recipe:RECIPE",),
     },
 )

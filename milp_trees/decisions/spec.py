@@ -81,3 +81,6 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], DecisionSet]] = {
     "assignment": _assignment,
     "knapsack": _knapsack,
 }
+
+#: Kind, class, writer and reader, for stored parameters of estimators.
+JSON_VALUE = ("decisions", DecisionSet, DecisionSet.spec, decisions_from_spec)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from milp_trees.common.errors import DataError
+from milp_trees.common.registering import families
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.decisions.base import DecisionSet
-from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.tree import Tree
 from milp_trees.results.json import json_safe
 from milp_trees.tasks.base import Task
@@ -53,18 +52,18 @@ def written(value: Any) -> Any:
         return {**_of("array", items), "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, Mapping):
         return _of("mapping", [[written(k), written(v)] for k, v in value.items()])
-    for kind, cls in (("tree", Tree), ("rule list", RuleList), ("binary feature", BinaryFeature)):
+    for kind, cls in (("tree", Tree), ("binary feature", BinaryFeature)):
         if isinstance(value, cls):
             return _of(kind, value.to_json())
     if isinstance(value, Binarizer):
         if hasattr(value, "rules_"):
             return _of("binarizer", json_safe(value.to_json()))
         return _of("parameters of a binarizer", json_safe(value.get_params()))
-    for kind, base in (("task", Task), ("constraint", Constraint), ("decisions", DecisionSet)):
-        if isinstance(value, base):
-            spec = json_safe(value.spec())
-            found = _of(kind, spec)
-            if _same(found, spec):
+    described: list[Any] = [("task", Task, _spec), ("constraint", Constraint, _spec)]
+    for kind, cls, write, *_ in (*described, *families.parts("json values")):
+        if isinstance(value, cls):
+            found = _of(kind, json_safe(write(value)))
+            if _same(found, write):
                 return found
     raise NoJson(f"a {type(value).__name__} has no JSON form")
 
@@ -86,19 +85,26 @@ def read(value: Any) -> Any:
         flat = np.empty(len(held), dtype=value["dtype"])
         flat[:] = [read(v) for v in held]
         return flat.reshape(value["shape"])
-    if kind not in READERS:
-        raise DataError(f"There is no kind of value {kind!r}.")
-    return READERS[kind](held)
+    if kind in READERS:
+        return READERS[kind](held)
+    for known, _, _, from_json in families.parts("json values"):
+        if kind == known:
+            return from_json(held)
+    raise DataError(f"There is no kind of value {kind!r}.")
 
 
 def _of(kind: str, value: Any) -> dict[str, Any]:
     return {KIND: kind, "value": value}
 
 
-def _same(stored: Any, spec: Any) -> bool:
+def _spec(value: Any) -> Any:
+    return value.spec()
+
+
+def _same(stored: dict[str, Any], write: Callable[[Any], Any]) -> bool:
     """Whether an object that is read again describes itself in the same way."""
     try:
-        return bool(json_safe(read(stored).spec()) == spec)
+        return bool(json_safe(write(read(stored))) == stored["value"])
     except (DataError, KeyError, TypeError, ValueError):
         return False
 
@@ -121,12 +127,6 @@ def _constraint(spec: Any) -> Any:
     return constraint(**spec)
 
 
-def _decisions(spec: Any) -> Any:
-    from milp_trees.decisions.spec import decisions_from_spec
-
-    return decisions_from_spec(spec)
-
-
 READERS: dict[str, Any] = {
     "float": float,
     "fraction": Fraction,
@@ -134,11 +134,9 @@ READERS: dict[str, Any] = {
     "frozenset": lambda held: frozenset(read(v) for v in held),
     "mapping": lambda held: {read(k): read(v) for k, v in held},
     "tree": Tree.from_json,
-    "rule list": RuleList.from_json,
     "binary feature": lambda held: BinaryFeature(**held),
     "binarizer": _binarizer,
     "parameters of a binarizer": _binarizer,
     "task": _task,
     "constraint": _constraint,
-    "decisions": _decisions,
 }

@@ -5,5 +5,9 @@ from milp_trees.common.registering.families import Family
 FAMILY = Family(
     "milp_trees.lists",
     plugins=("methods",),
-    parts={"commands": ("command",), "spaces": ("space:RuleLists",)},
+    parts={
+        "commands": ("command",),
+        "spaces": ("space:RuleLists",),
+        "json values": ("rule_list:JSON_VALUE",),
+    },
 )

@@ -361,3 +361,7 @@ def _action(stored: Mapping[str, Any]) -> int:
     if type(action) is not int:
         raise ValueError(f"a rule has the action {action!r}")
     return action
+
+
+#: Kind, class, writer and reader, for stored parameters of estimators.
+JSON_VALUE = ("rule list", RuleList, RuleList.to_json, RuleList.from_json)

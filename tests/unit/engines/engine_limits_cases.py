@@ -53,7 +53,7 @@ def few_prunings() -> mt.Problem:
         random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5)
         for seed in range(200)
     )
-    return next(p for p in made if 50_000 < count(p.view(mt.plugins.NodeGains)) <= 200_000)
+    return next(p for p in made if 50_000 < count(p.view(mt.pruning.NodeGains)) <= 200_000)
 
 
 #: For every registered engine problems on which it takes longer than a second (a greedy one:

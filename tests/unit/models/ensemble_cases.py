@@ -18,4 +18,4 @@ def data(ensemble, X, y, **more):
 def gains(ensemble, X, y):
     return mt.Problem(
         data(ensemble, X, y), mt.pruning.PrunedError("1/100"), mt.PrunedEnsembles(ensemble)
-    ).view(mt.plugins.NodeGains)
+    ).view(mt.pruning.NodeGains)

@@ -167,7 +167,7 @@ def test_squared_errors_keep_their_digits_where_the_target_is_far_from_zero():
     problem = mt.Problem(
         data(ensemble, SUGAR_X, y), mt.pruning.PrunedError(0), mt.PrunedEnsembles(ensemble)
     )
-    view = problem.view(mt.plugins.NodeGains)
+    view = problem.view(mt.pruning.NodeGains)
     assert float(view.to_value(view.objective(ensemble))) == pytest.approx(
         problem.value(ensemble).number, rel=1e-9
     )

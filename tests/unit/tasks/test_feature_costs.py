@@ -153,7 +153,7 @@ def view(costs):
     rows at hand.
     """
     return pruning_problem(TREES, ROWS, ["A", "B", "A"], mt.pruning.PrunedError(1, costs())).view(
-        mt.plugins.NodeGains
+        mt.pruning.NodeGains
     )
 
 
@@ -244,11 +244,11 @@ def test_long_paths_count_in_the_bound_on_prices():
     costs = FeatureCosts(0, node=2**57, leaf=1)
     problem = pruning_problem([deep], {"x1": [1.0]}, ["A"], mt.pruning.PrunedError(1, costs))
     with pytest.raises(mt.DataError, match="64 bits"):
-        problem.view(mt.plugins.NodeGains)
+        problem.view(mt.pruning.NodeGains)
     shallow = pruning_problem(
         [("A", "x1", 0.5, "A", "B")], {"x1": [1.0]}, ["A"], mt.pruning.PrunedError(1, costs)
     )
-    assert shallow.view(mt.plugins.NodeGains).keep_cost.max() == 2**57 + 1
+    assert shallow.view(mt.pruning.NodeGains).keep_cost.max() == 2**57 + 1
 
 
 def test_large_weights_beside_prices_of_leaves_are_no_overflow():
@@ -260,8 +260,8 @@ def test_large_weights_beside_prices_of_leaves_are_no_overflow():
         mt.pruning.PrunedError(1, FeatureCosts(1, leaf=1), cost_weights=weights),
     )
     whole = problem.space.ensemble
-    assert problem.value(whole).exact == problem.view(mt.plugins.NodeGains).to_value(
-        problem.view(mt.plugins.NodeGains).objective(whole)
+    assert problem.value(whole).exact == problem.view(mt.pruning.NodeGains).to_value(
+        problem.view(mt.pruning.NodeGains).objective(whole)
     )
 
 

@@ -122,7 +122,7 @@ def problem_with(seed, n_rows=6, n_features=4):
 @pytest.mark.parametrize("seed", range(150))
 def test_task_view_and_a_count_by_hand_agree_and_the_cut_is_the_best_of_all(seed):
     rng, problem = problem_with(seed)
-    view, whole = problem.view(mt.plugins.NodeGains), problem.space.ensemble
+    view, whole = problem.view(mt.pruning.NodeGains), problem.space.ensemble
     for _ in range(4):
         pruning = random_pruning(rng, whole)
         error, cost = by_hand(problem, pruning)
@@ -148,7 +148,7 @@ def test_on_a_forest_out_of_bag_errors_are_those_of_the_rows_that_a_tree_did_not
         mt.pruning.PrunedError("1/50", costs, unseen, np.ones(178)),
         mt.PrunedEnsembles(ENSEMBLE),
     )
-    view = problem.view(mt.plugins.NodeGains)
+    view = problem.view(mt.pruning.NodeGains)
     assert view.error_unit == Fraction(1, int(unseen.sum()))
     for _ in range(5):
         pruning = random_pruning(rng, ENSEMBLE)
@@ -240,9 +240,9 @@ def test_a_budget_is_kept_exactly():
     assert at.violations(whole) == []
     assert "at most" in below.violations(whole)[0]
     assert (
-        at.view(mt.plugins.NodeGains).budget == at.view(mt.plugins.NodeGains).totals(whole.kept)[1]
+        at.view(mt.pruning.NodeGains).budget == at.view(mt.pruning.NodeGains).totals(whole.kept)[1]
     )
-    assert below.view(mt.plugins.NodeGains).budget < at.view(mt.plugins.NodeGains).budget
+    assert below.view(mt.pruning.NodeGains).budget < at.view(mt.pruning.NodeGains).budget
 
 
 def test_a_pruning_of_another_ensemble_is_no_answer():
@@ -283,7 +283,7 @@ def test_what_is_wrong_is_said_in_one_sentence(options, sentence):
     with pytest.raises(mt.DataError, match=sentence):
         mt.Problem(
             WINE, mt.pruning.PrunedError(**{"lam": 1, **options}), mt.PrunedEnsembles(ENSEMBLE)
-        ).view(mt.plugins.NodeGains)
+        ).view(mt.pruning.NodeGains)
 
 
 def test_data_that_do_not_fit_the_ensemble_are_refused():
@@ -305,9 +305,9 @@ def test_data_that_do_not_fit_the_ensemble_are_refused():
         with pytest.raises(mt.DataError, match=sentence):
             mt.Problem(
                 data, mt.pruning.PrunedError(0, **options), mt.PrunedEnsembles(ensemble)
-            ).view(mt.plugins.NodeGains)
+            ).view(mt.pruning.NodeGains)
     with pytest.raises(mt.errors.NoView, match="PrunedEnsembles"):
-        mt.Problem(WINE, mt.pruning.PrunedError(0), mt.Trees(2)).view(mt.plugins.NodeGains)
+        mt.Problem(WINE, mt.pruning.PrunedError(0), mt.Trees(2)).view(mt.pruning.NodeGains)
 
 
 def test_a_stored_pruning_is_read_by_its_own_ensemble_only():
