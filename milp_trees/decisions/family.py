@@ -9,6 +9,8 @@ FAMILY = Family(
         "commands": ("command",),
         "generators": ("generated:DecisionData",),
         "json values": ("spec:JSON_VALUE",),
+        "suites": ("testing.suite:SUITE",),
+        "definitions": ("testing.definitions:DECISION",),
         "recipes": ("recipe:RECIPE",),
     },
 )

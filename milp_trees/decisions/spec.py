@@ -83,4 +83,4 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], DecisionSet]] = {
 }
 
 #: Kind, class, writer and reader, for stored parameters of estimators.
-JSON_VALUE = ("decisions", DecisionSet, DecisionSet.spec, decisions_from_spec)
+JSON_VALUE = ("decisions", DecisionSet, lambda value: value.spec(), decisions_from_spec)

@@ -154,7 +154,7 @@ class Space(ABC):
         return []
 
     def reordered(self, task: Any, seed: int) -> tuple[Self, Any]:
-        """The space with parts of its own in a random order, and a task with its data in that order.
+        """The space with its parts in a random order, and a task with its data in that order.
 
         Every model of the one problem is a model of the other, of the same value.
         """

@@ -7,6 +7,9 @@ FAMILY = Family(
     plugins=("methods", "tasks"),
     parts={
         "commands": ("cli.prune",),
+        "views": ("view:NodeGains",),
+        "model problems": ("testing.model_problems:MODEL_PROBLEMS",),
+        "suites": ("testing.suite:SUITE",),
         "recipes": ("recipe:RECIPE",),
         "proofs": ("verification.flows:FLOWS",),
         "stored": ("verification.curve:CURVES",),

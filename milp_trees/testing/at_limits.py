@@ -23,7 +23,7 @@ from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import constraint
 from milp_trees.tasks.ranking import PartialAUC
 from milp_trees.tasks.ratio import Precision
-from milp_trees.testing.definitions import DEFINITIONS, confusion
+from milp_trees.testing.definitions import confusion, definitions
 from milp_trees.testing.definitions_of_constraints import SLICES, amounts
 from milp_trees.testing.generate import any_tree
 from milp_trees.testing.task_checks import means
@@ -114,7 +114,7 @@ def check_at_limits(
             tree = any_tree(Problem(dataset, Accuracy(), space), rng)
             for task in _tasks(tree, dataset, only):
                 problem = Problem(dataset, task, Trees(3))
-                means(problem, tree, DEFINITIONS[task.name], name)
+                means(problem, tree, definitions()[task.name], name)
                 views_agree(problem, tree, name)
                 counts_agree(problem, tree, name)
                 tried += 1

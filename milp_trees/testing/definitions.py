@@ -1,6 +1,6 @@
 """Definitions of the tasks that are independent of their code.
 
-They are plain loops over rows that share no code with `milp_trees.tasks`. `DEFINITIONS` maps the
+They are plain loops over rows that share no code with `milp_trees.tasks`. `definitions()` maps the
 name of a task to a function of its description (`task.spec()`, read as text), the rows as
 dictionaries, and the routes of a tree; it returns the value.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from milp_trees.common.registering import families
 from milp_trees.testing.definitions_of_prices import prices_paid
 from milp_trees.testing.seen import Row as Row
 from milp_trees.testing.seen import Seen as Seen
@@ -311,34 +312,7 @@ def _counts(spec: Spec, rows: Sequence[Row], seen: Seen) -> dict[int, list[int]]
     return counts
 
 
-# -- decisions -------------------------------------------------------------------------------------
-
-
-def _decision(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """Mean loss of the leaves' decisions against the best decision of every row.
-
-    Decisions are the listed vertices of the set.
-    """
-    vertices = spec["vertices"]
-    paid = [
-        sum(c * w for c, w in zip(row["values"], vertices[seen.actions[k]], strict=True))
-        for row, k in zip(rows, seen.said, strict=True)
-    ]
-    least = [
-        min(sum(c * w for c, w in zip(row["values"], v, strict=True)) for v in vertices.values())
-        for row in rows
-    ]
-    weight = [row["weight"] for row in rows]
-    total = math.fsum(w * (p - z) for w, p, z in zip(weight, paid, least, strict=True))
-    per = (
-        math.fsum(w * abs(z) for w, z in zip(weight, least, strict=True))
-        if spec.get("normalised")
-        else math.fsum(weight)
-    )
-    return total / per + float(penalty(spec, seen) or 0)
-
-
-#: Definition of each task by its name.
+#: Definition of each task of the core by its name.
 DEFINITIONS: dict[str, Definition] = {
     "accuracy": _accuracy,
     "weighted": _weighted,
@@ -360,5 +334,11 @@ DEFINITIONS: dict[str, Definition] = {
     "mcc": _matthews,
     "g-mean": _geometric_mean,
     "kappa": _kappa,
-    "decision": _decision,
 }
+
+
+def definitions() -> dict[str, Definition]:
+    """The definitions of all tasks, those that families declare too, by the names of the tasks."""
+    return DEFINITIONS | {
+        name: definition for name, definition, *_ in families.parts("definitions")
+    }

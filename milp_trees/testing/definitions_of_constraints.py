@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
-from milp_trees.testing.definitions import DEFINITIONS, Row, Seen, Spec, confusion
+from milp_trees.testing.definitions import Row, Seen, Spec, confusion, definitions
 
 #: Limits from below; all others are limits from above.
 FROM_BELOW = ("at_least", "min_recall")
@@ -88,7 +88,7 @@ def amounts(constraint: Spec, rows: Sequence[Row], seen: Seen) -> dict[str, Frac
         return {"at_most": Fraction(len(set(seen.columns)))}
     if name == "task-value":
         task = constraint["task"]
-        return {"at_most": Fraction(DEFINITIONS[task["name"]](task, rows, seen))}
+        return {"at_most": Fraction(definitions()[task["name"]](task, rows, seen))}
     return {}
 
 

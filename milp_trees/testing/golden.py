@@ -8,13 +8,13 @@ registered formulation, and `taken.json`; without `--refresh` it prints what dif
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.formulation import Formulation
+from milp_trees.models.space import Trees, space_classes
 from milp_trees.problems.problem import Problem
+from milp_trees.testing.family_suites import suites
 from milp_trees.testing.model_text import model_text
 from milp_trees.testing.taken import FILE, taken_text
 
@@ -25,56 +25,22 @@ def golden_problems(formulation: Formulation) -> dict[str, Problem]:
     There is one per space. Trees have three rows, two thresholds of one numeric column, and depth
     1. Rule lists have four rows of two columns, two rules, and a side row. Prunings have two trees.
     """
-    from milp_trees.lists.space import RuleLists
-    from milp_trees.models.space import space_classes
-
     spaces, found = space_classes(formulation.space), {}
-    if RuleLists in spaces:
-        more = "-lists" if len(spaces) > 1 else ""
-        found[f"{formulation.name}{more}.lp.txt"] = _of_lists()
-    if spaces != (RuleLists,):
-        found[f"{formulation.name}.lp.txt"] = _of_others(formulation)
+    for suite in suites():
+        if problem := suite.golden(formulation):
+            more = f"-{suite.name}" if len(spaces) > 1 else ""
+            found[f"{formulation.name}{more}.lp.txt"] = problem
+    if len(found) < len(spaces):
+        found[f"{formulation.name}.lp.txt"] = _of_trees()
     return found
 
 
-def _of_lists() -> Problem:
-    from milp_trees.lists.space import RuleLists
+def _of_trees() -> Problem:
     from milp_trees.tasks.classification import Accuracy
-    from milp_trees.tasks.constraints import Capacity
-    from milp_trees.testing._named import SQUARE, dataset
+    from milp_trees.testing._named import numeric_dataset
 
-    task = Accuracy(leaf_penalty="1/30", constraints=(Capacity(1, at_most=1),))
-    return Problem(dataset(SQUARE, y=[0, 1, 1, 0]), task, RuleLists(max_length=2))
-
-
-def _of_others(formulation: Formulation) -> Problem:
-    from milp_trees.decisions.listed import UnitSimplex
-    from milp_trees.decisions.tasks.decision import Decision
-    from milp_trees.models.space import Trees, space_classes
-    from milp_trees.pruning.space import PrunedEnsembles
-    from milp_trees.pruning.testing.examples import EXAMPLES
-    from milp_trees.tasks.classification import Accuracy
-    from milp_trees.tasks.decision_view import LeafOracle
-    from milp_trees.testing.problems import numeric_dataset
-
-    if PrunedEnsembles in space_classes(formulation.space):
-        figure = EXAMPLES["figure-1"]()
-        task: Any = figure.task
-        return (
-            figure
-            if not formulation.unsupported(figure)
-            else replace(figure, task=replace(task, lam=0))
-        )
-    if formulation.needs is LeafOracle:
-        data = numeric_dataset({"x": [1, 2, 4]}, values=[[1, 2], [3, 1], [0, 2]])
-        return Problem(
-            data, Decision(decisions=UnitSimplex(["u", "v"]), leaf_penalty="1/30"), Trees(1)
-        )
-    return Problem(
-        numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"]),
-        Accuracy(leaf_penalty="1/30"),
-        Trees(1),
-    )
+    data = numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"])
+    return Problem(data, Accuracy(leaf_penalty="1/30"), Trees(1))
 
 
 def golden_texts(formulation: Formulation) -> dict[str, str]:

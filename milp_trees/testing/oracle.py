@@ -11,12 +11,11 @@ from milp_trees.lists.testing.exhaustive import all_rule_lists, best_list, n_lis
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
-from milp_trees.pruning.space import PrunedEnsembles
-from milp_trees.pruning.testing.random_prunings import all_prunings
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.exhaustive import best_tree
+from milp_trees.testing.family_suites import suites
 from milp_trees.testing.generate import all_trees, choices
 
 #: Largest number of trees or lists that are scored one by one.
@@ -74,8 +73,9 @@ def _confirmed(problem: Problem, tree: Any) -> tuple[Any, Value] | None:
 
 
 def _predictors(problem: Problem) -> Iterator[Any]:
-    if isinstance(problem.space, PrunedEnsembles):
-        return all_prunings(problem.space.ensemble)
+    for suite in suites():
+        if models := suite.models(problem):
+            return models
     if isinstance(problem.space, RuleLists):
         return all_rule_lists(problem)
     return _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem)

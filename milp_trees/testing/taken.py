@@ -12,23 +12,16 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from milp_trees.problems.problem import Problem
+from milp_trees.testing import family_suites
 
 FILE = "taken.json"
 
 
 def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
     """Functions that make the suite's problems, by the kind of predictor."""
-    from milp_trees.decisions.testing.problems import decision_problems
-    from milp_trees.lists.testing.problems import list_problems
-    from milp_trees.pruning.testing.checks import default_pruning_problems
     from milp_trees.testing.sets import default_problems
 
-    return {
-        "trees": default_problems,
-        "decisions": decision_problems,
-        "prunings": default_pruning_problems,
-        "lists": list_problems,
-    }
+    return {"trees": default_problems, **{one.name: one.problems for one in family_suites.suites()}}
 
 
 def takers(problem: Problem) -> list[str]:
@@ -46,11 +39,11 @@ def takers(problem: Problem) -> list[str]:
     return sorted(found)
 
 
-def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings", "lists")) -> str:
+def taken_text(kinds: Collection[str] | None = None) -> str:
     """The content of the golden file: groups of problems (of some kinds) with their methods."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for kind, problems in ((kind, suites()[kind]()) for kind in kinds):
-        for name, problem in problems.items():
+    for kind, problems in suites().items():
+        for name, problem in problems().items() if kinds is None or kind in kinds else ():
             groups.setdefault(tuple(takers(problem)), {}).setdefault(kind, []).append(name)
     lines = [
         json.dumps({"methods": methods, "problems": problems})

@@ -12,19 +12,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from milp_trees.common.errors import MilpTreesError, NoView, UnknownName
+from milp_trees.common.registering import families
 from milp_trees.data.dataset import Dataset
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
-from milp_trees.pruning.view import NodeGains
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing.definitions import DEFINITIONS, Definition
+from milp_trees.testing.definitions import Definition, definitions
 from milp_trees.testing.definitions_of_constraints import broken
 from milp_trees.testing.grouped import difference
 from milp_trees.testing.suite import Report
@@ -41,8 +41,8 @@ from milp_trees.testing.view_checks import counts_agree, demand, views_agree
 DRAWS = {"quick": (4, 6), "thorough": (40, 20)}
 #: What is claimed of every task.
 CLAIMS = ("definition", "views", "order", "spec", "sense", "no view", "weights", "counts")
-#: Every kind of view.
-VIEWS = (CostMatrix, LeafOracle, Ratio, PairCounts, LeafCounts, NodeGains)
+#: Kinds of views of the core.
+VIEWS = (CostMatrix, LeafOracle, Ratio, PairCounts, LeafCounts)
 
 
 def check_task(
@@ -81,7 +81,7 @@ def check_task(
         There is no such level, or no definition.
     """
     asked = task() if isinstance(task, type) else task
-    meaning = definition or type(asked).definition or DEFINITIONS.get(asked.name)
+    meaning = definition or type(asked).definition or definitions().get(asked.name)
     if meaning is None:
         raise AssertionError(
             f"There is no definition of the task {asked.name}; its class needs a static method definition(spec, rows, seen) that uses none of its code."
@@ -254,7 +254,7 @@ def _senses(problem: Problem, trees: Sequence[Tree], name: str) -> None:
 
 def _says_why_not(problem: Problem, name: str) -> None:
     """If there is no view, an error gives the reason."""
-    for kind in VIEWS:
+    for kind in (*VIEWS, *families.parts("views")):
         try:
             problem.task.view(kind, problem.dataset, problem.space)
         except NoView as why:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from milp_trees.decisions.listed import ListedDecisions
+from milp_trees.common.registering import families
 from milp_trees.mip.registry import registry
 from milp_trees.tasks.constraints import CONSTRAINTS, Capacity, GroupRates, constraint
 
@@ -48,7 +48,6 @@ THREE_GROUPS = [
     {"name": "d", "cost": 5, "discount": 2, "group": "x", "columns": ["t3"]},
     {"name": "e", "cost": 9, "discount": 4, "group": "x", "columns": ["t4"]},
 ]
-CHOICE = ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
 
 
 def square(K: int) -> list[list[int]]:
@@ -56,7 +55,7 @@ def square(K: int) -> list[list[int]]:
     return [[abs(5 * i - 7 * j) - i for j in range(K)] for i in range(K)]
 
 
-#: Options by the name of the task.
+#: Options by the name of the task, for tasks of the core.
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "accuracy": [
         PRICES,
@@ -104,13 +103,14 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "mcc": [{"leaf_penalty": "1/9"}, {"leaf_penalty": "1/40"}],
     "g-mean": [{"positive": "class 0"}],
     "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
-    "decision": [
-        {"decisions": CHOICE},
-        {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"},
-    ],
 }
 #: Tasks that cannot be made without options.
-NEEDS_OPTIONS = ("cost-matrix", "cost-sensitive", "count-ratio", "decision")
+NEEDS_OPTIONS = ("cost-matrix", "cost-sensitive", "count-ratio")
+
+
+def options() -> dict[str, list[dict[str, Any]]]:
+    """Options of all tasks, those that families declare too, by the names of the tasks."""
+    return OPTIONS | {name: tried for name, _, tried in families.parts("definitions")}
 
 
 def options_of(name: str) -> list[dict[str, Any]]:
@@ -121,4 +121,4 @@ def options_of(name: str) -> list[dict[str, Any]]:
     kind = registry.task(name)
     parameters = inspect.signature(kind).parameters.values()
     needs = name in NEEDS_OPTIONS or any(p.default is p.empty for p in parameters)
-    return [*([] if needs else [{}]), *map(dict, OPTIONS.get(name, kind.example_options))]
+    return [*([] if needs else [{}]), *map(dict, options().get(name, kind.example_options))]

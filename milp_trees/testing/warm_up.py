@@ -21,6 +21,7 @@ from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import ByPrice, BySize, NearBest
 from milp_trees.tasks.policy import ActionCostMatrix
+from milp_trees.testing.family_suites import suites
 
 #: Whether costs fit into 16 bits, into 32, or into neither; each case has code of its own.
 _SCALES = (1, 1000, 10**9)
@@ -100,17 +101,13 @@ def _silent() -> None:
 
 def problems_for(name: str) -> Iterator[Problem]:
     """Tiny problems of every kind, and of every question that a method answers."""
-    from milp_trees.decisions.testing.problems import decision_problems
-    from milp_trees.pruning.testing.examples import EXAMPLES
-    from milp_trees.testing.sets import default_list_problems, default_problems
+    from milp_trees.testing.sets import default_problems
 
     asked = registry.classes("methods")[name].questions  # type: ignore[attr-defined]
     for problem in [
         *map(_costly, _SCALES),
         *default_problems("quick").values(),
-        *default_list_problems("quick").values(),
-        *decision_problems().values(),
-        *(make() for make in EXAMPLES.values()),
+        *(problem for suite in suites() for problem in suite.tiny()),
     ]:
         yield problem
         if BySize.name in asked:

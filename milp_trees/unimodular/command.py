@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from milp_trees.cli.app import Json, Out, app, check_picture, write
-from milp_trees.cli.describing import describe
 from milp_trees.cli.failing import explained
 from milp_trees.cli.help import STUDIES
 from milp_trees.cli.limits import takes_limits
@@ -90,13 +88,8 @@ def unimodular(
 
     writable(picture=plot, json=out)
     check_picture(plot)
-    of_trees, of_prunings = (
-        {"depth": depth, "binarize": binarize},
-        {"trees": trees},
-    )
-    matrix, tree, incomplete = read_model(
-        model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json
-    )
+    options = {"target": target, "depth": depth, "binarize": binarize, "trees": trees}
+    matrix, tree, incomplete = read_model(model, example, data, options, quiet=as_json)
     answer = total_unimodularity(matrix, tree, time_limit=limits.time).because(incomplete)
     if not as_json:
         show(answer)
@@ -161,7 +154,7 @@ def read_model(
         )
     formulation = registry.formulation(model)
     problem = (
-        without_prices(formulation, example_problem(example), quiet)
+        fitting_problem(formulation, example_problem(example), quiet)
         if example is not None
         else data_problem(formulation, str(data), given, quiet)
     )
@@ -178,9 +171,7 @@ def read_model(
 
 
 def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool) -> Problem:
-    """A problem of the formulation's kind on a table.
-
-    It is the best tree, or the pruning of a small forest with unit costs.
+    """A problem of the formulation's kind on a table, such as that of the best tree.
 
     Parameters
     ----------
@@ -201,55 +192,38 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
     DataError
         An option does not belong to this kind of problem.
     """
+    from milp_trees.mip.model_problems import ModelProblems, of_families
     from milp_trees.models.space import Trees, space_classes, space_names
 
-    of_trees = Trees in space_classes(formulation.space)
-    stray = next(
-        (name for name in given if name == ("trees" if of_trees else "binarize")),
-        None,
-    )
-    if stray is not None:
-        kind = "prunings" if of_trees else "trees"
+    def of_trees(data: str, **given: Any) -> tuple[Problem, list[str]]:
+        return ProblemOptions(data=data, **given).problem(quiet)[0], []
+
+    kinds = (ModelProblems(Trees, "trees", ("binarize",), of_trees, {}), *of_families())
+    spaces = space_classes(formulation.space)
+    own = next((kind for kind in kinds if kind.space in spaces), None)
+    if own is None:
         raise DataError(
-            f"{_flag(stray)} is for formulations of {kind}; {formulation.name} searches {space_names(formulation.space)}."
+            f"{formulation.name} searches {space_names(formulation.space)}, for which no problem is made from a table here; give a model file instead."
         )
-    if of_trees:
-        return ProblemOptions(data=data, **given).problem(quiet)[0]
-    from milp_trees.pruning.from_table import Growing, describe_ensemble, pruning_problem
-
-    target = given.pop("target", None)
-    growing = Growing(trees=given.get("trees", 2), max_depth=given.get("depth"))
-    grown = pruning_problem(data, growing, lam="1/1000", target=target)
-    ensemble = grown.problem.space.ensemble  # type: ignore[attr-defined]
-    typer.echo(
-        f"{describe(grown.train, None)}\n{describe_ensemble(ensemble, growing, grown.train.n_rows)}",
-        err=quiet,
-    )
-    return without_prices(formulation, grown.problem, quiet)
+    for kind in kinds:
+        if stray := next((name for name in given if kind is not own and name in kind.options), ""):
+            raise DataError(
+                f"{_flag(stray)} is for formulations of {kind.noun}; {formulation.name} searches {space_names(formulation.space)}."
+            )
+    problem, sentences = own.of_table(data, **given)
+    for sentence in sentences:
+        typer.echo(sentence, err=quiet)
+    return fitting_problem(formulation, problem, quiet)
 
 
-def without_prices(formulation: Any, problem: Problem, quiet: bool) -> Problem:
-    """The pruning with λ = 0 where the formulation takes it only so: a matrix holds no prices.
+def fitting_problem(formulation: Any, problem: Problem, quiet: bool) -> Problem:
+    """A problem as the formulation takes it; say on standard error what was changed, if quiet."""
+    from milp_trees.mip.model_problems import fitted
 
-    Parameters
-    ----------
-    formulation : Formulation
-    problem : Problem
-    quiet : bool
-        Say so on standard error.
-
-    Returns
-    -------
-    Problem
-        The same problem, if it is taken as it is, or not without prices either.
-    """
-    if not formulation.unsupported(problem):
-        return problem
-    free = replace(problem, task=replace(problem.task, lam=0))  # type: ignore[type-var]
-    if formulation.unsupported(free):
-        return problem
-    typer.echo(f"{formulation.name} has no prices: λ is 0 here.", err=quiet)
-    return free
+    found, sentence = fitted(formulation, problem)
+    if sentence:
+        typer.echo(sentence, err=quiet)
+    return found
 
 
 def _flag(name: str) -> str:
@@ -258,9 +232,9 @@ def _flag(name: str) -> str:
 
 def examples() -> dict[str, Any]:
     """Small problems by name."""
-    from milp_trees.pruning.testing.examples import EXAMPLES
+    from milp_trees.mip.model_problems import of_families
 
-    return dict(EXAMPLES)
+    return {name: make for kind in of_families() for name, make in kind.examples.items()}
 
 
 def example_problem(name: str) -> Problem:

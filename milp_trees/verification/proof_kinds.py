@@ -45,7 +45,7 @@ class ProofKind:
     space: ClassVar[str | None] = None
 
     def takes(self, stated: dict[str, Any]) -> bool:
-        """Whether a file is of this kind, by its statement or, if it is one JSON object, by that."""
+        """Whether a file is of this kind, by its statement (or content, if it is one object)."""
         raise NotImplementedError
 
     def check(

@@ -9,8 +9,8 @@ from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.pruning.testing.pruned_error_checks import check_pruned_error
 from milp_trees.pruning.view import NodeGains
 from milp_trees.testing import check_task
-from milp_trees.testing.definitions import DEFINITIONS
-from milp_trees.testing.task_options import OPTIONS, options_of
+from milp_trees.testing.definitions import definitions
+from milp_trees.testing.task_options import options, options_of
 
 #: Registered tasks; prunings have definitions of their own.
 TASKS = [n for n, cls in registry.classes("tasks").items() if NodeGains not in cls.view_makers]
@@ -19,7 +19,7 @@ TASKS = [n for n, cls in registry.classes("tasks").items() if NodeGains not in c
 def test_every_registered_task_has_a_definition():
     """In its own file, or among those of the package, which are all used."""
     undefined = {name for name in TASKS if registry.task(name).definition is None}
-    assert undefined <= set(DEFINITIONS) == set(OPTIONS) <= set(TASKS)
+    assert undefined <= set(definitions()) == set(options()) <= set(TASKS)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -27,8 +27,8 @@ def test_a_task_is_what_its_definition_says(name):
     """Value, side constraints, views, exactness, description, order of rows, weights: on random
     trees.
     """
-    for options in options_of(name):
-        check_task(registry.task(name)(**options))
+    for given in options_of(name):
+        check_task(registry.task(name)(**given))
 
 
 @pytest.mark.slow

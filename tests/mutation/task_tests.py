@@ -19,7 +19,7 @@ from milp_trees.pruning.testing.random_prunings import random_problem
 from milp_trees.tasks.products import bounded, combine
 from milp_trees.testing import check_separable, check_task
 from milp_trees.testing.at_limits import CONSTRAINTS, check_at_limits
-from milp_trees.testing.definitions import DEFINITIONS
+from milp_trees.testing.definitions import definitions
 from milp_trees.testing.found_by_mutation import found_datasets
 from milp_trees.testing.task_data import random_datasets
 from milp_trees.testing.task_options import OPTIONS, options_of, square
@@ -75,7 +75,7 @@ def examples(few: bool = False) -> list[Example]:
     on, trees = (some_datasets(), 1) if few else (datasets(), 2)
     made: list[Example] = [
         (name, partial(check_task, registry.task(name)(**options), on))
-        for name in DEFINITIONS
+        for name in definitions()
         for options in [*options_of(name), *([FIVE[name]] if name in FIVE else [])]
     ]
     limits = [*dict.fromkeys(c["name"] for c in CONSTRAINTS), "task-value", "precision"]

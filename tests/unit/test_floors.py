@@ -114,8 +114,5 @@ def test_an_upward_import_is_found(tmp_path):
         planted.write_text(line)
         found = broken({**files, "tasks.planted": planted})
         assert any(said in sentence for sentence in found), found
-    (tmp_path / "trees.py").write_text(
-        files["spaces.pruned"].read_text("utf-8")
-        and "from milp_trees.pruning.space import PrunedEnsembles\n"
-    )
-    assert any("circle" in s for s in broken({**files, "spaces.trees": tmp_path / "trees.py"}))
+    (tmp_path / "space.py").write_text("from milp_trees.pruning.space import PrunedEnsembles\n")
+    assert any("circle" in s for s in broken({**files, "models.space": tmp_path / "space.py"}))

@@ -20,10 +20,10 @@ from milp_trees.decisions.linear import LinearDecisions
 from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
 from milp_trees.decisions.paths import grid_paths
 from milp_trees.decisions.tasks.decision import Decision
+from milp_trees.decisions.testing.found_by_mutation import FOUND_DECISIONS
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.testing._named import CUBE, SQUARE, dataset, numeric_dataset
-from milp_trees.testing.found_by_mutation import FOUND_DECISIONS
 
 NUMERIC = {"x": [1.0, 2, 2, 4, 5, 7], "z": [3.0, 1, 3, 1, 2, 2]}
 

@@ -23,10 +23,10 @@ from milp_trees.mip.formulation import Formulation
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problems.problem import Problem
 from milp_trees.pruning.testing.examples import EXAMPLES
+from milp_trees.pruning.testing.found_by_mutation import FOUND_PRUNINGS
 from milp_trees.pruning.testing.random_prunings import all_prunings, random_problem
 from milp_trees.pruning.view import NodeGains
 from milp_trees.testing.checks import check_components_documented, check_sizes
-from milp_trees.testing.found_by_mutation import FOUND_PRUNINGS
 from milp_trees.testing.model_text import model_text
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, without
 
