@@ -1,5 +1,5 @@
 """Every import goes down: the floor plan is the picture in docs/project/nouns.md, from the top floor to the
-ground.
+ground; that of every family is the picture in docs/project/families.md.
 """
 
 import ast
@@ -9,15 +9,22 @@ from pathlib import Path
 
 import networkx as nx
 
+from milp_trees.common.registering.families import families
+
 ROOT = Path(__file__).parents[2]
-PICTURE = re.search(
-    r"```text\n(.*?)```", (ROOT / "docs/project/nouns.md").read_text("utf-8"), re.S
-)[1]
-FLOOR = {
-    room: -i
-    for i, line in enumerate(PICTURE.splitlines())
-    for room in line.partition("|")[0].split()
-}
+
+
+def floors(page):
+    """The floor of every room in the picture of a page."""
+    picture = re.search(r"```text\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)[1]
+    rows = enumerate(picture.splitlines())
+    return {room: -i for i, line in rows for room in line.partition("|")[0].split()}
+
+
+FLOOR = floors("docs/project/nouns.md")
+FLOOR_IN_FAMILY = floors("docs/project/families.md")
+#: The rooms of families, which are not in the picture by name.
+OTHERS = "*"
 
 
 def room_of(module):
@@ -94,6 +101,40 @@ def broken(files):
             if len(c) > 1
         ]
     return out
+
+
+def broken_in_family(family, files):
+    """A sentence per import within a family that does not go down; `broken` finds the circles."""
+
+    def room(module):
+        return module.split(".")[1] if module.count(".") else OTHERS
+
+    def floor(room):
+        return FLOOR_IN_FAMILY.get(room, FLOOR_IN_FAMILY[OTHERS])
+
+    return [
+        f"{path}:{line} imports {b}"
+        for a, path in files.items()
+        if a.startswith(f"{family}.")
+        for b, line in imports(a, path, files)
+        if b.startswith(f"{family}.")
+        and room(a) != room(b)
+        and floor(room(a)) <= floor(room(b))
+        and not floor(room(a)) == floor(room(b)) == FLOOR_IN_FAMILY[OTHERS]
+    ]
+
+
+def test_every_import_within_a_family_goes_down():
+    files = dict(modules())
+    for family in families().values():
+        assert broken_in_family(family.package.removeprefix("milp_trees."), files) == []
+
+
+def test_an_import_upwards_within_a_family_is_found(tmp_path):
+    (tmp_path / "view.py").write_text("from milp_trees.pruning.tasks import pruned_error\n")
+    files = {**dict(modules()), "pruning.view": tmp_path / "view.py"}
+    (sentence,) = broken_in_family("pruning", files)
+    assert sentence.endswith("view.py:1 imports pruning.tasks.pruned_error")
 
 
 def test_every_import_goes_down_and_none_in_a_circle():
