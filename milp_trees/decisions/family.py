@@ -9,6 +9,7 @@ FAMILY = Family(
         "commands": ("command",),
         "generators": ("generated:DecisionData",),
         "json values": ("spec:JSON_VALUE",),
+        "tables": ("spec_tables:DecisionProblems",),
         "suites": ("testing.suite:SUITE",),
         "definitions": ("testing.definitions:DECISION",),
         "recipes": ("recipe:RECIPE",),

@@ -15,11 +15,10 @@ from milp_trees.library.registry import ROUNDING, Instance, gap_to, instance_nam
 from milp_trees.library.sources import USERS_COPY, known_licence
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Status
+from milp_trees.studies.planning.recipes import kinds
 
 #: Statuses of a solver that has settled a file.
 SETTLED = (Status.OPTIMAL.value, Status.INFEASIBLE.value)
-#: Kinds of problems.
-KINDS = ("trees", "rule-lists", "pruned", "decisions")
 
 
 def of_row(one: Instance) -> Iterator[str]:
@@ -120,7 +119,7 @@ def of_names(one: Instance, solvers: Collection[str]) -> Iterator[str]:
         yield f"{name} names the solvers {', '.join(said) or 'none'}, and has runs of {', '.join(one.runs) or 'none'}."
     if instance_name(one.problem, one.formulation) != name:
         yield f"{name} is not the name of the problem {one.problem!r} as {one.formulation!r}."
-    if one.kind not in KINDS:
+    if one.kind not in kinds():
         yield f"{name} is of the kind {one.kind!r}, which there is not."
     exact = bool(one.value) and not set(".e") & set(one.value)
     if one.tolerance < 0 or (exact and one.tolerance > 0):

@@ -8,6 +8,7 @@ FAMILY = Family(
     parts={
         "commands": ("command",),
         "spaces": ("space:RuleLists",),
+        "tables": ("spec_tables:ListProblems",),
         "suites": ("testing.suite:SUITE",),
         "json values": ("rule_list:JSON_VALUE",),
     },

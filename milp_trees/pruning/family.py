@@ -9,6 +9,7 @@ FAMILY = Family(
         "commands": ("cli.prune",),
         "views": ("view:NodeGains",),
         "model problems": ("testing.model_problems:MODEL_PROBLEMS",),
+        "tables": ("spec_tables:PrunedProblems",),
         "suites": ("testing.suite:SUITE",),
         "recipes": ("recipe:RECIPE",),
         "proofs": ("verification.flows:FLOWS",),

@@ -29,8 +29,6 @@ SHORT = {
 }
 #: Keys that are a part of every name, so that a name stays the same when a value is added.
 ALWAYS = ("max_depth", "max_length", "lam")
-#: Keys of the tables of problems that are multiplied with one another, in the order of names.
-DIMENSIONS = ("data", "binarize", "task", "space", "grow")
 
 
 class Choice(NamedTuple):
@@ -52,9 +50,13 @@ def count(table: Any) -> int:
     """The number of problems of a table, without making them."""
     return math.prod(
         sum(math.prod(map(len, _lists(_dumped(entry)).values())) for entry in getattr(table, name))
-        for name in DIMENSIONS
-        if hasattr(table, name)
+        for name in _dimensions(table)
     )
+
+
+def _dimensions(table: Any) -> list[str]:
+    """The fields of a table whose alternatives are multiplied with one another."""
+    return [name for name in table.dimensions if hasattr(table, name)]
 
 
 def stated(table: Any, path: Path, folder: str) -> Iterator[Stated]:
@@ -77,8 +79,7 @@ def stated(table: Any, path: Path, folder: str) -> Iterator[Stated]:
         name: _data(table.data, (*path, name))
         if name == "data"
         else _choices(getattr(table, name), (*path, name))
-        for name in DIMENSIONS
-        if hasattr(table, name)
+        for name in _dimensions(table)
     }
     for chosen in itertools.product(*dimensions.values()):
         parts = dict(zip(dimensions, chosen, strict=True))
@@ -91,7 +92,7 @@ def stated(table: Any, path: Path, folder: str) -> Iterator[Stated]:
             else:
                 data["binarize"], labels["binarize"] = "auto", ""
         others: dict[str, Any] = {
-            n: parts[n].value for n in ("task", "space", "grow") if n in parts
+            n: part.value for n, part in parts.items() if n not in ("data", "binarize")
         }
         name = "/".join(filter(None, [table.name, *labels.values()]))
         yield Stated(

@@ -65,6 +65,13 @@ def build_problem(
     return permuted_problem(problem, permutation), test
 
 
+def kinds() -> set[str]:
+    """All kinds of problems."""
+    from milp_trees.models.space import all_spaces
+
+    return {space.name for space in all_spaces()} | {kind for kind, _ in families.parts("recipes")}
+
+
 @contextmanager
 def about(part: str) -> Iterator[None]:
     """Note in an error which part of the recipe it is about."""

@@ -44,7 +44,7 @@ BAD = [
     ('"iris"', "3", 7, "'data' must be a table; got 3"),
     ('["iris"]', "[]", 7, "'data' must not be empty"),
     ('name = "a"\n', "", 5, "The key 'name' is missing here"),
-    ('name = "a"', 'name = "a"\nkind = "list"', 7, "'kind' is one of 'trees', 'rule-lists'"),
+    ('name = "a"', 'name = "a"\nkind = "list"', 7, "'kind' is one of 'trees', 'decisions'"),
     ('"dp"', '"dp', 13, "this is no TOML"),
     ('title = "t"', 'title = "t"\ntitle = "u"', 2, "this is no TOML: Cannot overwrite a value"),
     ('"iris"', '"irs"', 7, "Did you mean 'iris'?"),
