@@ -171,14 +171,13 @@ def summary(console: Console, path: Path) -> None:
         for name in sorted({of(row) for row in rows}):
             table.add_row(name, *(str(count[name, v] or "") for v in VERDICTS))
         console.print(table)
-    for what, part in (
-        ("formulations", "formulations/"),
-        ("tasks", "milp_trees/tasks/"),
-        ("spaces", "milp_trees/spaces/"),
-        ("binarizer", "milp_trees/data/"),
-        ("checkers", "milp_trees/verification/"),
+    for what, files in (
+        ("formulations", FILES),
+        ("tasks and spaces", [f for f in TASK_FILES if not f.startswith("milp_trees/data/")]),
+        ("binarizer", [f for f in TASK_FILES if f.startswith("milp_trees/data/")]),
+        ("checkers", CHECKER_FILES),
     ):
-        total = Counter(verdict(row, same) for row in rows if row["file"].startswith(part))
+        total = Counter(verdict(row, same) for row in rows if row["file"] in files)
         # An exception fails the check or the test that it leaves.
         caught = total["caught"] + total["form"] + total["raised"]
         judged = sum(total.values()) - total["unfit"] - total["equivalent"]

@@ -30,11 +30,12 @@ from .mutants import ROOT, Mutant
 #: Tests of the sources below a path; which of them call a function is found by running them once.
 TESTS = {
     "milp_trees/tasks/": ("unit/tasks", "unit/decisions"),
-    "milp_trees/spaces/": (
-        "unit/test_problem.py",
-        "unit/test_rule_lists.py",
-        "unit/test_split_on_group.py",
+    "milp_trees/decisions/": ("unit/tasks", "unit/decisions"),
+    "milp_trees/lists/": ("unit/test_rule_lists.py",),
+    "milp_trees/models/": ("unit/test_problem.py", "unit/test_split_on_group.py"),
+    "milp_trees/pruning/": (
         "unit/tasks/test_pruned_error.py",
+        "unit/tasks/test_feature_costs.py",
         "unit/verification/test_verify_curve.py",
     ),
     "milp_trees/data/binarize.py": (
@@ -51,10 +52,11 @@ TIMED = ("stopped", "limit", "interrupt", "seconds", "deadline", "progress")
 TASK_FILES = [
     *sorted(
         str(path.relative_to(ROOT))
-        for folder in ("tasks", "spaces")
-        for path in (ROOT / "milp_trees" / folder).glob("*.py")
+        for part in ("tasks/*.py", "*/tasks/*.py", "*/space.py")
+        for path in (ROOT / "milp_trees").glob(part)
         if path.name != "__init__.py"
     ),
+    *(f"milp_trees/pruning/{name}.py" for name in ("feature_costs", "first_uses", "sums", "view")),
     "milp_trees/data/binarize.py",
 ]
 #: Options for five classes, beside those of the tests.
