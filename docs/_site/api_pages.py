@@ -20,6 +20,7 @@ GROUPS = {
     "studies": ("Studies and files", "Compare many methods, keep runs, write pages and models."),
     "tasks": ("Around tasks", "Prices, cost files, products of tasks and constraints on values."),
     "decisions": ("Sets of decisions", "What a leaf may decide, and generated data for it."),
+    "pruning": ("Pruning of ensembles", "Prices of features, gains of nodes, curves of prunings."),
     "plugins": ("For plug-ins", "What plug-ins inherit from, receive and return."),
     "testing": ("Checks of plug-ins", "Tiny problems, an oracle and conformance checks."),
     "errors": ("Errors", "What the package raises."),
@@ -28,6 +29,7 @@ GROUPS = {
 FOLDERS = {
     "data": "data",
     "models": "models",
+    "lists": "models",
     "studies": "studies",
     "running": "studies",
     "library": "studies",
@@ -42,7 +44,7 @@ def page_of(one: Public) -> str:
     """The page of a public name below docs/generated, without its ending."""
     value, place = one.value, one.home.split(".")
     if isinstance(value, type):
-        if "estimators" in place:
+        if {"estimators", "estimator"} & set(place):
             return f"estimators/{one.name}"
         if "tasks" in place and getattr(value, "registry_group", "") == "tasks":
             name = getattr(value, "name", None)

@@ -6,12 +6,13 @@ import ast
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import milp_trees
 
 #: Modules whose public names are documented: those with a stub file, and those with `__all__`.
-STUBS = ("milp_trees", "milp_trees.tasks", "milp_trees.decisions")
+STUBS = ("milp_trees", "milp_trees.tasks", "milp_trees.decisions", "milp_trees.pruning")
 LISTED = ("milp_trees.plugins", "milp_trees.testing")
 
 
@@ -38,7 +39,8 @@ def public() -> list[Public]:
     for module in STUBS:
         for name, home in _stub(module):
             one = Public(module, name, home)
-            found.setdefault(f"{home}.{name}", one)
+            if not isinstance(one.value, ModuleType):
+                found.setdefault(f"{home}.{name}", one)
     for module in LISTED:
         for name in importlib.import_module(module).__all__:
             value = getattr(importlib.import_module(module), name)
