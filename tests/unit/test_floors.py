@@ -157,3 +157,9 @@ def test_an_upward_import_is_found(tmp_path):
         assert any(said in sentence for sentence in found), found
     (tmp_path / "space.py").write_text("from milp_trees.pruning.space import PrunedEnsembles\n")
     assert any("circle" in s for s in broken({**files, "models.space": tmp_path / "space.py"}))
+
+
+def test_every_kind_of_part_is_described():
+    page = (ROOT / "docs/project/families.md").read_text("utf-8")
+    described = set(re.findall(r"^\| `([a-z ]+)` \|", page, re.M))
+    assert described == {kind for family in families().values() for kind in family.parts}
