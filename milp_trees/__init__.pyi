@@ -13,6 +13,8 @@ from .common import errors as errors
 from .common.errors import DataError as DataError
 from .common.errors import MilpTreesError as MilpTreesError
 from .common.limits import Limits as Limits
+from .data.antecedent import Antecedent as Antecedent
+from .data.antecedent import Literal as Literal
 from .data.dataset import BinaryFeature as BinaryFeature
 from .data.dataset import Dataset as Dataset
 from .data.examples import example as example
@@ -33,9 +35,7 @@ from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
 from .library.check import check_library as check_library
 from .library.spec import build_library as build_library
-from .lists.antecedents import Antecedent as Antecedent
 from .lists.antecedents import Antecedents as Antecedents
-from .lists.antecedents import Literal as Literal
 from .lists.estimator import OptimalRuleListClassifier as OptimalRuleListClassifier
 from .lists.rule_list import Rule as Rule
 from .lists.rule_list import RuleList as RuleList

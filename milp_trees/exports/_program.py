@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from milp_trees.common.errors import Unsupported
-from milp_trees.lists.antecedents import Antecedent, Literal
+from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 #: What a column holds, by the kind of a question about it.

@@ -12,7 +12,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 
 if TYPE_CHECKING:
-    from milp_trees.lists.antecedents import Literal
+    from milp_trees.data.antecedent import Literal
 
 #: Largest number of leaves of the tree of a list.
 MOST_LEAVES = 2**14

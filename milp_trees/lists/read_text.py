@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milp_trees.common.errors import DataError
-from milp_trees.lists.antecedents import Antecedent, Literal
+from milp_trees.data.antecedent import Antecedent, Literal
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

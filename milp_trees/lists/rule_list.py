@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.common.errors import DataError
+from milp_trees.data.antecedent import Antecedent
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.lists.antecedents import Antecedent
 from milp_trees.lists.routes import ListRoutes
 from milp_trees.models.array_rows import rows_of
 from milp_trees.models.shown import Shown

@@ -18,8 +18,8 @@ from milp_trees.common.plurals import counted
 from milp_trees.models.nodes import Leaf, Node
 
 if TYPE_CHECKING:
+    from milp_trees.data.antecedent import Antecedent
     from milp_trees.data.dataset import Dataset
-    from milp_trees.lists.antecedents import Antecedent
 
 
 class Counted(Protocol):

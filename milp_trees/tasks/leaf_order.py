@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.common.errors import DataError, NoView
-from milp_trees.lists.antecedents import Antecedent
+from milp_trees.data.antecedent import Antecedent
 from milp_trees.lists.routes import ListRoutes
 from milp_trees.tasks.constraint_base import TreeConstraint, position
 from milp_trees.tasks.structure import Structure

@@ -22,7 +22,7 @@ from milp_trees.tasks.grouping import by_column
 from milp_trees.tasks.presolve import with_different_tests, with_merged_rows
 
 if TYPE_CHECKING:
-    from milp_trees.lists.antecedents import Antecedent
+    from milp_trees.data.antecedent import Antecedent
     from milp_trees.lists.rule_list import RuleList
     from milp_trees.models.tree import Tree
 

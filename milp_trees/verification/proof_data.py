@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.antecedent import Antecedent
 from milp_trees.data.reading import SPACE
-from milp_trees.lists.antecedents import Antecedent
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.same_answers import same_answers

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.lists.antecedents import Antecedent, Antecedents, Literal
+from milp_trees.lists.antecedents import Antecedents
 from milp_trees.lists.space import RuleLists
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.captured_share import CapturedShare

@@ -9,8 +9,9 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
+from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.lists import mining
-from milp_trees.lists.antecedents import Antecedent, Antecedents, Literal
+from milp_trees.lists.antecedents import Antecedents
 
 
 def mined_slowly(data, size, negations, least, most):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.data.antecedent import Antecedent
 from milp_trees.engines.hypergraph.graph import SPLIT
-from milp_trees.lists.antecedents import Antecedent
 from milp_trees.lists.hypergraph.bounded import as_rule_list, bounded_chains, limits, searched
 from milp_trees.lists.hypergraph.graph import enumerate_chains
 from milp_trees.lists.hypergraph.reduced import bounded_lists

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.lists.antecedents import Antecedent, Literal
+from milp_trees.data.antecedent import Antecedent, Literal
 from milp_trees.models.export import to_sklearn
 from milp_trees.plugins import Branch, Leaf
 
