@@ -1,6 +1,7 @@
 """Public names of the package, for type checkers and for loading them when they are asked for."""
 
 from . import decisions as decisions
+from . import lists as lists
 from . import plugins as plugins
 from . import pruning as pruning
 from . import tasks as tasks

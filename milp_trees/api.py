@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.common.limits import MAX_NONZEROS, Limits
-from milp_trees.lists.space import RuleLists
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.problems.problem import Problem
@@ -26,11 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
-    from milp_trees.engines.near_best.tree_set import TreeSet
-    from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
     from milp_trees.mip.formulation import Formulation
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
+    from milp_trees.results.model_set import ModelSet
     from milp_trees.results.size_path import SizePath
 
 
@@ -270,7 +268,7 @@ def near_best(
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
     progress: Progress | None = None,
-) -> TreeSet | RuleListSet:
+) -> ModelSet:
     """All models within a slack of the optimum, counted exactly: the Rashomon set.
 
     Parameters
@@ -383,7 +381,7 @@ def size_path(
     _check(problem)
     if (max_leaves is None) == (max_length is None):
         raise DataError("Give max_leaves, or max_length for rule lists, and not both.")
-    if max_length is not None and not isinstance(problem.space, RuleLists):
+    if max_length is not None and not problem.space.counts_rules:
         raise DataError(
             f"max_length counts rules, and the problem is about {problem.space.name}; give max_leaves."
         )

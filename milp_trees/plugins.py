@@ -4,7 +4,6 @@ from milp_trees.common.errors import SolverFailure
 from milp_trees.common.exact import fraction
 from milp_trees.common.registering import register
 from milp_trees.engines.near_best.tree_set import TreeSet
-from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
@@ -54,7 +53,6 @@ __all__ = [
     "PairCounts",
     "Ratio",
     "Routes",
-    "RuleListSet",
     "SeparableTask",
     "SideRow",
     "SizePath",

@@ -272,8 +272,8 @@ def no_model(result: Result) -> str:
     """The sentence for a result without a model."""
     from milp_trees.results.result import Status
 
-    listed = result.problem.space.name == "rule-lists"
-    if result.status is Status.INFEASIBLE and listed:
+    space = result.problem.space
+    if result.status is Status.INFEASIBLE and space.counts_rules:
         return "No rule list satisfies the constraints; loosen --max-disparity, --capacity or --min-samples-rule, allow a larger --max-length, or allow more antecedents."
     if result.status is Status.INFEASIBLE and result.problem.all_rows_too_few:
         return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf, --min-weight-leaf or --min-samples-treatment."
@@ -282,8 +282,7 @@ def no_model(result: Result) -> str:
     if result.status is Status.UNSUPPORTED:
         return f"{result.message} (milp-trees formulations lists what there is)"
     limit = f"its {result.limit.value} limit" if result.limit else "its limits"
-    found = "rule list" if listed else "tree"
-    return f"{result.method} found no {found} within {limit}; raise --time-limit, or begin with --start auto."
+    return f"{result.method} found no {space.noun} within {limit}; raise --time-limit, or begin with --start auto."
 
 
 def finish_study(study: Study) -> None:

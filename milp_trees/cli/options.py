@@ -190,12 +190,10 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         DataError
             Nothing limits the length of rule lists, or there is no column of groups to compare.
         """
-        from milp_trees.lists.space import UNBOUNDED
-
-        self.space()  # a limit of trees is refused first
+        space = self.space()  # a limit of trees is refused first
         task = self.make_task()
-        if self.rule_lists and self.max_length is None and not getattr(task, "penalised", True):
-            raise DataError(UNBOUNDED)
+        if space.endless and not space.is_bounded and not getattr(task, "penalised", True):
+            raise DataError(space.endless)
         if getattr(against, "compares_groups", False) and self.group is None:
             raise DataError(_no_group(against.name))
 

@@ -125,14 +125,9 @@ class SpaceOptions(ListOptions, TreeOptions):
         )
 
     def _lists(self) -> Space:
-        from milp_trees.lists.antecedents import Antecedents
-        from milp_trees.lists.space import RuleLists
+        from milp_trees.models.space import space_class
 
-        antecedents = Antecedents(
-            self.max_literals,
-            self.negations,
-            self.min_support,
-            self.max_support,
-            self.max_antecedents,
-        )
-        return RuleLists(antecedents, self.max_length, self.min_samples_rule, self.split_on_group)
+        found = space_class("rule-lists")
+        assert found is not None
+        given = {f.name: getattr(self, f.name) for f in fields(ListOptions)}
+        return found.of_options(**given, split_on_group=self.split_on_group)

@@ -11,19 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.lists.rule_list import RuleList
-from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
+    from milp_trees.models.shown import Shown
     from milp_trees.tasks.base import Task
 
 #: Parts of tasks that are no loss, and what stands for none of them.
@@ -34,39 +32,6 @@ NO_LOSS = {
     "constraints": (),
     "attributes": (),
 }
-
-
-class Split(NamedTuple):
-    """A split and the leaves below it, numbered from left to right.
-
-    The first side has the leaves from `first` up to `middle`, the second those from `middle` up to
-    `last` (exclusive).
-    """
-
-    features: tuple[BinaryFeature, ...]
-    first: int
-    middle: int
-    last: int
-
-
-def splits_of(model: Tree | RuleList) -> list[Split]:
-    """The splits of a tree in preorder, or those of the rules of a list in their order."""
-    if isinstance(model, RuleList):
-        return [Split(a.features, k, k + 1, model.n_leaves) for k, a in enumerate(model.splits)]
-    out: list[Split] = []
-
-    def walk(node: Node, first: int) -> int:
-        if isinstance(node, Leaf):
-            return first + 1
-        at = len(out)
-        out.append(Split((node.test,), first, first, first))
-        middle = walk(node.left, first)
-        last = walk(node.right, middle)
-        out[at] = Split((node.test,), first, middle, last)
-        return last
-
-    walk(model.root, 0)
-    return out
 
 
 def additive_drops(
@@ -95,20 +60,19 @@ def additive_drops(
 
 
 def drops_of_sums(
-    model: Tree | RuleList, sums: np.ndarray, least: Callable[[np.ndarray], np.ndarray]
+    model: Shown, sums: np.ndarray, least: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """The drops of an additive loss, from the sums of shape (leaves, d) in the model's leaves."""
-    splits = splits_of(model)
-    if not splits:
+    if not model.splits:
         return np.zeros(0)
     upto = np.vstack([np.zeros_like(sums[:1]), np.cumsum(sums, axis=0)])
-    first, middle, last = np.array([s[1:] for s in splits]).T
+    first, middle, last = np.array(model.sides).T
     return additive_drops(
         upto[last] - upto[first], upto[middle] - upto[first], upto[last] - upto[middle], least
     )
 
 
-def drops(problem: Problem, model: Tree | RuleList) -> np.ndarray:
+def drops(problem: Problem, model: Shown) -> np.ndarray:
     """The drop of the task's loss at every split of a model, on the rows of a problem.
 
     Parameters
@@ -120,7 +84,7 @@ def drops(problem: Problem, model: Tree | RuleList) -> np.ndarray:
     Returns
     -------
     float array of shape (splits,)
-        In the order of `splits_of`. The tasks whose value is no sum over the rows (F1, AUC, …) give
+        In the order of `splits`. The tasks whose value is no sum over the rows (F1, AUC, …) give
         the difference of the values of two models: the model in which the node is a leaf, and the
         one in which the two sides of the node are leaves, both with the best actions there.
     """
@@ -139,8 +103,7 @@ def drops(problem: Problem, model: Tree | RuleList) -> np.ndarray:
         return max(sign * stated.value(shape).number for shape in shapes)
 
     found = [
-        best(_with_leaves(model, k, pair) for pair in product(K, K))
-        - best(_with_leaves(model, k, (a,)) for a in K)
+        best(model.cut(k, pair) for pair in product(K, K)) - best(model.cut(k, (a,)) for a in K)
         for k in range(len(model.splits))
     ]
     return np.maximum(0.0, np.array(found))
@@ -150,30 +113,6 @@ def loss_of(task: Task) -> Task:
     """The task without penalties, prices of tests and side constraints."""
     own = {f.name for f in fields(task)}  # type: ignore[arg-type]
     return replace(task, **{k: v for k, v in NO_LOSS.items() if k in own})  # type: ignore[type-var]
-
-
-def _with_leaves(model: Any, at: int, actions: tuple[int, ...]) -> Any:
-    """The model with one leaf in place of the node `at`, or with leaves on both its sides."""
-    if isinstance(model, RuleList):
-        rule = model.rules[at]
-        kept = model.rules[:at]
-        if len(actions) == 2:
-            kept = (*kept, replace(rule, action=actions[0]))
-        return RuleList(kept, actions[-1], model.actions)
-    count = -1
-
-    def walk(node: Node) -> Node:
-        nonlocal count
-        if isinstance(node, Leaf):
-            return node
-        count += 1
-        if count == at:
-            ends = [Leaf(a) for a in actions]
-            return ends[0] if len(ends) == 1 else Branch(node.test, ends[0], ends[1])
-        left = walk(node.left)
-        return Branch(node.test, left, walk(node.right))
-
-    return Tree(walk(model.root), model.actions)
 
 
 def shared(splits: list[tuple[BinaryFeature, ...]], drop: np.ndarray) -> dict[BinaryFeature, float]:

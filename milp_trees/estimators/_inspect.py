@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from milp_trees.estimators._importance import by_column, drops, shared, splits_of
+from milp_trees.estimators._importance import by_column, drops, shared
 from milp_trees.estimators._notebook import InNotebook
 from milp_trees.estimators._tables import TakesTables
-from milp_trees.lists.rule_list import RuleList
-from milp_trees.models.nodes import Branch, Node
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from milp_trees.models.tree import Routes, Tree
+    from milp_trees.models.tree import Routes
 
 
 class Inspected(InNotebook, TakesTables):
@@ -63,7 +61,7 @@ class Inspected(InNotebook, TakesTables):
             to right, are those that `apply` counts. The nodes of a rule list are its rules and the
             default rule: a row visits every rule up to the one that captures it.
         """
-        return path_matrix(self._routes(X).leaf, _paths(self._fitted))
+        return path_matrix(self._routes(X).leaf, self._fitted.node_paths)
 
     # -- importances ---------------------------------------------------------------------------------
 
@@ -87,7 +85,7 @@ class Inspected(InNotebook, TakesTables):
 
     def _shares_of_tests(self) -> dict[Any, float]:
         check_is_fitted(self)
-        return shared([s.features for s in splits_of(self._fitted)], self._known_drops())
+        return shared([split.features for split in self._fitted.splits], self._known_drops())
 
     def _known_drops(self) -> np.ndarray:
         """The drop of every split; computed once, and before the rows are left out of a pickle."""
@@ -176,25 +174,6 @@ class Inspected(InNotebook, TakesTables):
         """
         check_is_fitted(self)
         return self._fitted.plot(ax)
-
-
-def _paths(model: Tree | RuleList) -> list[list[int]]:
-    """The nodes between the root and every leaf, from left to right; nodes in preorder."""
-    if isinstance(model, RuleList):
-        return [list(range(k + 1)) for k in range(model.n_leaves)]
-    out: list[list[int]] = []
-    numbers = iter(range(2 * model.n_leaves - 1))
-
-    def walk(node: Node, path: list[int], numbers: Iterator[int]) -> None:
-        path = [*path, next(numbers)]
-        if isinstance(node, Branch):
-            walk(node.left, path, numbers)
-            walk(node.right, path, numbers)
-        else:
-            out.append(path)
-
-    walk(model.root, [], numbers)
-    return out
 
 
 def path_matrix(leaf: np.ndarray, paths: list[list[int]]) -> csr_matrix:

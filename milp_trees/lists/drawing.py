@@ -1,9 +1,9 @@
-"""Rule lists as a table of their rules, as HTML and as SVG."""
+"""Rule lists as text, as a table of their rules, as HTML and as SVG."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -17,7 +17,44 @@ from milp_trees.models.draw import (
     _text_width,
     action_colour,
 )
-from milp_trees.models.draw_text import Listed, beside, clean, leaf_notes
+from milp_trees.models.draw_text import Counted, beside, clean, leaf_notes
+
+if TYPE_CHECKING:
+    from milp_trees.data.antecedent import Antecedent
+
+
+class Listed(Counted, Protocol):
+    """The parts of a rule list that a drawing needs."""
+
+    @property
+    def length(self) -> int: ...
+    @property
+    def splits(self) -> tuple[Antecedent, ...]: ...
+    @property
+    def leaf_actions(self) -> tuple[int, ...]: ...
+
+
+def list_text(rules: Listed, counts: Any = None) -> str:
+    """The rule list as text, a line per rule.
+
+    Parameters
+    ----------
+    rules : RuleList
+    counts : int array of shape (rules + 1,) or (rules + 1, K), optional
+        Rows that each rule captures (and their classes), the default rule last; see `leaf_counts`.
+    """
+    notes = map(beside, leaf_notes(list(rules.leaf_actions), counts))
+    names = [
+        str(rules.actions[k]) + note for k, note in zip(rules.leaf_actions, notes, strict=True)
+    ]
+    if not rules.length:
+        return names[0]
+    words = ["if", *["else if"] * (rules.length - 1)]
+    lines = [
+        f"{word} {a.name}: {name}"
+        for word, a, name in zip(words, rules.splits, names, strict=False)
+    ]
+    return "\n".join([*lines, f"else: {names[-1]}"])
 
 
 def list_rows(rules: Listed, counts: Any = None) -> list[dict[str, Any]]:

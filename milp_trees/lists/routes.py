@@ -20,6 +20,8 @@ class ListRoutes(Routes):
     in which the first child of every node is the leaf of a rule.
     """
 
+    boxes = False
+
     @property
     def root(self) -> Node:  # type: ignore[override]
         """Not for lists: the nodes of a tree are asked for.

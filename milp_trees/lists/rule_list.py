@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -128,6 +128,15 @@ class RuleList(Shown):
         """The binary features that the antecedents ask for, each once."""
         return tuple(dict.fromkeys(t for a in self.splits for t in a.features))
 
+    @property
+    def sides(self) -> list[tuple[int, int, int]]:
+        return [(k, k + 1, self.n_leaves) for k in range(self.length)]
+
+    @property
+    def node_paths(self) -> list[list[int]]:
+        """For every rule the rules that are asked up to it."""
+        return [list(range(k + 1)) for k in range(self.n_leaves)]
+
     # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, rows: Rows) -> ListRoutes:
@@ -206,7 +215,21 @@ class RuleList(Shown):
             rules.append(rule)
         return RuleList(tuple(rules), self.default, self.actions)
 
+    def cut(self, at: int, actions: tuple[int, ...]) -> RuleList:
+        kept = self.rules[:at]
+        if len(actions) == 2:
+            kept = (*kept, replace(self.rules[at], action=actions[0]))
+        return RuleList(kept, actions[-1], self.actions)
+
+    def with_actions(self, to: Sequence[int], actions: tuple[Any, ...]) -> RuleList:
+        rules = tuple(Rule(rule.antecedent, to[rule.action]) for rule in self.rules)
+        return RuleList(rules, to[self.default], actions)
+
     # -- exchange ----------------------------------------------------------------------------------
+
+    def numbered(self, index: Mapping[Any, int]) -> Any:
+        rules = [[index[rule.antecedent], rule.action] for rule in self.rules]
+        return {"rules": rules, "default": self.default}
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict; `RuleList.from_json` reads it back."""
@@ -285,7 +308,7 @@ class RuleList(Shown):
     # -- pictures ----------------------------------------------------------------------------------
 
     def _text(self, counts: Any) -> str:
-        from milp_trees.models.draw_text import list_text
+        from milp_trees.lists.drawing import list_text
 
         return list_text(self, counts)
 

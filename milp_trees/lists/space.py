@@ -11,19 +11,15 @@ import numpy as np
 
 from milp_trees.common.errors import DataError
 from milp_trees.lists.antecedents import Antecedents, AntecedentTable
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.space import Space, Tests, _whole, rows_per_leaf
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.lists.rule_list import RuleList
 
 #: Antecedents on a dataset. They are part of the statement of a problem, as binary features are,
 #: and are mined once, whichever methods are run.
 _mined: WeakKeyDictionary[Dataset, dict[Any, AntecedentTable]] = WeakKeyDictionary()
-
-
-#: Why a question about lists without any limit has no answer.
-UNBOUNDED = "A rule costs nothing here and max_length is not given, so nothing limits the length of a list; give max_length (--max-length), or a split_penalty above 0 (--length-penalty)."
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,12 @@ class RuleLists(Space):
 
     name: ClassVar[str] = "rule-lists"
     noun: ClassVar[str] = "rule list"
+    counts_rules: ClassVar[bool] = True
+    endless: ClassVar[str] = (
+        "A rule costs nothing here and max_length is not given, so nothing limits the length of a list; give max_length (--max-length), or a split_penalty above 0 (--length-penalty)."
+    )
+    in_proofs: ClassVar[str] = "lists"
+    damaged: ClassVar[str] = "a rule has no antecedent, or no action of the list."
     #: Measured on labels without any pattern: pruning begins later than in trees.
     combined: ClassVar[float] = 4.0
 
@@ -102,6 +104,11 @@ class RuleLists(Space):
         """Largest number of literals of an antecedent."""
         return self.antecedents.max_literals
 
+    @property
+    def least_rows(self) -> int:  # type: ignore[override]
+        """Smallest number of rows that a rule captures."""
+        return self.min_samples_rule
+
     def with_leaves(self, most: int) -> RuleLists:
         return replace(self, max_length=most - 1)
 
@@ -133,7 +140,7 @@ class RuleLists(Space):
             return None
         if view.leaf_cost + int(view.split_costs.min()) > 0:
             return None
-        return UNBOUNDED
+        return self.endless
 
     # -- antecedents -------------------------------------------------------------------------------
 
@@ -174,8 +181,6 @@ class RuleLists(Space):
 
     def simplest(self, actions: tuple[Any, ...]) -> list[RuleList]:
         """One list per action, each with the default rule alone."""
-        from milp_trees.lists.rule_list import RuleList
-
         return [RuleList((), k, actions) for k in range(len(actions))]
 
     def violations(self, predictor: RuleList, dataset: Dataset, routes: Any = None) -> list[str]:
@@ -206,10 +211,52 @@ class RuleLists(Space):
         simpler: RuleList = view.canonical(predictor).prune_empty(view)
         return simpler
 
-    def read(self, stored: Mapping[str, Any]) -> RuleList:
-        from milp_trees.lists.rule_list import RuleList
+    def greedy(self, view: Any, deadline: Any) -> RuleList | None:
+        from milp_trees.lists.greedy import greedy_list
 
+        return greedy_list(view, self, deadline, improve=True)
+
+    def candidate(self, predictor: RuleList, problem: Any) -> RuleList:
+        """The list with antecedents of the problem in place of equal ones.
+
+        Of antecedents that hold on the same rows, the problem has one (`Antecedents`). A list that
+        asks for another of them is the same model, if it has the same value. So is a list whose
+        rules capture all rows, without the last of them.
+        """
+        table = self.table(problem.dataset)
+
+        def candidate(antecedent: Any) -> tuple[Any, bool]:
+            if antecedent not in table.index:
+                held = antecedent.evaluate(problem.dataset)[:, None]
+                equal = np.flatnonzero((held == table.X).all(axis=0))
+                antecedent = table.antecedents[equal[0]] if len(equal) else antecedent
+            return antecedent, False
+
+        mapped, value = predictor.map_tests(candidate), problem.value(predictor)
+        if problem.value(mapped) != value:
+            return predictor
+        shorter = mapped.prune_empty(problem.dataset)
+        same = problem.violations(mapped) and problem.value(shorter) == value
+        return shorter if same and not problem.violations(shorter) else mapped
+
+    @classmethod
+    def predictor(cls) -> type[RuleList]:
+        return RuleList
+
+    def read(self, stored: Mapping[str, Any]) -> RuleList:
         return RuleList.from_json(stored)
+
+    def read_text(self, text: str, problem: Any) -> RuleList:
+        data = problem.dataset
+        known = self.table(data).antecedents
+        return RuleList.from_text(text, data, problem.task.actions(data), known)
+
+    def strange_question(self, predictor: RuleList, dataset: Dataset) -> str | None:
+        known = self.table(dataset).index
+        unknown = [a for a in predictor.splits if a not in known]
+        if not unknown:
+            return None
+        return f"The predictor asks for {unknown[0].name!r}, which is no antecedent of the problem."
 
     def spec(self) -> dict[str, Any]:
         return {

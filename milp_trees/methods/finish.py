@@ -18,9 +18,9 @@ from milp_trees.results.result import Certificate, Limit, Result, Solution, Stat
 from milp_trees.tasks.comparing import Number, crosses, exact_value, meets, units
 
 if TYPE_CHECKING:
-    from milp_trees.lists.rule_list import RuleList
     from milp_trees.methods.watch import Watch
-    from milp_trees.models.tree import Tree
+    from milp_trees.models.ensemble import Ensemble
+    from milp_trees.models.shown import Shown
 
 
 class Clock:
@@ -51,7 +51,7 @@ class Clock:
 def finish(
     problem: Problem,
     method: str,
-    tree: Tree | RuleList | None,
+    tree: Shown | Ensemble | None,
     *,
     bound: Fraction | float | None,
     claims_optimal: bool,
@@ -70,7 +70,7 @@ def finish(
     problem : Problem
     method : str
         Label of the method.
-    tree : Tree, RuleList or None
+    tree : Tree, RuleList, Ensemble or None
         Incumbent, with tests of the problem's dataset.
     bound : number in natural units, or None
         A float is a bound up to rounding. A Fraction is kept as an exact bound, if the task's

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.limits import NEVER, Deadline, Limits
 from milp_trees.common.registering import plugins
-from milp_trees.lists.greedy import greedy_list
-from milp_trees.lists.space import RuleLists
 from milp_trees.methods.greedy_tree import greedy_prunings, greedy_tree, reduced_view
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
@@ -40,9 +38,9 @@ def greedy_model(view: CostMatrix, space: Any, deadline: Deadline = NEVER) -> An
     -------
     Tree, RuleList or None
     """
-    if isinstance(space, RuleLists):
-        return greedy_list(view, space, deadline, improve=True)
-    return greedy_tree(view, space, deadline)
+    if isinstance(space, Trees):
+        return greedy_tree(view, space, deadline)
+    return space.greedy(view, deadline)
 
 
 def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Any:

@@ -1,4 +1,4 @@
-"""Trees and rule lists as text, and the rows of each leaf as words.
+"""Trees as text, and the rows of each leaf as words.
 
 A branch is named by its condition (`age > 37.5`, `age <= 37.5`), in text and in pictures, because
 the labels of leaves may be yes and no, or true and false. Numbers of rows are shown where they are
@@ -18,7 +18,6 @@ from milp_trees.common.plurals import counted
 from milp_trees.models.nodes import Leaf, Node
 
 if TYPE_CHECKING:
-    from milp_trees.data.antecedent import Antecedent
     from milp_trees.data.dataset import Dataset
 
 
@@ -42,17 +41,6 @@ class Drawable(Counted, Protocol):
     def n_leaves(self) -> int: ...
     @property
     def nodes(self) -> Any: ...
-
-
-class Listed(Counted, Protocol):
-    """The parts of a rule list that a drawing needs."""
-
-    @property
-    def length(self) -> int: ...
-    @property
-    def splits(self) -> tuple[Antecedent, ...]: ...
-    @property
-    def leaf_actions(self) -> tuple[int, ...]: ...
 
 
 def leaf_counts(tree: Counted, dataset: Dataset) -> np.ndarray:
@@ -145,29 +133,6 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
         return label(tree.root)
     walk(tree.root, "")
     return "\n".join(lines)
-
-
-def list_text(rules: Listed, counts: Any = None) -> str:
-    """The rule list as text, a line per rule.
-
-    Parameters
-    ----------
-    rules : RuleList
-    counts : int array of shape (rules + 1,) or (rules + 1, K), optional
-        Rows that each rule captures (and their classes), the default rule last; see `leaf_counts`.
-    """
-    notes = map(beside, leaf_notes(list(rules.leaf_actions), counts))
-    names = [
-        str(rules.actions[k]) + note for k, note in zip(rules.leaf_actions, notes, strict=True)
-    ]
-    if not rules.length:
-        return names[0]
-    words = ["if", *["else if"] * (rules.length - 1)]
-    lines = [
-        f"{word} {a.name}: {name}"
-        for word, a, name in zip(words, rules.splits, names, strict=False)
-    ]
-    return "\n".join([*lines, f"else: {names[-1]}"])
 
 
 def beside(note: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -27,10 +28,59 @@ class Shown(Exportable, ABC):
     actions: tuple[Any, ...]
     routes: Any
 
+    # -- shape -------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def splits(self) -> tuple[Any, ...]:
+        """The question of every split: of a tree in preorder, of a list in its order."""
+
+    @property
+    @abstractmethod
+    def n_leaves(self) -> int:
+        """Number of leaves, or of rules with the default rule."""
+
     @property
     @abstractmethod
     def features(self) -> tuple[BinaryFeature, ...]:
         """The binary features that are asked for, each once."""
+
+    @property
+    @abstractmethod
+    def sides(self) -> list[tuple[int, int, int]]:
+        """The leaves below every split: the first side begins with leaf a, the second with b.
+
+        They are (a, b, c), where c is the leaf after the last one.
+        """
+
+    @property
+    @abstractmethod
+    def node_paths(self) -> list[list[int]]:
+        """The nodes on the way to every leaf, and the leaf itself, by their numbers in preorder."""
+
+    # -- changes -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def map_tests(self, to: Callable[[Any], tuple[Any, bool] | bool]) -> Self:
+        """The model with other questions."""
+
+    @abstractmethod
+    def cut(self, at: int, actions: tuple[int, ...]) -> Self:
+        """The model with one leaf in place of a split, or with leaves on both its sides."""
+
+    @abstractmethod
+    def with_actions(self, to: Sequence[int], actions: tuple[Any, ...]) -> Self:
+        """The model with other actions, `to[k]` in place of k, which have these names."""
+
+    # -- exchange ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """A plain nested dict; `from_json` reads it back."""
+
+    @abstractmethod
+    def numbered(self, index: Mapping[Any, int]) -> Any:
+        """The model in numbers of questions and actions, as proof files state it."""
 
     # -- the data ----------------------------------------------------------------------------------
 

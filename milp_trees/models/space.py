@@ -77,6 +77,17 @@ class Space(ABC):
     combined: ClassVar[float] = 3.0
     #: Whether a largest number of leaves excludes models that the other limits allow.
     limits_leaves: bool = False
+    #: Whether sizes are numbers of rules: one less than numbers of leaves.
+    counts_rules: ClassVar[bool] = False
+    #: Smallest number of rows of a leaf or rule.
+    least_rows: int = 1
+    #: Why a question has no answer if neither prices nor this space limit the size of its models;
+    #: empty if methods decide for themselves.
+    endless: ClassVar[str] = ""
+    #: What proof files call the models.
+    in_proofs: ClassVar[str] = ""
+    #: What is wrong with a stored model that cannot be read; empty if `read` says it.
+    damaged: ClassVar[str] = ""
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's features that splits may use.
@@ -164,9 +175,41 @@ class Space(ABC):
     def simplify(self, predictor: Any, view: Any) -> Any:
         """An equal predictor in terms of the view, without parts that no row reaches."""
 
+    def greedy(self, view: Any, deadline: Any) -> Any:
+        """A greedy model for a cost matrix, or None if there is none."""
+        return None
+
+    def candidate(self, predictor: Any, problem: Any) -> Any:
+        """An equal model that keeps the limits of a problem of this space, if there is one.
+
+        Otherwise it is the predictor itself.
+        """
+        return predictor
+
+    @classmethod
+    def predictor(cls) -> type[Any]:
+        """The class of the models."""
+        return object
+
     @abstractmethod
     def read(self, stored: Mapping[str, Any]) -> Any:
         """The predictor that its `to_json` described."""
+
+    def read_text(self, text: str, problem: Any) -> Any:
+        """The predictor of a problem of this space from a text in the form of its `to_text`.
+
+        Raises
+        ------
+        DataError
+            Models of this space are not read from texts.
+        """
+        raise DataError(
+            f"A text is read as a rule list, and the problem is about {self.name}; give the model as JSON, or ask for rule lists (--rule-lists)."
+        )
+
+    def strange_question(self, predictor: Any, dataset: Dataset) -> str | None:
+        """The sentence that a predictor asks what models of this space cannot ask of the data."""
+        return None
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
@@ -207,6 +250,8 @@ class Trees(Space):
 
     name: ClassVar[str] = "trees"
     noun: ClassVar[str] = "tree"
+    in_proofs: ClassVar[str] = "trees"
+    damaged: ClassVar[str] = "a node is neither a leaf nor a test with two children."
 
     max_depth: int | None
     max_leaf_nodes: int | None = None
@@ -266,6 +311,11 @@ class Trees(Space):
         """The depth limit."""
         return self.max_depth
 
+    @property
+    def least_rows(self) -> int:  # type: ignore[override]
+        """Smallest number of rows in a leaf."""
+        return self.min_samples_leaf
+
     def with_leaves(self, most: int) -> Trees:
         return replace(self, max_leaf_nodes=most)
 
@@ -298,8 +348,8 @@ class Trees(Space):
     def simplest(self, actions: tuple[Any, ...]) -> list[Tree]:
         """One tree per action, each with a single leaf."""
         from milp_trees.models.nodes import Leaf
-        from milp_trees.models.tree import Tree
 
+        Tree = self.predictor()
         return [Tree(Leaf(k), actions) for k in range(len(actions))]
 
     def too_few_rows(self, dataset: Dataset) -> bool:
@@ -361,10 +411,21 @@ class Trees(Space):
         simpler: Tree = view.canonical(predictor).prune_empty(view)
         return simpler
 
-    def read(self, stored: Mapping[str, Any]) -> Tree:
+    @classmethod
+    def predictor(cls) -> type[Tree]:
         from milp_trees.models.tree import Tree
 
-        return Tree.from_json(stored)
+        return Tree
+
+    def read(self, stored: Mapping[str, Any]) -> Tree:
+        return self.predictor().from_json(stored)
+
+    def strange_question(self, predictor: Tree, dataset: Dataset) -> str | None:
+        known = set(dataset.features)
+        unknown = [t for t in predictor.splits if t not in known]
+        if not unknown:
+            return None
+        return f"The predictor tests {unknown[0].name!r}, which is no test of the data."
 
     def spec(self) -> dict[str, Any]:
         return {
@@ -393,6 +454,12 @@ def space_class(name: str) -> type[Space] | None:
     if name == Trees.name:
         return Trees
     return next((space for space in all_spaces() if space.name == name), None)
+
+
+def predictor_class(noun: str) -> Any:
+    """The class of the models that sentences call so; trees if there is none."""
+    found = () if noun == Trees.noun else all_spaces()
+    return next((space for space in found if space.noun == noun), Trees).predictor()
 
 
 def space_names(space: type[Space] | tuple[type[Space], ...]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -51,6 +52,9 @@ class Routes:
     leaf_actions: tuple[int, ...]
     splits: tuple[BinaryFeature, ...]
     actions: tuple[Any, ...] = ()
+
+    #: Whether each leaf is a box of the columns, as those of trees are.
+    boxes: ClassVar[bool] = True
 
     @property
     def n_leaves(self) -> int:
@@ -134,6 +138,39 @@ class Tree(Shown):
 
         return height(self.root)
 
+    @property
+    def sides(self) -> list[tuple[int, int, int]]:
+        out: list[tuple[int, int, int]] = []
+
+        def walk(node: Node, first: int) -> int:
+            if isinstance(node, Leaf):
+                return first + 1
+            at = len(out)
+            out.append((first, first, first))
+            middle = walk(node.left, first)
+            last = walk(node.right, middle)
+            out[at] = first, middle, last
+            return last
+
+        walk(self.root, 0)
+        return out
+
+    @property
+    def node_paths(self) -> list[list[int]]:
+        out: list[list[int]] = []
+        numbers = count()
+
+        def walk(node: Node, path: list[int]) -> None:
+            path = [*path, next(numbers)]
+            if isinstance(node, Branch):
+                walk(node.left, path)
+                walk(node.right, path)
+            else:
+                out.append(path)
+
+        walk(self.root, [])
+        return out
+
     # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, rows: Rows) -> Routes:
@@ -205,7 +242,39 @@ class Tree(Shown):
 
         return Tree(walk(self.root, np.arange(_length(rows))), self.actions)
 
+    def cut(self, at: int, actions: tuple[int, ...]) -> Tree:
+        numbers = count()
+
+        def walk(node: Node) -> Node:
+            if isinstance(node, Leaf):
+                return node
+            if next(numbers) == at:
+                ends = [Leaf(a) for a in actions]
+                return ends[0] if len(ends) == 1 else Branch(node.test, ends[0], ends[1])
+            left = walk(node.left)
+            return Branch(node.test, left, walk(node.right))
+
+        return Tree(walk(self.root), self.actions)
+
+    def with_actions(self, to: Sequence[int], actions: tuple[Any, ...]) -> Tree:
+        def walk(node: Node) -> Node:
+            if isinstance(node, Leaf):
+                return Leaf(to[node.action])
+            return Branch(node.test, walk(node.left), walk(node.right))
+
+        return Tree(walk(self.root), actions)
+
     # -- exchange ----------------------------------------------------------------------------------
+
+    def numbered(self, index: Mapping[Any, int]) -> Any:
+        """The tree as nested lists: an action, or a test with both sides."""
+
+        def walk(node: Node) -> Any:
+            if isinstance(node, Leaf):
+                return int(node.action)
+            return [index[node.test], walk(node.left), walk(node.right)]
+
+        return walk(self.root)
 
     def to_json(self) -> dict[str, Any]:
         """A plain nested dict; `Tree.from_json` reads it back."""

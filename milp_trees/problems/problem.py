@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.common.errors import DataError, NoView, Unsupported
 from milp_trees.data.dataset import Dataset
-from milp_trees.lists.space import RuleLists
 from milp_trees.models.space import Space, Trees
 from milp_trees.problems.questions import Best
 from milp_trees.tasks.base import Task, Value
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     pass
 
 V = TypeVar("V")
+S = TypeVar("S", bound=Space)
 
 #: Where a problem keeps the view that its next run has.
 _HANDED = "handed over"
@@ -165,15 +165,14 @@ class Problem:
 
         Methods are only called with a space that they declare.
         """
-        if not isinstance(self.space, Trees):
-            raise Unsupported(f"This is for trees; the problem's space is {self.space.name}.")
-        return self.space
+        return self.space_as(Trees)
 
-    @property
-    def lists(self) -> RuleLists:
-        """The space, for methods that search rule lists; see `trees`."""
-        if not isinstance(self.space, RuleLists):
-            raise Unsupported(f"This is for rule lists; the problem's space is {self.space.name}.")
+    def space_as(self, kind: type[S]) -> S:
+        """The space, for methods that declare that they search models of this kind; see `trees`."""
+        if not isinstance(self.space, kind):
+            raise Unsupported(
+                f"This is for {kind.noun}s; the problem's space is {self.space.name}."
+            )
         return self.space
 
     def routes(self, predictor: Any) -> Any:

@@ -59,6 +59,10 @@ class PrunedEnsembles(Space):
             task = replace(task, error_weights=weights[:, order])
         return PrunedEnsembles(_trees_in_order(self.ensemble, order)), task
 
+    @classmethod
+    def predictor(cls) -> type[Ensemble]:
+        return Ensemble
+
     def read(self, stored: Mapping[str, Any]) -> Ensemble:
         if stored.get("kind") != "ensemble" or stored.get("trees_sha256") != self.ensemble.sha256:
             raise DataError("The stored predictor is no pruning of the problem's ensemble.")

@@ -155,7 +155,7 @@ class SizePath:
     @property
     def of_lists(self) -> bool:
         """Whether the models are rule lists, which are counted in rules: one less than leaves."""
-        return self.problem.space.name == "rule-lists"
+        return self.problem.space.counts_rules
 
     @property
     def proven(self) -> bool:

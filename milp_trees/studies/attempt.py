@@ -14,8 +14,6 @@ from milp_trees.common.errors import (
     Unsupported,
 )
 from milp_trees.common.limits import Limits, Stopped
-from milp_trees.lists.rule_list import RuleList
-from milp_trees.lists.space import RuleLists
 from milp_trees.methods.callback import heard
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import versions
@@ -26,8 +24,7 @@ from milp_trees.methods.trace import Progress
 from milp_trees.methods.work import ENOUGH, sizes_of
 from milp_trees.mip.registry import registry
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
+from milp_trees.models.shown import Shown
 from milp_trees.problems.questions import BySize
 from milp_trees.problems.support import offers_what
 from milp_trees.results.result import Result, Status
@@ -153,11 +150,8 @@ def method_for_sizes(problem: Problem, max_leaves: int) -> str:
     if at_once is not None:
         return at_once
     space = problem.space
-    if isinstance(space, (Trees, RuleLists)):
-        problem = replace(
-            problem, space=space.with_leaves(min(max_leaves, space.most_leaves or max_leaves))
-        )
-    return default_method(problem)
+    most = min(max_leaves, space.most_leaves or max_leaves)
+    return default_method(replace(problem, space=space.with_leaves(most)))
 
 
 def named_method(
@@ -201,9 +195,7 @@ def _with_solver(given: Any) -> Method:
     return given
 
 
-def find_start(
-    problem: Problem, start: str | Tree | RuleList | Ensemble | None, limits: Limits
-) -> Start:
+def find_start(problem: Problem, start: str | Shown | Ensemble | None, limits: Limits) -> Start:
     """The start that was requested.
 
     Parameters
@@ -226,7 +218,7 @@ def find_start(
     """
     if start is None:
         return Start()
-    if isinstance(start, (Tree, RuleList, Ensemble)):
+    if isinstance(start, (Shown, Ensemble)):
         return Start(start, "given")
     if start == AUTO:
         start = default_start(problem)

@@ -6,17 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.common.limits import Limits
-from milp_trees.lists.rule_list import Rule, RuleList
-from milp_trees.lists.space import RuleLists
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
-from milp_trees.models.nodes import Branch, Leaf, Node
-from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import Best
 from milp_trees.results.gap import Gap
@@ -28,16 +21,11 @@ from milp_trees.tasks.comparing import crosses
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
-
-#: Predictors by the name of their space, for sentences.
-KINDS: dict[str, tuple[str, type]] = {
-    Trees.name: ("tree", Tree),
-    RuleLists.name: ("rule list", RuleList),
-}
+    from milp_trees.models.shown import Shown
 
 
 def gap_of(
-    model: Tree | RuleList | Ensemble | str,
+    model: Shown | Ensemble | str,
     problem: Problem,
     *,
     method: str | Method | None = None,
@@ -92,14 +80,13 @@ def gap_of(
     """
     problem = replace(problem, question=Best())
     if isinstance(model, str):
-        model = _from_text(model, problem)
-    noun, kind = KINDS.get(problem.space.name, ("pruned ensemble", object))
-    if not isinstance(model, kind):
+        model = problem.space.read_text(model, problem)
+    if not isinstance(model, problem.space.predictor()):
         raise DataError(
-            f"The problem is about models of the kind {noun}, and a {type(model).__name__} was given; state a problem with the space of the model, or give another model."
+            f"The problem is about models of the kind {problem.space.noun}, and a {type(model).__name__} was given; state a problem with the space of the model, or give another model."
         )
     fitting = _with_actions(model, problem.task.actions(problem.dataset))
-    value, candidate = problem.value(fitting), _of_candidates(fitting, problem)
+    value, candidate = problem.value(fitting), problem.space.candidate(fitting, problem)
     wrong = problem.violations(candidate)
     start = None if wrong else candidate
     limits = limits or Limits.asked(time_limit=time_limit)
@@ -136,53 +123,16 @@ def read_model(path: str | Path, problem: Problem) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read ({error}); {remedy}.") from None
     if text.lstrip()[:1] not in ("{", "["):
-        return _from_text(text, problem)
+        return problem.space.read_text(text, problem)
     stored = read_json(path, remedy)
     if not isinstance(stored, dict) or "kind" not in stored:
         stored = read_result(path)["predictor"]
     try:
         return problem.space.read(stored)
     except (KeyError, TypeError, ValueError) as error:
-        noun = KINDS.get(problem.space.name, ("pruned ensemble", None))[0]
         raise DataError(
-            f"{path} holds no {noun}, which the problem is about, or a damaged one ({type(error).__name__}: {error}); {remedy}."
+            f"{path} holds no {problem.space.noun}, which the problem is about, or a damaged one ({type(error).__name__}: {error}); {remedy}."
         ) from error
-
-
-def _from_text(text: str, problem: Problem) -> RuleList:
-    if not isinstance(problem.space, RuleLists):
-        raise DataError(
-            f"A text is read as a rule list, and the problem is about {problem.space.name}; give the model as JSON, or ask for rule lists (--rule-lists)."
-        )
-    data = problem.dataset
-    known = problem.space.table(data).antecedents
-    return RuleList.from_text(text, data, problem.task.actions(data), known)
-
-
-def _of_candidates(model: Any, problem: Problem) -> Any:
-    """The predictor with antecedents of the problem in place of equal ones.
-
-    Of antecedents that hold on the same rows, the problem has one (`Antecedents`). A list that asks
-    for another of them is the same model, if it has the same value. So is a list whose rules
-    capture all rows, without the last of them.
-    """
-    if not isinstance(model, RuleList):
-        return model
-    table = problem.space.table(problem.dataset)  # type: ignore[attr-defined]
-
-    def candidate(antecedent: Any) -> tuple[Any, bool]:
-        if antecedent not in table.index:
-            held = antecedent.evaluate(problem.dataset)[:, None]
-            equal = np.flatnonzero((held == table.X).all(axis=0))
-            antecedent = table.antecedents[equal[0]] if len(equal) else antecedent
-        return antecedent, False
-
-    mapped, value = model.map_tests(candidate), problem.value(model)
-    if problem.value(mapped) != value:
-        return model
-    shorter = mapped.prune_empty(problem.dataset)
-    same = problem.violations(mapped) and problem.value(shorter) == value
-    return shorter if same and not problem.violations(shorter) else mapped
 
 
 def _with_actions(model: Any, actions: tuple[Any, ...]) -> Any:
@@ -196,14 +146,4 @@ def _with_actions(model: Any, actions: tuple[Any, ...]) -> Any:
         raise DataError(
             f"The model chooses {', '.join(map(repr, strange))}; the actions of the problem are {', '.join(known)}."
         )
-    to = [known.index(name) for name in own]
-    if isinstance(model, RuleList):
-        rules = tuple(Rule(rule.antecedent, to[rule.action]) for rule in model.rules)
-        return RuleList(rules, to[model.default], actions)
-
-    def moved(node: Node) -> Node:
-        if isinstance(node, Leaf):
-            return Leaf(to[node.action])
-        return Branch(node.test, moved(node.left), moved(node.right))
-
-    return Tree(moved(model.root), actions)
+    return model.with_actions([known.index(name) for name in own], actions)

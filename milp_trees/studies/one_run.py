@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from milp_trees.common.limits import Limits
-from milp_trees.lists.rule_list import RuleList
 from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
 from milp_trees.mip.registry import registry
 from milp_trees.models.ensemble import Ensemble
-from milp_trees.models.tree import Tree
+from milp_trees.models.shown import Shown
 from milp_trees.results.result import Result, TracePoint
 from milp_trees.studies.agreement import choose_reference, judge_of, with_agreement
 from milp_trees.studies.attempt import (
@@ -100,7 +99,7 @@ class Case:
 
     problem: Problem
     limits: Limits
-    start: str | Tree | RuleList | Ensemble | None = None
+    start: str | Shown | Ensemble | None = None
     reference: str | None = None
     rivals: tuple[str, ...] = ()
     test: Dataset | None = None

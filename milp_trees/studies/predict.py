@@ -14,9 +14,8 @@ from milp_trees.data.categories import made
 from milp_trees.data.formats import PLAIN
 from milp_trees.data.read import NO_VALUE, TARGET, Table, read_table
 from milp_trees.data.reading import Reading
-from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.array_rows import RawRows
-from milp_trees.models.tree import Tree
+from milp_trees.models.space import predictor_class
 from milp_trees.results.reload import reload
 from milp_trees.results.result import Status
 from milp_trees.results.stored import stored_results
@@ -107,13 +106,13 @@ def predictions(
     kind = stored["predictor"].get("kind") if isinstance(stored["predictor"], dict) else None
     if kind == "ensemble":
         return _with_ensemble(stored, table, reading, name, proba)
-    read: Any = RuleList.from_json if kind == "rule-list" else Tree.from_json
+    model = predictor_class(str(kind).replace("-", " "))
     try:
-        tree, source = read(stored["predictor"]), dict(stored["problem"]["data"])
+        tree, source = model.from_json(stored["predictor"]), dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
     except (DataError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"The {'rule list' if kind == 'rule-list' else 'tree'} in {result} is damaged ({type(error).__name__}: {error}); solve again."
+            f"The {model.noun} in {result} is damaged ({type(error).__name__}: {error}); solve again."
         ) from error
     tests = [t for split in tree.splits for t in split.features]
     kinds = {
@@ -126,7 +125,7 @@ def predictions(
     numbers = {column for column, kind in kinds if kind in ("<=", "is")} - ordered
     shares = _shares(tree, source, data) if proba else None  # before the new rows are read
     frame, names = _read(table, source, target, categories - {target}, numbers, reading, name)
-    rows = RawRows(tree.features if kind == "rule-list" else tree.splits, frame)
+    rows = RawRows(tree.features, frame)
     routes = tree.routes(rows)
     labels = tree.predict(frame).tolist()
     compared = target is not None and target in frame.columns

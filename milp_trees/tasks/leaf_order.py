@@ -22,7 +22,6 @@ import numpy as np
 
 from milp_trees.common.errors import DataError, NoView
 from milp_trees.data.antecedent import Antecedent
-from milp_trees.lists.routes import ListRoutes
 from milp_trees.tasks.constraint_base import TreeConstraint, position
 from milp_trees.tasks.structure import Structure
 
@@ -140,7 +139,7 @@ class Monotone(TreeConstraint):
 
 def answered(routes: Routes) -> list[Path]:
     """The tests on the way to every leaf, with their answers (false is left)."""
-    if isinstance(routes, ListRoutes):
+    if not routes.boxes:
         raise NoView(OF_TREES)
     out: list[Path] = [()] * routes.n_leaves
 

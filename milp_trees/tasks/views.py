@@ -23,11 +23,10 @@ from milp_trees.tasks.presolve import with_different_tests, with_merged_rows
 
 if TYPE_CHECKING:
     from milp_trees.data.antecedent import Antecedent
-    from milp_trees.lists.rule_list import RuleList
-    from milp_trees.models.tree import Tree
+    from milp_trees.models.shown import Shown
 
     #: A predictor on the view's features.
-    P = TypeVar("P", Tree, RuleList)
+    P = TypeVar("P", bound=Shown)
 
 
 #: With no more actions, the cheapest action of rows is found action by action.

@@ -16,10 +16,7 @@ from milp_trees.common.compiling import run_clock
 from milp_trees.common.errors import DataError, NoView, Unsupported, worded
 from milp_trees.common.limits import Limit, Limits, Stopped, collector_off
 from milp_trees.common.writing import write_whole
-from milp_trees.lists.rule_list import RuleList
-from milp_trees.lists.space import RuleLists
 from milp_trees.mip.registry import registry
-from milp_trees.models.nodes import Leaf
 from milp_trees.problems.questions import Best
 from milp_trees.results.result import Status
 from milp_trees.studies.attempt import default_method, named_method
@@ -142,7 +139,7 @@ def statement(
     space = problem.space
     if own := kind_of(problem):
         return own.statement(problem, result, claims)
-    view, lists = problem.view(CostMatrix), isinstance(space, RuleLists)
+    view = problem.view(CostMatrix)
     model = result.predictor
     if why := too_large(view, _least(view, space), claims):
         raise Unsupported(why)
@@ -151,9 +148,9 @@ def statement(
     return {
         "format": "milp-trees-proof",
         "version": 1,
-        "kind": "lists" if lists else "trees",
-        "depth": space.max_length if isinstance(space, RuleLists) else problem.trees.max_depth,
-        "leaves": None if lists else problem.trees.max_leaf_nodes,
+        "kind": space.in_proofs,
+        "depth": space.levels,
+        "leaves": getattr(space, "max_leaf_nodes", None),
         "leaf_cost": view.leaf_cost,
         "split_costs": split[0] if len(set(split)) == 1 else split,
         "minima": _minima(view, space),
@@ -173,7 +170,7 @@ def statement(
         "offset": _ratio(view.offset),
         "scale": _ratio(view.scale),
         "unit": result.value.unit if result.value else "",
-        "model": None if model is None else _model(model, view),
+        "model": None if model is None else view.canonical(model).numbered(view.index),
         "value": None if model is None else view.objective(model),
         "bound": bound,
     }
@@ -206,25 +203,8 @@ def _minima(view: CostMatrix, space: Any) -> list[dict[str, Any]]:
 
 def _least(view: CostMatrix, space: Any) -> list[tuple[int, np.ndarray]]:
     """The least sum in a leaf (or rule) of every amount that has one, with the amount per row."""
-    fewest = space.min_samples_rule if isinstance(space, RuleLists) else space.min_samples_leaf
-    rows = [(fewest, view.counts)] if fewest > 1 else []
+    rows = [(space.least_rows, view.counts)] if space.least_rows > 1 else []
     return [*rows, *((int(least), amounts) for amounts, least in view.leaf_minima)]
-
-
-def _model(model: Any, view: CostMatrix) -> Any:
-    """A tree as nested lists, or a rule list, in numbers of features and actions."""
-    model = view.canonical(model)
-    index: dict[Any, int] = dict(view.index)
-    if isinstance(model, RuleList):
-        rules = [[index[rule.antecedent], rule.action] for rule in model.rules]
-        return {"rules": rules, "default": model.default}
-
-    def nested(node: Any) -> Any:
-        if isinstance(node, Leaf):
-            return int(node.action)
-        return [index[node.test], nested(node.left), nested(node.right)]
-
-    return nested(model.root)
 
 
 def prove(

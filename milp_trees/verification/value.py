@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.common.errors import DataError, VerificationError
+from milp_trees.common.errors import VerificationError
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.lists.space import RuleLists
-from milp_trees.models.space import Trees
+from milp_trees.models.shown import Shown
+from milp_trees.models.tree import Tree
 from milp_trees.results.json import json_safe
 from milp_trees.verification.claims import as_fraction
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.lists.rule_list import RuleList
-    from milp_trees.models.tree import Tree
     from milp_trees.problems.problem import Problem
 
 
@@ -27,13 +25,19 @@ def read_predictor(stored: Any, problem: Problem) -> Any:
     VerificationError, DataError
         It is damaged, or belongs to another problem.
     """
-    predictor = (
-        _rules(stored, problem)
-        if isinstance(problem.space, RuleLists)
-        else _tree(stored, problem)
-        if isinstance(problem.space, Trees)
-        else problem.space.read(stored)
-    )
+    space = problem.space
+    try:
+        predictor = space.read(stored)
+    except (KeyError, TypeError, ValueError) as error:
+        if not space.damaged:
+            raise
+        raise VerificationError(f"The predictor is damaged: {space.damaged}") from error
+    if isinstance(predictor, Shown):
+        _same_actions(predictor.actions, problem)
+        if isinstance(predictor, Tree):
+            _same_labels(stored["root"], predictor.actions)
+        if strange := space.strange_question(predictor, problem.dataset):
+            raise VerificationError(strange)
     if json_safe(predictor.to_json()) != stored:
         raise VerificationError(
             "The predictor holds something that no predictor has, or a number or name in another form."
@@ -135,62 +139,21 @@ def check_scores(
     )
 
 
-def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
-    """The stored tree; what it states twice (labels, names of tests) must agree."""
-    from milp_trees.models.tree import Tree
-
-    try:
-        tree = Tree.from_json(stored)
-    except (KeyError, TypeError, ValueError):
-        raise VerificationError(
-            "The predictor is damaged: a node is neither a leaf nor a test with two children."
-        ) from None
-    _same_actions(tree.actions, problem)
-    actions = tree.actions
-
-    def walk(node: Mapping[str, Any]) -> None:
-        if "action" in node:
-            k = int(node["action"])
-            if not 0 <= k < len(actions) or node.get("label") != tree.actions[k]:
-                raise VerificationError(
-                    f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another."
-                )
-            return
-        if node.get("name") != BinaryFeature(**node["test"]).name:
+def _same_labels(node: Mapping[str, Any], actions: tuple[Any, ...]) -> None:
+    """Refuse nodes that state twice, and differently, what they choose or test."""
+    if "action" in node:
+        k = int(node["action"])
+        if not 0 <= k < len(actions) or node.get("label") != actions[k]:
             raise VerificationError(
-                f"A node of the predictor is called {node.get('name')!r}, but it tests {BinaryFeature(**node['test']).name!r}."
+                f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another."
             )
-        walk(node["false"])
-        walk(node["true"])
-
-    walk(stored["root"])
-    known = set(problem.dataset.features)
-    unknown = [t for t in tree.splits if t not in known]
-    if unknown:
+        return
+    if node.get("name") != BinaryFeature(**node["test"]).name:
         raise VerificationError(
-            f"The predictor tests {unknown[0].name!r}, which is no test of the data."
+            f"A node of the predictor is called {node.get('name')!r}, but it tests {BinaryFeature(**node['test']).name!r}."
         )
-    return tree
-
-
-def _rules(stored: Mapping[str, Any], problem: Problem) -> RuleList:
-    """The stored rule list; its antecedents must be those of the problem."""
-    from milp_trees.lists.rule_list import RuleList
-
-    try:
-        rules = RuleList.from_json(stored)
-    except (DataError, KeyError, TypeError, ValueError):
-        raise VerificationError(
-            "The predictor is damaged: a rule has no antecedent, or no action of the list."
-        ) from None
-    _same_actions(rules.actions, problem)
-    known = problem.lists.table(problem.dataset).index
-    unknown = [a for a in rules.splits if a not in known]
-    if unknown:
-        raise VerificationError(
-            f"The predictor asks for {unknown[0].name!r}, which is no antecedent of the problem."
-        )
-    return rules
+    _same_labels(node["false"], actions)
+    _same_labels(node["true"], actions)
 
 
 def _same_actions(actions: tuple[Any, ...], problem: Problem) -> None:

@@ -145,7 +145,7 @@ class NoPrices(Other):
     """It forgets the prices of rules."""
 
     def asked(self, problem):
-        most = problem.lists.longest(problem.view(CostMatrix))
+        most = problem.space.longest(problem.view(CostMatrix))
         task = replace(problem.task, split_penalty=0, feature_costs=None)
         return replace(problem, task=task, space=replace(problem.space, max_length=most))
 
@@ -161,7 +161,7 @@ class Proud(Other):
     """It stops at a single rule and calls that optimal."""
 
     def asked(self, problem):
-        most = problem.lists.max_length
+        most = problem.space.max_length
         return replace(
             problem, space=replace(problem.space, max_length=1 if most is None else min(1, most))
         )

@@ -50,7 +50,7 @@ def random_problem(rng, large):
 
 def least(problem):
     """The least cost of a list, by trying all lists, and the costs by set of rows and length."""
-    view, space = problem.view(CostMatrix), problem.lists
+    view, space = problem.view(CostMatrix), problem.space
 
     def cheapest(rows):
         return int(view.costs[list(rows)].sum(axis=0).min()) if rows else 0
@@ -71,7 +71,7 @@ def least(problem):
 
 
 def followed(problem, claims):
-    view, space = problem.view(CostMatrix), problem.lists
+    view, space = problem.view(CostMatrix), problem.space
     minima = [(space.min_samples_rule, view.counts)]
     instance = Instance(view.X, view.costs, view.leaf_cost, view.split_costs, minima, kind="lists")
     return instance.follow(claims.items, space.max_length)

@@ -60,7 +60,7 @@ class ListEnumerator(Method):
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
-        longest = problem.lists.longest(view)
+        longest = problem.space_as(RuleLists).longest(view)
         lists = sum(math.perm(view.n_features, k) for k in range(longest + 1))
         if view.side or view.structure:
             lists *= view.n_actions ** (longest + 1)
@@ -73,7 +73,7 @@ class ListEnumerator(Method):
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
     ) -> Result:
         clock = Clock()
-        view, space = problem.view(CostMatrix), problem.lists
+        view, space = problem.view(CostMatrix), problem.space_as(RuleLists)
         watch = Watch(limits, clock.begin, problem)
         n_lists, best = 0, None
 

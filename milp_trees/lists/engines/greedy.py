@@ -51,7 +51,7 @@ class Greedy(Method):
             view = problem.presolved_view()
             deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
-            found = greedy_list(view, problem.lists, deadline, self.improve)
+            found = greedy_list(view, problem.space_as(RuleLists), deadline, self.improve)
             limit = deadline.limit
             if start is not None and view.objective(start) < view.objective(found):
                 found = view.canonical(start)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import permutations, product
 
 from milp_trees.lists.rule_list import Rule, RuleList
+from milp_trees.lists.space import RuleLists
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
@@ -20,20 +21,23 @@ Achieved = dict[tuple[int, ...], tuple[int, tuple[tuple[int, int], ...], int]]
 
 def longest(problem: Problem) -> int:
     """Largest number of rules; a rule with an antecedent of an earlier rule captures no row."""
-    M, most = len(problem.lists.table(problem.dataset).antecedents), problem.lists.max_length
+    M, most = (
+        len(problem.space_as(RuleLists).table(problem.dataset).antecedents),
+        problem.space_as(RuleLists).max_length,
+    )
     return M if most is None else min(M, most)
 
 
 def n_lists(problem: Problem) -> int:
     """Number of lists of different antecedents, with each choice of actions."""
-    M = len(problem.lists.table(problem.dataset).antecedents)
+    M = len(problem.space_as(RuleLists).table(problem.dataset).antecedents)
     K = max(1, len(problem.task.actions(problem.dataset)))
     return sum(math.perm(M, k) * K ** (k + 1) for k in range(longest(problem) + 1))
 
 
 def all_rule_lists(problem: Problem) -> Iterator[RuleList]:
     """Every list of different antecedents with every choice of actions, feasible or not."""
-    antecedents = problem.lists.table(problem.dataset).antecedents
+    antecedents = problem.space_as(RuleLists).table(problem.dataset).antecedents
     actions = problem.task.actions(problem.dataset)
     for length in range(longest(problem) + 1):
         for chosen in permutations(antecedents, length):
@@ -65,7 +69,7 @@ class _Search:
 
     def __init__(self, problem: Problem) -> None:
         view = self.view = problem.view(CostMatrix)
-        self.least = problem.lists.min_samples_rule
+        self.least = problem.space_as(RuleLists).min_samples_rule
         self.held = [
             sum(1 << i for i in range(view.n_rows) if view.X[i, j]) for j in range(view.n_features)
         ]

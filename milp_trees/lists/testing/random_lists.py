@@ -113,9 +113,9 @@ def any_list(problem: Problem, rng: np.random.Generator) -> RuleList:
     RuleList
         Feasible or not.
     """
-    antecedents = problem.lists.table(problem.dataset).antecedents
+    antecedents = problem.space_as(RuleLists).table(problem.dataset).antecedents
     actions = problem.task.actions(problem.dataset)
-    most = problem.lists.max_length
+    most = problem.space_as(RuleLists).max_length
     most = len(antecedents) if most is None else min(most, len(antecedents))
     chosen = rng.permutation(len(antecedents))[: int(rng.integers(0, most + 1))]
     rules = tuple(Rule(antecedents[j], int(rng.integers(len(actions)))) for j in chosen)

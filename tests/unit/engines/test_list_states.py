@@ -162,7 +162,7 @@ def test_prefixes_that_leave_the_same_rows_are_one_state():
     X = [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
     problem = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), mt.RuleLists(max_length=3))
     view = problem.presolved_view()
-    h = enumerate_chains(view, limits(view, problem.lists))
+    h = enumerate_chains(view, limits(view, problem.space))
     assert [h.depth_left.tolist().count(left) for left in (3, 2, 1)] == [1, 4, 4]
 
 
@@ -171,8 +171,8 @@ def test_without_a_limit_the_cost_of_a_known_list_limits_the_length():
     y = np.random.default_rng(1).integers(0, 2, 40)
     problem = mt.Problem(mt.Dataset(X, y=y), mt.Accuracy(split_penalty="1/10"), mt.RuleLists())
     view = problem.presolved_view()
-    known = searched(view, limits(view, problem.lists)).best
-    h = bounded_chains(view, problem.lists, MANY, MANY)
+    known = searched(view, limits(view, problem.space)).best
+    h = bounded_chains(view, problem.space, MANY, MANY)
     per_rule = int(view.split_costs[0])
     assert h.depth_left[0] == known.cost // per_rule < 6
     assert view.objective(as_rule_list(known, view)) == known.cost + int(view.base.sum())

@@ -135,7 +135,7 @@ class Corels(Options, Method):
         """The reduced view, and the arrays of a search."""
         from milp_trees.lists.engines.corels.prepare import prepare
 
-        view, space = problem.presolved_view(merge_rows=False), problem.lists
+        view, space = problem.presolved_view(merge_rows=False), problem.space_as(RuleLists)
         return view, prepare(view, space.max_length, space.min_samples_rule, self)
 
     def warm_up(self) -> None:
@@ -165,7 +165,7 @@ class Corels(Options, Method):
         with clock("solve"):
             run = Run(prepared, limits, watch, value, self.collection)
             if start is not None:
-                placed = problem.lists.simplify(start, view)
+                placed = problem.space_as(RuleLists).simplify(start, view)
                 antecedents = [view.index[test] for test in placed.splits]
                 given = view.objective(rule_list(view, antecedents)) - prepared.constant
                 if given <= run.best:

@@ -87,7 +87,7 @@ class DynamicProgrammeOfLists(Switches, Method):
             if isinstance(problem.question, BySize):
                 run.by_size(problem.question.max_leaves)
             else:
-                run.best(problem.lists.max_length)
+                run.best(problem.space_as(RuleLists).max_length)
         return run.result()
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
@@ -118,7 +118,7 @@ class _Run:
         self.counters: dict[str, int] = {}
         self.history: dict[str, list[Any]] = {}
         self.points: list[Point] = []
-        self.keep(greedy_list(self.view, problem.lists, self.watch.deadline))
+        self.keep(greedy_list(self.view, problem.space_as(RuleLists), self.watch.deadline))
         if start is not None:
             self.keep(self.view.canonical(start))
         # This list may have more rules than a path that is asked for.
@@ -139,7 +139,7 @@ class _Run:
         from milp_trees.lists.engines.dp_lists.search import ListSearch
 
         memory = MEMORY if self.limits.memory_mb is None else int(self.limits.memory_mb * 2**19)
-        least = self.problem.lists.min_samples_rule
+        least = self.problem.space_as(RuleLists).min_samples_rule
 
         def make(length: int | None, part: int) -> ListSearch:
             return ListSearch(self.view, length, least, self.method, memory // part)
@@ -202,7 +202,7 @@ class _Run:
 
     def by_size(self, max_leaves: int) -> None:
         """The best lists of at most 0, 1, … rules, each from its own search."""
-        view, longest = self.view, self.problem.lists.longest(self.view)
+        view, longest = self.view, self.problem.space_as(RuleLists).longest(self.view)
         given, self.list = (
             self.list,
             RuleList((), int(view.costs.sum(axis=0).argmin()), view.actions),

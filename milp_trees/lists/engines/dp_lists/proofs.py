@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from milp_trees.common.errors import SolverFailure, Unsupported
+from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.problems.questions import Best
@@ -81,7 +82,7 @@ class _Pass:
     def __init__(self, problem: Problem, given: CostMatrix, bound: int, watch: Watch) -> None:
         view = problem.presolved_view()
         self.view, self.watch, self.bound = view, watch, bound
-        self.least = problem.lists.min_samples_rule
+        self.least = problem.space_as(RuleLists).min_samples_rule
         self.leaf, self.split = int(view.leaf_cost), view.split_costs
         #: Smallest cost of an antecedent, also of those that presolve drops.
         self.cheapest = int(given.split_costs.min()) if given.n_features else 0
@@ -93,7 +94,7 @@ class _Pass:
             self.sums = self.sums.astype(np.float64)
         self.X = view.X.astype(self.sums.dtype)
         self.keep = np.packbits(view.X == 0, axis=0).T.copy()
-        self.longest = problem.lists.max_length
+        self.longest = problem.space_as(RuleLists).max_length
         self.length = self._length(self.longest)
 
     def _length(self, longest: int | None) -> int | None:

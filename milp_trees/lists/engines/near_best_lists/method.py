@@ -58,7 +58,7 @@ class NearBestLists(Method):
         if isinstance(problem.question, NearBest) and not view.exact:
             return f"{self.name} counts lists by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
         price = int(view.split_costs.max(initial=0)) + view.leaf_cost
-        if view.spread + problem.lists.longest(view) * price >= LARGEST // 4:
+        if view.spread + problem.space_as(RuleLists).longest(view) * price >= LARGEST // 4:
             return f"{self.name} sums costs in 64 bits, and those of this problem are too large; take larger units."
         return None
 
@@ -148,7 +148,7 @@ class _Run:
 
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
-        self.view, self.space, self.start = view, problem.lists, start
+        self.view, self.space, self.start = view, problem.space_as(RuleLists), start
         self.watch, self.trace = Watch(limits, began, problem), trace
         memory = (limits.memory_mb or MEMORY_MB) * 2**20
         one, least = self.question.equal_tests == "one", self.space.min_samples_rule
