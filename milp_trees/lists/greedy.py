@@ -5,13 +5,12 @@ It is the engine `greedy`, and the answer of a run that is stopped before it has
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from milp_trees.common.limits import NEVER, Deadline
 from milp_trees.lists.rule_list import Rule, RuleList
-from milp_trees.lists.space import RuleLists
 from milp_trees.tasks.views import CostMatrix
 
 #: Entries of the 0/1 matrix that are converted to doubles at a time.
@@ -19,7 +18,7 @@ AS_DOUBLES = 4_000_000
 
 
 def greedy_list(
-    view: CostMatrix, space: RuleLists, deadline: Deadline = NEVER, improve: bool = False
+    view: CostMatrix, space: Any, deadline: Deadline = NEVER, improve: bool = False
 ) -> RuleList:
     """The greedy list of a view, without regard to its side rows.
 
@@ -64,7 +63,7 @@ class _Search:
     Sums are doubles; they are exact, because costs are whole numbers and sums are below 2^53.
     """
 
-    def __init__(self, view: CostMatrix, space: RuleLists) -> None:
+    def __init__(self, view: CostMatrix, space: Any) -> None:
         self.view, self.least, self.longest = view, space.min_samples_rule, space.longest(view)
         #: Per row the regret of every action, and the number of original rows.
         self.values = np.column_stack([view.regret, view.counts]).astype(float)

@@ -8,7 +8,6 @@ Every formulation, solver and method must pass the checks:
 Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 """
 
-from milp_trees.lists.testing.random_lists import random_list_problem
 from milp_trees.testing.checks import CHECKS
 from milp_trees.testing.deletion import check_deletable_constraints, deletable_constraints
 from milp_trees.testing.expected_checks import expected_failed_checks
@@ -18,7 +17,7 @@ from milp_trees.testing.oracle import brute_force
 from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
 from milp_trees.testing.separability import check_separable
-from milp_trees.testing.sets import RANDOM, default_list_problems, default_problems
+from milp_trees.testing.sets import RANDOM, default_problems
 from milp_trees.testing.solver_checks import SOLVER_CHECKS, check_solver
 from milp_trees.testing.suite import Report, check_formulation
 from milp_trees.testing.task_checks import check_task
@@ -39,13 +38,11 @@ __all__ = [
     "check_solver",
     "check_solver_pair",
     "check_task",
-    "default_list_problems",
     "default_problems",
     "deletable_constraints",
     "expected_failed_checks",
     "planted_problem",
     "problem",
     "random_cost_problem",
-    "random_list_problem",
     "random_tree",
 ]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.lists.rule_list import RuleList
 from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.shown import Shown
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix
@@ -40,10 +40,10 @@ def expression(tree: Any) -> str:
 
     For a rule list it is its text; for a pruned ensemble it lists the nodes that stay splits.
     """
-    if isinstance(tree, RuleList):
-        return "; ".join(tree.to_text().splitlines())
-    if not isinstance(tree, Tree):
+    if not isinstance(tree, Shown):
         return f"the pruning that keeps {tree.to_json()['kept']}"
+    if not isinstance(tree, Tree):
+        return "; ".join(tree.to_text().splitlines())
 
     def text(node: Node) -> str:
         if isinstance(node, Leaf):

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
-from milp_trees.lists.space import RuleLists
-from milp_trees.lists.testing.random_lists import any_list
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
@@ -19,6 +17,7 @@ from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.policy import ActionCostMatrix
+from milp_trees.testing.family_suites import models_of
 from milp_trees.testing.problems import numeric_dataset
 
 
@@ -190,8 +189,8 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
     -------
     Tree or RuleList
     """
-    if isinstance(problem.space, RuleLists):
-        return any_list(problem, rng)
+    if models := models_of(problem.space):
+        return models.drawn(problem, rng)
     tests, actions = choices(problem)
     depth = problem.trees.depth
     node = (

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Dataset
-from milp_trees.lists.rule_list import RuleList
-from milp_trees.lists.space import RuleLists
 from milp_trees.mip.formulation import Formulation
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Routes, Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.testing.checks import check, decoded, demand, encoded
 from milp_trees.testing.describe import expression
+from milp_trees.testing.family_suites import models_of
 from milp_trees.testing.generate import SHAPES, any_tree
 from milp_trees.testing.solve import FEASIBLE, built
 
@@ -75,9 +74,8 @@ def just_beyond(problem: Problem, seed: int = 0) -> list[Any]:
 
 
 def _limited(problem: Problem) -> bool:
-    space = problem.space
-    if isinstance(space, RuleLists):
-        limited = space.is_bounded or space.min_samples_rule > 1
+    if models := models_of(problem.space):
+        limited = models.is_limited(problem.space)
     else:
         trees = problem.trees
         limited = bool(trees.limits_leaves or trees.min_samples_leaf > 1 or trees.min_weight_leaf)
@@ -87,8 +85,8 @@ def _limited(problem: Problem) -> bool:
 def _excess(problem: Problem, tree: Any) -> Iterator[tuple[Any, float]]:
     """Pairs of a limit and the amount by which a tree violates it (negative if it does not)."""
     data, routes = problem.dataset, tree.routes(problem.dataset)
-    if isinstance(problem.space, RuleLists):
-        yield from _of_lists(problem.space, tree, routes)
+    if models := models_of(problem.space):
+        yield from models.excess(problem.space, tree, routes)
     else:
         yield from _of_trees(problem.trees, tree, routes, data)
     scale: Any = problem.scale
@@ -109,10 +107,3 @@ def _of_trees(
         - float(np.bincount(routes.leaf, weights=data.row_weights).min())
         - 1e-9,
     )
-
-
-def _of_lists(space: RuleLists, rules: RuleList, routes: Routes) -> Iterator[tuple[str, float]]:
-    yield "rules", rules.length - (rules.length if space.max_length is None else space.max_length)
-    if rules.length:
-        sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)[:-1]
-        yield "rows", space.min_samples_rule - int(sizes.min())

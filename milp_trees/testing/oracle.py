@@ -1,4 +1,4 @@
-"""The oracle of the checks: it scores every tree, pruning or rule list by the task."""
+"""The oracle of the checks: it scores every model by the task."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from milp_trees.lists.space import RuleLists
-from milp_trees.lists.testing.exhaustive import all_rule_lists, best_list, n_lists
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
@@ -15,7 +13,7 @@ from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.exhaustive import best_tree
-from milp_trees.testing.family_suites import suites
+from milp_trees.testing.family_suites import models_of
 from milp_trees.testing.generate import all_trees, choices
 
 #: Largest number of trees or lists that are scored one by one.
@@ -27,8 +25,8 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
     """The best feasible predictor and its value; None if none is feasible.
 
     Every predictor is scored by the task, without views, bounds or shared code. If there are more
-    than `MOST_SCORED` trees or lists, `exhaustive` or `exhaustive_lists` finds the best one from the
-    view, and the task confirms its value.
+    than `MOST_SCORED` models, an exhaustive search finds the best one from the view, and the task
+    confirms its value.
 
     Raises
     ------
@@ -37,9 +35,9 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
     """
     # The search knows no constraints on the tree or list itself.
     sums = problem.task.offers(CostMatrix) and not problem.view(CostMatrix).structure
-    lists = isinstance(problem.space, RuleLists)
-    if sums and (n_lists if lists else n_trees)(problem) > MOST_SCORED:
-        return _confirmed(problem, best_list(problem) if lists else best_tree(problem))
+    models = models_of(problem.space)
+    if sums and (models.count if models else n_trees)(problem) > MOST_SCORED:
+        return _confirmed(problem, (models.best if models else best_tree)(problem))
     best: tuple[Any, Value] | None = None
     for tree in _predictors(problem):
         value = problem.value(tree)
@@ -73,11 +71,8 @@ def _confirmed(problem: Problem, tree: Any) -> tuple[Any, Value] | None:
 
 
 def _predictors(problem: Problem) -> Iterator[Any]:
-    for suite in suites():
-        if models := suite.models(problem):
-            return models
-    if isinstance(problem.space, RuleLists):
-        return all_rule_lists(problem)
+    if models := models_of(problem.space):
+        return models.every(problem)
     return _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem)
 
 

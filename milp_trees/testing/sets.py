@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from milp_trees.common.errors import UnknownName
-from milp_trees.lists.space import RuleLists
-from milp_trees.lists.testing.problems import list_problems
-from milp_trees.lists.testing.random_lists import random_list_problem
 from milp_trees.models.space import Trees, space_classes
 from milp_trees.problems.problem import Problem
 from milp_trees.testing.drawn import drawn_problem
+from milp_trees.testing.family_suites import suites
 from milp_trees.testing.generate import random_cost_problem
 from milp_trees.testing.problems import PROBLEMS, problem
 from milp_trees.testing.wide import WIDE, wide_problems
@@ -74,36 +72,10 @@ def default_problems(level: str = "quick") -> dict[str, Problem]:
     return tiny_problems() | wide_problems(level)
 
 
-#: Seeds of the random problems of lists, without and with side constraints: their optima have one
-#: to three rules, or there is none.
-LIST_SEEDS = (4, 5, 9, 11, 20, 24, 61, 99, 107, 128, 134, 154, 162, 179, 209, 283, 379)
-SIDE_SEEDS = (8, 16, 25, 28, 31, 61, 110, 134, 146, 154, 265, 308, 360, 375, 385)
-
-
-def default_list_problems(level: str = "quick") -> dict[str, Problem]:
-    """All problems of rule lists of a level by name: named and random ones.
-
-    `thorough` has two hundred more random problems, half of them with side constraints.
-    """
-    found = {
-        **list_problems(),
-        **{f"random-{s}": random_list_problem(s) for s in LIST_SEEDS},
-        **{f"random-side-{s}": random_list_problem(s, side=True) for s in SIDE_SEEDS},
-    }
-    for s in range(1000, 1100 if level == "thorough" else 1000):
-        found[f"more-{s}"] = random_list_problem(s)
-        found[f"more-side-{s}"] = random_list_problem(s, side=True)
-    return found
-
-
 def problems_of(space: Any, level: str = "quick") -> dict[str, Problem]:
-    """All problems of a level in the spaces that a method or formulation declares.
-
-    Problems of rule lists have names that begin with `list-`.
-    """
+    """All problems of a level in the spaces that a method or formulation declares."""
     spaces = space_classes(space)
-    lists = default_list_problems(level) if RuleLists in spaces else {}
-    return {
-        **(default_problems(level) if Trees in spaces else {}),
-        **{f"list-{name}": problem for name, problem in lists.items()},
-    }
+    found = default_problems(level) if Trees in spaces else {}
+    for one in (suite.models for suite in suites() if spaces != (Trees,)):
+        found |= one.problems(level) if one is not None and one.space in spaces else {}
+    return found

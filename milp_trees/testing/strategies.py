@@ -1,4 +1,4 @@
-"""Hypothesis strategies: `datasets`, `tasks`, `problems`, `trees`, `list_problems`.
+"""Hypothesis strategies: `datasets`, `tasks`, `problems`, `trees`.
 
 There are at most 8 rows, 3 features and depth 2, so that every failure shrinks to a readable one.
 """
@@ -15,8 +15,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from milp_trees.data.dataset import BinaryFeature, Dataset
-from milp_trees.lists.antecedents import Antecedents
-from milp_trees.lists.space import RuleLists
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
@@ -206,20 +204,3 @@ def problems(draw: st.DrawFn, constrained: bool = True) -> Problem:
         draw(st.sampled_from([1, 1, 2])),
     )
     return Problem(dataset, draw(tasks(dataset, constrained)), space)
-
-
-@st.composite
-def list_problems(draw: st.DrawFn, constrained: bool = True) -> Problem:
-    """A dataset, a task on it, and rule lists of at most three rules over its features.
-
-    Lists may ask for negations; without a limit on the length rules cost something.
-    """
-    dataset = draw(datasets().filter(lambda data: any(len(set(x)) == 2 for x in data.X.T.tolist())))
-    task = draw(tasks(dataset, constrained))
-    limits = [0, 1, 2, 3]
-    space = RuleLists(
-        Antecedents(negations=draw(st.booleans())),
-        draw(st.sampled_from([None, *limits] if task.split_penalty else limits)),  # type: ignore[attr-defined]
-        draw(st.sampled_from([1, 1, 2])),
-    )
-    return Problem(dataset, task, space)

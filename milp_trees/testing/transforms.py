@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.lists.space import RuleLists
 from milp_trees.problems.problem import Problem
+from milp_trees.testing.family_suites import models_of
 
 Transform = Callable[[Problem], Problem | None]
 
@@ -74,7 +73,7 @@ def weights_to_duplicates(problem: Problem) -> Problem | None:
         data.weights is None
         or not problem.task.weighs_rows
         or "constraints" in spec
-        or _least(problem.space) > 1
+        or problem.space.least_rows > 1
     ):
         return None
     whole = data.weights.astype(int)
@@ -82,11 +81,6 @@ def weights_to_duplicates(problem: Problem) -> Problem | None:
         return None
     rows = np.repeat(np.arange(data.n_rows), whole)
     return replace(problem, dataset=replace(data.subset(rows), weights=None))
-
-
-def _least(space: Any) -> int:
-    """The smallest number of rows of a leaf or rule."""
-    return int(space.min_samples_rule if isinstance(space, RuleLists) else space.min_samples_leaf)
 
 
 def add_constant_test(problem: Problem) -> Problem:
@@ -105,17 +99,12 @@ def add_constant_test(problem: Problem) -> Problem:
 
 def one_level_deeper(problem: Problem) -> Problem | None:
     """One more level of splits (up to two), or one more rule (up to three)."""
-    space = problem.space
-    if isinstance(space, RuleLists):
-        if space.max_length is None or space.max_length > 2:
-            return None
-        return replace(problem, space=replace(space, max_length=space.max_length + 1))
-    space = problem.trees
-    return (
-        replace(problem, space=replace(space, max_depth=space.depth + 1))
-        if space.depth < 2
-        else None
-    )
+    if models := models_of(problem.space):
+        space = models.larger(problem.space)
+    else:
+        depth = problem.trees.depth
+        space = replace(problem.trees, max_depth=depth + 1) if depth < 2 else None
+    return None if space is None else replace(problem, space=space)
 
 
 #: Transforms that keep the optimal value.

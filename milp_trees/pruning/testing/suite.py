@@ -11,7 +11,7 @@ from milp_trees.pruning.testing.checks import default_pruning_problems
 from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.pruning.testing.model_problems import fitting
 from milp_trees.pruning.testing.random_prunings import all_prunings
-from milp_trees.testing.family_suites import Suite
+from milp_trees.testing.family_suites import Models, Suite
 
 if TYPE_CHECKING:
     from milp_trees.mip.formulation import Formulation
@@ -25,9 +25,13 @@ def _golden(formulation: Formulation) -> Problem | None:
     return fitting(formulation, EXAMPLES["figure-1"]())[0]
 
 
-def _models(problem: Problem) -> Iterator[Any] | None:
-    space = problem.space
-    return all_prunings(space.ensemble) if isinstance(space, PrunedEnsembles) else None
+class Prunings(Models):
+    """All prunings of an ensemble."""
+
+    space = PrunedEnsembles
+
+    def every(self, problem: Problem) -> Iterator[Any]:
+        return all_prunings(problem.space_as(PrunedEnsembles).ensemble)
 
 
 SUITE = Suite(
@@ -35,5 +39,5 @@ SUITE = Suite(
     default_pruning_problems,
     lambda: (make() for make in EXAMPLES.values()),
     _golden,
-    _models,
+    Prunings(),
 )

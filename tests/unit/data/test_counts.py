@@ -9,9 +9,10 @@ import pytest
 import milp_trees as mt
 from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.data.outline import Outline
+from milp_trees.lists.testing.sets import default_list_problems
 from milp_trees.testing.generate import any_tree
 from milp_trees.testing.grouped import difference, grouped
-from milp_trees.testing.sets import default_list_problems, default_problems
+from milp_trees.testing.sets import default_problems
 
 DATA = mt.Dataset([[0, 1], [0, 1], [1, 0], [0, 1]], y=["no", "no", "yes", "yes"])
 
