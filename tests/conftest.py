@@ -98,3 +98,21 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.fail(f"MILP_TREES_DATA names {folder}, which is no folder")
     return folder
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A CSV file with original names: the label is (age <= 35 and smoker)."""
+    rows = [
+        (age, smoker, town)
+        for age in range(20, 60, 4)
+        for smoker in ("yes", "no")
+        for town in ("a", "b", "c")
+    ]
+    lines = [
+        f"{age},{smoker},{town},{'ill' if age <= 35 and smoker == 'yes' else 'well'}"
+        for age, smoker, town in rows
+    ]
+    path = tmp_path / "people.csv"
+    path.write_text("age,smoker,town,health\n" + "\n".join(lines) + "\n")
+    return path

@@ -7,7 +7,6 @@ from itertools import permutations
 import numpy as np
 import pytest
 from corels_cases import best_of_all, random_case, random_options, searched
-from engine_limits_cases import LONG
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -94,16 +93,21 @@ def test_arrays_grow_and_dead_prefixes_are_collected(monkeypatch):
     assert len(collections) > 300
 
 
+def noisy(rows, tests, penalty):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (rows, tests)).astype(np.uint8)
+    data = mt.Dataset(X, y=rng.integers(0, 2, rows))
+    return mt.Problem(data, mt.Accuracy(split_penalty=penalty), mt.RuleLists())
+
+
 @pytest.fixture(scope="module")
 def noise():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (300, 40)).astype(np.uint8)
-    data = mt.Dataset(X, y=rng.integers(0, 2, 300))
-    return mt.Problem(data, mt.Accuracy(split_penalty="1/300"), mt.RuleLists())
+    return noisy(300, 40, "1/300")
 
 
 def test_a_memory_limit_ends_with_bound_and_list():
-    result = registry.method("corels").run(LONG["corels"](), Limits(time=60, memory_mb=2))
+    problem = noisy(4000, 150, "1/500")
+    result = registry.method("corels").run(problem, Limits(time=60, memory_mb=2))
     assert result.limit is Limit.MEMORY
     assert result.bound < result.objective
     assert result.model_size["bytes"] <= 2 * 2**20
