@@ -149,3 +149,39 @@ def list_svg(rules: Listed, counts: Any = None) -> str:
         f'role="img" aria-label={quoteattr(title)} font-family="Helvetica,Arial,sans-serif" font-size="{_FONT:g}">'
         f'<rect width="{width:.1f}" height="{height:.1f}" rx="6" fill="#ffffff"/>{"".join(body)}</svg>'
     )
+
+
+def plot_list(model: Listed, counts: Any, ax: Any) -> Any:
+    """Draw the rules on matplotlib axes, a line of text each, with the action on its colour.
+
+    Parameters
+    ----------
+    model : RuleList
+    counts : int array of shape (rules + 1,) or (rules + 1, K), optional
+        See `leaf_counts`.
+    ax : matplotlib axes or None
+        By default those of a new figure of a suitable size.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    from milp_trees.models.plot import SIZE, axes_of, plain
+
+    conditions = [clean(a.name) for a in model.splits]
+    words = ["if ", *["else if "] * (model.length - 1)]
+    texts = [word + name for word, name in zip(words, conditions, strict=False)] + ["else"]
+    notes = leaf_notes(list(model.leaf_actions), counts)
+    actions = [
+        clean(model.actions[k]) + beside(n) for k, n in zip(model.leaf_actions, notes, strict=True)
+    ]
+    at, step = 6.2 * max(map(len, texts)) + 30, 26
+    ax = axes_of(ax, (0, at + 7 * max(map(len, actions)) + 20), step * len(texts))
+    for k, (text, action, chosen) in enumerate(
+        zip(texts, actions, model.leaf_actions, strict=True)
+    ):
+        middle = (k + 0.5) * step
+        box = {"facecolor": action_colour(chosen), "edgecolor": "#555555", "pad": 3}
+        ax.text(6, middle, plain(text), va="center", fontsize=SIZE)
+        ax.text(at, middle, plain(action), va="center", fontsize=SIZE, bbox=box)
+    return ax

@@ -317,6 +317,11 @@ class RuleList(Shown):
 
         return list_svg(self, counts)
 
+    def _plot(self, counts: Any, ax: Any) -> Any:
+        from milp_trees.lists.drawing import plot_list
+
+        return plot_list(self, counts, ax)
+
     def to_html(self, dataset: Any = None) -> str:
         """The list as an HTML table without scripts.
 

@@ -204,9 +204,7 @@ class Shown(Exportable, ABC):
         -------
         matplotlib axes
         """
-        from milp_trees.models.plot import plot_model
-
-        return plot_model(self, self._counts_of(dataset), ax)
+        return self._plot(self._counts_of(dataset), ax)
 
     def _counts_of(self, dataset: Any) -> np.ndarray | None:
         if dataset is None:
@@ -222,6 +220,10 @@ class Shown(Exportable, ABC):
     @abstractmethod
     def _svg(self, counts: Any) -> str:
         """The model as an SVG picture, with the rows of each leaf if they are given."""
+
+    @abstractmethod
+    def _plot(self, counts: Any, ax: Any) -> Any:
+        """The matplotlib axes with the model, and with the rows of each leaf if they are given."""
 
     def _repr_html_(self) -> str:
         return self.to_svg()

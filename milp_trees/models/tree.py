@@ -333,6 +333,11 @@ class Tree(Shown):
 
         return tree_svg(self, counts)
 
+    def _plot(self, counts: Any, ax: Any) -> Any:
+        from milp_trees.models.plot import plot_tree
+
+        return plot_tree(self, counts, ax)
+
 
 def _with_tests(rows: Rows, tests: Iterable[BinaryFeature]) -> Rows:
     """The rows, with all thresholds of their columns if they lack tests and can have them."""
