@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_package_and_a_heuristic_load_nothing_heavy():
-    """numba, pandas, scikit-learn, Pyomo, SciPy's optimisers and the plug-ins wait until somebody
-    needs them; a greedy tree for generated data needs none of them.
+    """numba, pandas, scikit-learn, Pyomo, SciPy's optimisers, the plug-ins and families wait until
+    somebody needs them; a greedy tree for generated data needs none of them.
     """
     heavy = [
         "numba",
@@ -26,6 +26,9 @@ def test_the_package_and_a_heuristic_load_nothing_heavy():
         "hypothesis",
         "pytest",
         "milp_trees.formulations",
+        "milp_trees.lists.space",
+        "milp_trees.pruning.space",
+        "milp_trees.decisions.base",
     ]
     use = "mt.solve(mt.Problem(mt.load('planted:rows=9'), mt.Accuracy(), mt.Trees(1)), 'cart')"
     code = f"import sys, milp_trees as mt; {use}; print([m for m in {heavy} if m in sys.modules])"
