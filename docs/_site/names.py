@@ -12,8 +12,14 @@ from typing import Any
 import milp_trees
 
 #: Modules whose public names are documented: those with a stub file, and those with `__all__`.
-STUBS = ("milp_trees", "milp_trees.tasks", "milp_trees.decisions", "milp_trees.pruning")
-LISTED = ("milp_trees.plugins", "milp_trees.testing")
+STUBS = (
+    "milp_trees",
+    "milp_trees.tasks",
+    "milp_trees.decisions",
+    "milp_trees.lists",
+    "milp_trees.pruning",
+)
+LISTED = ("milp_trees.plugins", "milp_trees.testing", "milp_trees.lists.testing")
 
 
 @dataclass(frozen=True)
