@@ -163,3 +163,13 @@ def test_equal_features_stay_apart_where_the_task_tells_them_apart(task):
     assert (result.status.value, result.value.exact) == ("optimal", 0)
     assert not problem.violations(result.predictor)
     assert len(mt.Problem(data, mt.Accuracy(), space).space.table(data).antecedents) == 4
+
+
+def test_options_of_spec_files_state_a_space_with_its_antecedents():
+    """They stand side by side, and most is called max_antecedents there."""
+    space = mt.RuleLists.of_options(
+        max_length=2, max_literals=2, min_support="1/10", max_antecedents=3, split_on_group=True
+    )
+    mined = mt.Antecedents(max_literals=2, min_support="1/10", most=3)
+    assert space == mt.RuleLists(mined, 2, split_on_group=True)
+    assert mt.RuleLists.from_spec(space.spec()) == space
