@@ -7,7 +7,6 @@ from typing import Any
 
 from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.unimodular import check_unimodular
-from milp_trees.unimodular.files import read_model_file
 from milp_trees.verification.proof_kinds import Checked, ProofKind
 
 
@@ -20,6 +19,8 @@ class MatrixProofs(ProofKind):
     def check(
         self, proof: str | Path, stated: dict[str, Any], data: str | Path | None, slowly: bool
     ) -> Checked:
+        from milp_trees.unimodular.files import read_model_file
+
         if data is None and stated.get("matrix") is None:
             raise DataError(f"{proof} is about a matrix; give the model file after it.")
         try:
