@@ -14,7 +14,7 @@ from milp_trees.mip.registry import registry
 CASES = {
     mt.plugins.CostMatrix: "trees",
     mt.plugins.LeafOracle: "decisions",
-    mt.plugins.NodeGains: "prunings",
+    mt.pruning.NodeGains: "prunings",
 }
 FORMULATIONS = {
     name: "lists" if cls.space is mt.RuleLists else CASES[cls.needs]
