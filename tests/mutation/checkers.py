@@ -17,7 +17,7 @@ from .mps_texts import MPS
 from .mutants import ROOT, Mutant
 
 #: Helpers of the tests of proofs and of total unimodularity are beside these.
-for folder in ("tests/proofs", "tests/unit/unimodular"):
+for folder in ("tests/proofs", "tests/unimodular"):
     sys.path.insert(0, str(ROOT / folder))
 
 CHECKER_FILES = [

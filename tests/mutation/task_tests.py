@@ -29,14 +29,14 @@ from .mutants import ROOT, Mutant
 
 #: Tests of the sources below a path; which of them call a function is found by running them once.
 TESTS = {
-    "milp_trees/tasks/": ("unit/tasks", "unit/decisions"),
-    "milp_trees/decisions/": ("unit/tasks", "unit/decisions"),
-    "milp_trees/lists/": ("unit/test_rule_lists.py",),
+    "milp_trees/tasks/": ("unit/tasks", "decisions"),
+    "milp_trees/decisions/": ("unit/tasks", "decisions"),
+    "milp_trees/lists/": ("lists/test_rule_lists.py",),
     "milp_trees/models/": ("unit/test_problem.py", "unit/test_split_on_group.py"),
     "milp_trees/pruning/": (
-        "unit/tasks/test_pruned_error.py",
-        "unit/tasks/test_feature_costs.py",
-        "unit/verification/test_verify_curve.py",
+        "pruning/test_pruned_error.py",
+        "pruning/test_feature_costs.py",
+        "pruning/test_verify_curve.py",
     ),
     "milp_trees/data/binarize.py": (
         "unit/data/test_binarize.py",

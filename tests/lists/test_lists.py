@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 import milp_trees as mt
 from milp_trees.common.errors import MilpTreesError
 from milp_trees.lists.testing.problems import list_problems
+from milp_trees.lists.testing.sets import default_list_problems
+from milp_trees.lists.testing.strategies import list_problems as any_problems
 from milp_trees.mip.registry import registry
 from milp_trees.models.space import space_classes
 from milp_trees.testing import METAMORPHIC_CHECKS, check_method, check_solver_pair
 from milp_trees.testing.pairs import check_result
-from milp_trees.testing.sets import default_list_problems
-from milp_trees.testing.strategies import list_problems as any_problems
 from milp_trees.testing.suite import check_formulation
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_pruners import CANCER, FOREST
 
 import milp_trees as mt
 from milp_trees.pruning.view import NodeGains
@@ -24,3 +25,9 @@ def forest():
 def medium(forest):
     """Its view."""
     return forest.view(NodeGains)
+
+
+@pytest.fixture(scope="session")
+def cancer():
+    """A pruner on a small forest, selected on rows set aside."""
+    return mt.EnsemblePruner(estimator=FOREST, random_state=0).fit(CANCER.data, CANCER.target)

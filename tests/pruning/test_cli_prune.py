@@ -296,7 +296,7 @@ def test_fractions_are_no_classes(tmp_path):
 
 
 def test_every_option_is_in_the_command_page():
-    page = (Path(__file__).parents[3] / "docs" / "guide" / "cli.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "cli.md").read_text(encoding="utf-8")
     commands = typer.main.get_command(app).commands
     shared = {"--out", "--json", "--help"}
     for command in ("prune", "unimodular"):

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 import wrong_lists as wrong
 
+from milp_trees.lists.testing import default_list_problems
 from milp_trees.lists.testing.exhaustive import all_rule_lists, best_list, n_lists
 from milp_trees.lists.testing.problems import list_problems
 from milp_trees.mip.registry import registry
@@ -15,7 +16,6 @@ from milp_trees.testing import (
     CHECKS,
     check_formulation,
     check_method,
-    default_list_problems,
     deletable_constraints,
 )
 

@@ -11,7 +11,7 @@ import pytest
 
 import milp_trees as mt
 
-BENCHMARKS = str(Path(__file__).parents[3] / "benchmarks")
+BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 
 
 @pytest.fixture(scope="module")
