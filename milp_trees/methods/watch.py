@@ -174,7 +174,12 @@ class Watch:
         except KeyboardInterrupt:
             return None, Limit.INTERRUPTED
 
-    def beside(self, work: Callable[[np.ndarray], T]) -> T:
+    def beside(
+        self,
+        work: Callable[[np.ndarray], T],
+        stop: np.ndarray | None = None,
+        look: Callable[[], object] | None = None,
+    ) -> T:
         """Run compiled code in a thread of its own, so that limits and Ctrl-C still work.
 
         The code must release Python's lock.
@@ -184,6 +189,10 @@ class Watch:
         work : callable
             Called with an array of eight bytes, which may be read as one whole number. It must end
             soon once the first byte is not 0; its value is then not used.
+        stop : array of bytes, optional
+            The array, if the code has one of its own; its first byte is 0 again afterwards.
+        look : callable, optional
+            Called several times a second while the code runs.
 
         Returns
         -------
@@ -195,7 +204,8 @@ class Watch:
         Stopped
             At a limit.
         """
-        stop, done = np.zeros(8, dtype=np.uint8), threading.Event()
+        stop = np.zeros(8, dtype=np.uint8) if stop is None else stop
+        done = threading.Event()
         answers: list[T] = []
         failures: list[BaseException] = []
 
@@ -210,12 +220,15 @@ class Watch:
         threading.Thread(target=run, daemon=True).start()
         try:
             while not done.wait(self.deadline.wait(POLL)):
+                if look is not None:
+                    look()
                 self.check(done.is_set)
         finally:
             if not done.is_set():
                 stop[0] = 1
                 while not done.wait(POLL):  # open to exceptions from outside
                     pass
+            stop[0] = 0
         if failures:
             raise failures[0]
         return answers[0]

@@ -53,17 +53,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.common.compiling import run_clock
-from milp_trees.common.limits import Limits, Stopped, one_thread
+from milp_trees.common.limits import Limits, one_thread
 from milp_trees.common.registering import register
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.engines.kit.run import Run, infeasible
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.work import Sizes, usual_seconds
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.surd import Surd
 
@@ -122,33 +122,17 @@ class Tangents(Method):
         clock = Clock()
         view = problem.first_view(self.needs)
         if len(view.is_positive) < problem.trees.min_samples_leaf:
-            return finish(
-                problem,
-                self.name,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.name,
-                clock=clock,
-                infeasible=True,
-            )
+            return infeasible(self.name, problem, clock)
         with clock("prepare"):
-            run = _Run(problem, view, limits, progress, clock.begin)
+            run = TangentsRun(self.name, problem, limits, progress, clock)
+            run.prepare(view)
         with clock("solve"), one_thread():
-            limit = run.solve(start)
-        return finish(
-            problem,
-            self.name,
+            run.solve(start)
+        return run.result(
             run.tree(),
-            bound=run.number(run.bound()),
-            claims_optimal=limit is None,
-            proved_by=self.name,
-            clock=clock,
-            limit=limit,
+            run.number(run.bound()),
             model_size=run.sizes(),
-            trace=run.trace,
             nodes=run.search.expanded,
-            watch=run.watch,
         )
 
 
@@ -165,23 +149,21 @@ def _rounded(work: int) -> str:
     return f"{work:.3g}" if work < 10**300 else "more than 10^300"
 
 
-class _Run:
-    """One run: limits, trace, and finally the tree."""
+class TangentsRun(Run):
+    """One run: the search, its bound, and finally the tree."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        view: LeafCounts | PairCounts,
-        limits: Limits,
-        progress: Progress | None,
-        began: float,
-    ) -> None:
+    #: A given tree while it is the best.
+    given: Tree | None = None
+    #: The bound in units, and the time at which it is to be computed again.
+    known: Any = None
+    due = 0.0
+
+    def prepare(self, view: LeafCounts | PairCounts) -> None:
+        """Make the search."""
         from milp_trees.engines.tangents.rows import Rows
         from milp_trees.engines.tangents.search import Search
 
-        space, rows = problem.trees, len(view.is_positive)
-        self.view, self.began, self.limits = view, began, limits
-        self.watch, self.trace = Watch(limits, began, problem), Trace(progress)
+        self.view, space, rows = view, self.problem.trees, len(view.is_positive)
         depth = min(space.depth, view.errors.n_features, rows - 1)
         most = min(full_leaves(depth), rows, space.max_leaf_nodes or rows)
         counted = bool(view.leaf_penalty) or space.limits_leaves
@@ -194,16 +176,11 @@ class _Run:
             self.watch.check,
             self.report,
         )
-        #: A given tree while it is the best.
-        self.given: Tree | None = None
-        #: The bound in units, and the time at which it is to be computed again.
-        self.known: Any = None
-        self.due = 0.0
 
-    def solve(self, start: Tree | None) -> Limit | None:
-        """The limit that ended the search, or None."""
+    def solve(self, start: Tree | None) -> None:
+        """Search until all is searched or a limit is reached."""
         self.search.begin()
-        return self.watch.until(lambda: self._search(start))[1]
+        self.attempt(lambda: self._search(start))
 
     def _search(self, start: Tree | None) -> None:
         self.search.offer_leaf()
@@ -234,9 +211,8 @@ class _Run:
 
     def pause(self) -> None:
         """Check limits and report; called between two partial trees."""
-        self.watch.check()
-        if self.limits.nodes is not None and self.search.expanded >= self.limits.nodes:
-            raise Stopped(Limit.NODES)
+        self.check()
+        self.check_nodes(self.search.expanded)
         if run_clock() > self.due:
             self.bound()
             self.add_point()
@@ -250,10 +226,7 @@ class _Run:
 
     def add_point(self) -> None:
         """Report the best tree, and the bound as it was last computed."""
-        incumbent, bound = (
-            float(self.view.to_value(units)) for units in (self.search.objective.best, self.known)
-        )
-        self.trace.add(run_clock() - self.began, incumbent, bound)
+        self.note(*map(self.view.to_value, (self.search.objective.best, self.known)))
 
     def bound(self) -> Any:
         """The best bound so far, in units; it is computed for a small share of the time only."""
