@@ -14,17 +14,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.common.compiling import compiling, run_clock
-from milp_trees.common.limits import Limit, Limits, Stopped
+from milp_trees.common.compiling import compiling
+from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run
 from milp_trees.lists.engines.dp_lists.switches import LARGEST, Switches
 from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
 from milp_trees.lists.rule_list import RuleList
 from milp_trees.lists.space import RuleLists
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.problems.questions import NearBest
 from milp_trees.results.result import Result, Solution, Status
 from milp_trees.tasks.views import CostMatrix
@@ -83,15 +83,13 @@ class NearBestLists(Method):
         with clock("prepare"):
             # Equal antecedents make different lists, so none is dropped.
             view = problem.presolved_view(drop_tests=False)
-            trace = Trace(progress)
-            run = _Run(problem, view, limits, clock.begin, start, trace)
+            run = NearBestListsRun(self.name, problem, limits, progress, clock)
+            run.prepare(view, start)
         with clock("solve"):
-            limit = run.go()
-        more: dict[str, Any] = {"clock": clock, "limit": limit, "watch": run.watch, "trace": trace}
+            run.attempt(run.find)
         if run.listed is None or run.optimum is None:
             message = "The run was stopped before there was a set of lists."
-            bound = view.to_value(run.best.bound)
-            return finish(problem, self.name, run.found, bound=bound, claims_optimal=False, proved_by=self.name, message=message, **more)  # fmt: skip
+            return run.result(run.found, view.to_value(run.best.bound), message=message)
         with clock("list"):
             lists = RuleListSet(
                 problem,
@@ -101,7 +99,7 @@ class NearBestLists(Method):
                 optimum=run.optimum,
                 asked=run.asked,
                 covered=run.covered,
-                limit=limit,
+                limit=run.limit,
             )
             # Where rules must capture several rows, every optimal list may have a rule too many.
             first = lists[0].predictor if lists.count else run.found
@@ -110,16 +108,13 @@ class NearBestLists(Method):
             if lists.complete
             else f"The set is complete only up to a slack of {float(lists.covered):g}; {float(lists.slack):g} was asked for."
         )
-        result = finish(
-            problem,
-            self.name,
+        result = run.result(
             first,
-            bound=view.to_value(run.best.value),
-            claims_optimal=True,
-            proved_by=self.name,
+            view.to_value(run.best.value),
+            proven=True,
+            limit=run.limit,
             model_size=run.search.sizes,
             message=message,
-            **more,
         )
         question = problem.question
         if not isinstance(question, NearBest) or result.status is not Status.OPTIMAL:
@@ -131,25 +126,17 @@ class NearBestLists(Method):
         return replace(result, solutions=listed, trees=lists, status=status)
 
 
-class _Run:
+class NearBestListsRun(Run):
     """The optimum, and the lists for a rising slack."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        view: CostMatrix,
-        limits: Limits,
-        began: float,
-        start: Any,
-        trace: Trace,
-    ) -> None:
+    def prepare(self, view: CostMatrix, start: RuleList | None) -> None:
+        """Make both searches."""
         from milp_trees.lists.engines.near_best_lists.graph import Budget, Search
         from milp_trees.lists.engines.near_best_lists.instance import WholeSearch, data_of
 
-        question = problem.question
+        question, limits = self.problem.question, self.limits
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
-        self.view, self.space, self.start = view, problem.space_as(RuleLists), start
-        self.watch, self.trace = Watch(limits, began, problem), trace
+        self.view, self.space, self.start = view, self.problem.space_as(RuleLists), start
         memory = (limits.memory_mb or MEMORY_MB) * 2**20
         one, least = self.question.equal_tests == "one", self.space.min_samples_rule
         #: The search for the best list; its constant is what every list costs besides the prices of
@@ -165,11 +152,8 @@ class _Run:
         self.covered: int | None = 0
         self.listed: Listed | None = None
 
-    def go(self) -> Limit | None:
-        """Work until all is found, or to the limit that is returned."""
-        return self.watch.until(self._find)[1]
-
-    def _find(self) -> None:
+    def find(self) -> None:
+        """Find the best list, and then the lists within one slack after the other."""
         from milp_trees.lists.greedy import greedy_list
 
         best, view = self.best, self.view
@@ -181,8 +165,8 @@ class _Run:
         if limit is not None:
             raise Stopped(limit)
         self.optimum = best.value - best.constant
-        value, seconds = view.to_value(best.value), run_clock() - self.watch.began
-        self.trace.add(seconds, float(value), float(value))
+        value = view.to_value(best.value)
+        self.note(value, value)
         self.asked = self.question.allowance(value)
         last = int(self.asked / abs(view.scale))  # no list is between two integers
         dearest = view.spread + self.search.data.most * int(self.search.data.price.max(initial=0))
