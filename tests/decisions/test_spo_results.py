@@ -187,7 +187,7 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
         if len(seen) > 3:
             interrupt()
 
-    monkeypatch.setattr("milp_trees.decisions.engines.dp_oracle.method._Run.check", check)
+    monkeypatch.setattr("milp_trees.decisions.engines.dp_oracle.method.OracleRun.check", check)
     result = mt.solve(problem, "dp-oracle")
     assert result.limit is Limit.INTERRUPTED
     assert result.tree is not None

@@ -54,23 +54,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling, interruptible, run_clock
-from milp_trees.common.errors import DataError, SolverFailure
-from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.compiling import compiling
+from milp_trees.common.errors import DataError
+from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.decisions.engines.greedy_spo.method import GreedySPO
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.engines.kit.run import Run, infeasible, wrong_value
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.tasks.decision_view import LeafOracle
 
 if TYPE_CHECKING:
     from milp_trees.decisions.engines.dp_oracle.instance import Instance
-    from milp_trees.decisions.engines.dp_oracle.two_splits import Shape
+    from milp_trees.decisions.engines.dp_oracle.search import Search
+    from milp_trees.decisions.engines.dp_oracle.two_splits import Found, Shape
     from milp_trees.problems.problem import Problem
 
 
@@ -155,70 +156,38 @@ class OracleProgramme(Method):
                 view, problem.dataset, problem.trees, pool, self.similarity, self.merge_rows
             )
         if not inst.may_be_leaf(inst.sums.sum(axis=0)):
-            return finish(
-                problem,
-                self.label,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.label,
-                clock=clock,
-                infeasible=True,
-            )
-        run = _Run(view, inst, problem, limits, progress, clock.begin)
+            return infeasible(self.label, problem, clock)
+        run = OracleRun(self.label, problem, limits, progress, clock)
+        run.prepare(view, inst)
         with clock("solve"):
-            limit = run.solve(start)
+            run.solve(start)
             tree = run.tree()
-        done = limit is None or run.best - run.lower <= view.step
+        done = run.limit is None or run.best - run.lower <= view.step
         bound: Any = run.natural(run.lower)
         if done:
             value = problem.value(tree)
             bound = value.number if value.exact is None else value.exact
             if abs(float(bound) - run.natural(run.best)) > view.natural(float(view.step)):
-                raise SolverFailure(
-                    f"dp-oracle found the value {run.natural(run.best)}, but its tree has {value}. Please report this problem."
-                )
-        return finish(
-            problem,
-            self.label,
-            tree,
-            bound=bound,
-            claims_optimal=done,
-            proved_by=self.label,
-            clock=clock,
-            limit=None if done else limit,
-            model_size={"rows": inst.n_rows, "tests": inst.n_features, **inst.counters},
-            trace=run.trace,
-            watch=run.watch,
-        )
+                raise wrong_value(self.name, run.natural(run.best), value)
+        sizes = {"rows": inst.n_rows, "tests": inst.n_features, **inst.counters}
+        return run.result(tree, bound, proven=done, model_size=sizes)
 
 
-class _Run:
-    """One run: limits, trace, the best tree."""
+class OracleRun(Run):
+    """One run: the best tree and the bound."""
 
-    def __init__(
-        self,
-        view: LeafOracle,
-        inst: Instance,
-        problem: Problem,
-        limits: Limits,
-        progress: Progress | None,
-        began: float,
-    ) -> None:
-        self.view, self.inst, self.began = view, inst, began
+    def prepare(self, view: LeafOracle, inst: Instance) -> None:
+        """Begin without a tree."""
+        self.view, self.inst = view, inst
         # A path has at most as many useful tests as are needed to separate all rows.
-        self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
-        self.watch = Watch(limits, began, problem)
+        self.depth = min(self.problem.trees.depth, max(0, inst.n_rows - 1))
         # Every level may lose this much on each of its sides by rounding.
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)
         self.best, self.lower, self.shape = np.inf, 0.0, None
         self.start: Tree | None = None
-        self.trace = Trace(progress)
 
-    def check(self) -> None:
-        self.watch.check()
-
-    def solve(self, start: Tree | None) -> Limit | None:
+    def solve(self, start: Tree | None) -> None:
+        """Search the whole depth, from a leaf, a given tree or the greedy one."""
         from milp_trees.decisions.engines.dp_oracle.search import Search
 
         rows = np.arange(self.inst.n_rows)
@@ -228,19 +197,17 @@ class _Run:
         if start is not None:
             self.begin_with(start)
         search.check = self.check
-        try:
-            with interruptible():
-                if start is None and self.depth >= GREEDY_FIRST:
-                    self.begin_with(self.greedy())
-                found = search.solve(rows, self.depth, self.best, self.report)
-        except Stopped as stopped:
-            return stopped.limit
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        self.report(found.value, found.shape, found.own)
-        # Nothing below `best` was found, so no better tree is left.
-        self.lower = min(self.best, found.own)
-        return None
+        found = self.attempt(lambda: self.search(search, rows, start is None))
+        if found is not None:
+            self.report(found.value, found.shape, found.own)
+            # Nothing below `best` was found, so no better tree is left.
+            self.lower = min(self.best, found.own)
+
+    def search(self, search: Search, rows: np.ndarray, alone: bool) -> Found:
+        """The best tree below the incumbent, which is the greedy one where none was given."""
+        if alone and self.depth >= GREEDY_FIRST:
+            self.begin_with(self.greedy())
+        return search.solve(rows, self.depth, self.best, self.report)
 
     def begin_with(self, start: Tree) -> None:
         """Make a tree the incumbent if it is better than the present one."""
@@ -261,7 +228,7 @@ class _Run:
         if value < self.best:
             self.best, self.shape, self.start = value, shape, None
         self.lower = max(self.lower, min(self.best, -np.inf if lower is None else lower))
-        self.trace.add(run_clock() - self.began, self.natural(self.best), self.natural(self.lower))
+        self.note(self.natural(self.best), self.natural(self.lower))
 
     def natural(self, loss: float) -> float:
         return self.view.natural(loss + self.inst.constant)
