@@ -9,7 +9,6 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.common.limits import Limit, Stopped
-from milp_trees.lists.engines.dp_lists import method as dp_lists
 from milp_trees.lists.engines.dp_lists import search as searching
 from milp_trees.lists.engines.dp_lists.switches import Switches
 from milp_trees.methods import unprepared
@@ -195,7 +194,7 @@ def test_a_run_that_is_stopped_from_outside_keeps_its_list(monkeypatch):
 
     problem = noise()
     found = mt.solve(problem, "dp-lists", node_limit=20)
-    monkeypatch.setattr(dp_lists, "finish", too_late)
+    monkeypatch.setattr("milp_trees.engines.kit.run.finish", too_late)
     monkeypatch.setattr(unprepared, "GROWING", 0.0)  # a greedy list is better here
     stopped = mt.solve(problem, "dp-lists", node_limit=20)
     assert stopped.status.value == "feasible"
