@@ -17,18 +17,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run, wrong_value
 from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, Switches
 from milp_trees.lists.greedy import greedy_list
 from milp_trees.lists.rule_list import RuleList
 from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Limit, Result, Solution
 from milp_trees.results.size_path import Point, SizePath
@@ -82,13 +81,14 @@ class DynamicProgrammeOfLists(Switches, Method):
     ) -> Result:
         clock = Clock()
         with clock("prepare"):
-            run = _Run(self, problem, limits, start, progress, clock)
+            run = DpListsRun(self.name, problem, limits, progress, clock)
+            run.prepare(self, start)
         with clock("solve"):
             if isinstance(problem.question, BySize):
                 run.by_size(problem.question.max_leaves)
             else:
                 run.best(problem.space_as(RuleLists).max_length)
-        return run.result()
+        return run.end()
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         from milp_trees.lists.engines.dp_lists.proofs import list_claims
@@ -96,23 +96,13 @@ class DynamicProgrammeOfLists(Switches, Method):
         return list_claims(problem, result, limits)
 
 
-class _Run:
-    """One run: incumbent, bound, trace, history."""
+class DpListsRun(Run):
+    """One run: incumbent, bound, history."""
 
-    def __init__(
-        self,
-        method: DynamicProgrammeOfLists,
-        problem: Problem,
-        limits: Limits,
-        start: Any,
-        progress: Progress | None,
-        clock: Clock,
-    ) -> None:
-        self.method, self.problem, self.limits, self.clock = method, problem, limits, clock
-        self.view = problem.presolved_view()
-        self.watch = Watch(limits, clock.begin, problem)
-        self.trace = Trace(progress)
-        self.limit: Limit | None = None
+    def prepare(self, method: DynamicProgrammeOfLists, start: Any) -> None:
+        """Begin with the better one of the greedy list and a given one."""
+        problem = self.problem
+        self.method, self.view = method, problem.presolved_view()
         self.list: Any = None
         self.bound = int(self.view.base.sum()) + self.view.leaf_cost
         self.counters: dict[str, int] = {}
@@ -138,7 +128,7 @@ class _Run:
         from milp_trees.lists.engines.dp_lists.lengths import SHARE, Lengthening
         from milp_trees.lists.engines.dp_lists.search import ListSearch
 
-        memory = MEMORY if self.limits.memory_mb is None else int(self.limits.memory_mb * 2**19)
+        memory = self.memory(MEMORY)
         least = self.problem.space_as(RuleLists).min_samples_rule
 
         def make(length: int | None, part: int) -> ListSearch:
@@ -150,23 +140,19 @@ class _Run:
 
         def between() -> Limit | None:
             if told and self.is_news(search):
-                self.note(search)
+                self.add_point(search)
             return self.watch.over()
 
         began, deadline = self.watch.began, self.watch.deadline
         late = began + (deadline.at - began) / SHARE
-        ended, stopped = self.watch.until(
-            lambda: search.run(between, self.limits.nodes, deadline, late)
-        )
-        self.limit = ended or stopped
+        ended = self.attempt(lambda: search.run(between, self.limits.nodes, deadline, late))
+        self.limit = ended or self.limit
         if told:
-            self.note(search)
+            self.add_point(search)
         found = search.found
         if found is not None:
             if self.view.objective(found) > search.value:
-                raise SolverFailure(
-                    f"dp-lists found the value {search.value}, but its list has {self.view.objective(found)}. Please report this problem."
-                )
+                raise wrong_value(self.label, search.value, self.view.objective(found), "list")
             self.keep(found)
         self.watch.has_answer(self.list)
         self.bound = search.bound if self.limit else search.value
@@ -179,16 +165,16 @@ class _Run:
             return True
         last = self.history["seconds"][-1]
         better = float(self.view.to_value(search.value)) != self.history["incumbent"][-1]
-        return better or self.clock.seconds > 1.01 * last + 0.01
+        return better or self.seconds > 1.01 * last + 0.01
 
-    def note(self, search: Lengthening) -> None:
+    def add_point(self, search: Lengthening) -> None:
         """Add a point to the trace and to the history."""
         to_value, counters = self.view.to_value, search.counters
         value, bound = float(to_value(search.value)), float(to_value(search.bound))
-        self.trace.add(self.clock.seconds, value, bound)
+        self.note(value, bound)
         known = self.list if search.best_length < 0 else None
         now = {
-            "seconds": self.clock.seconds,
+            "seconds": self.seconds,
             "incumbent": value,
             "bound": bound,
             "prefixes": counters["prefixes"],
@@ -220,27 +206,20 @@ class _Run:
 
     # -- the answer --------------------------------------------------------------------------------
 
-    def result(self) -> Result:
-        name, view = self.method.name, self.view
-        result = finish(
-            self.problem,
-            name,
+    def end(self) -> Result:
+        """The best list, or the best ones of every size."""
+        result = self.result(
             self.list,
-            bound=view.to_value(self.bound),
-            claims_optimal=self.limit is None,
-            proved_by=name,
-            clock=self.clock,
-            limit=self.limit,
+            self.view.to_value(self.bound),
             model_size=self.counters,
             nodes=self.counters.get("prefixes"),
-            trace=self.trace,
             # A list beside a path may have more rules than the path.
             watch=None if self.points else self.watch,
             history=self.history,
         )
         if not self.points:
             return result
-        path = SizePath(self.problem, tuple(self.points), name, self.limit, self.clock.seconds)
+        path = SizePath(self.problem, tuple(self.points), self.label, self.limit, self.seconds)
         return replace(
             result,
             curve=path,
