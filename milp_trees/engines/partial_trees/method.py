@@ -53,14 +53,14 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.common.compiling import run_clock
 from milp_trees.common.limits import Deadline, Limits, Stopped
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run, infeasible
 from milp_trees.engines.partial_trees.switches import Switches
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import GO, Watch
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.watch import GO
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Result
@@ -135,55 +135,33 @@ class PartialTrees(Switches, Method):
             whole = problem.view(LeafCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
         if len(view.is_positive) < space.min_samples_leaf:
-            return finish(
-                problem,
-                self.label,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.label,
-                clock=clock,
-                infeasible=True,
-            )
-        run = _Run(view, problem, limits, progress, clock.begin, self)
+            return infeasible(self.label, problem, clock)
+        run = PartialTreesRun(self.label, problem, limits, progress, clock)
+        run.prepare(view, self)
         with clock("solve"):
-            limit = run.solve(start)
+            run.solve(start)
             tree = run.tree()
-        return finish(
-            problem,
-            self.label,
+        return run.result(
             tree,
-            bound=view.to_value(run.exact(run.search.bound)),
-            claims_optimal=limit is None,
-            proved_by=self.label,
-            clock=clock,
-            limit=limit,
+            view.to_value(run.exact(run.search.bound)),
             model_size=run.sizes(),
-            trace=run.trace,
             nodes=run.search.counters.expanded,
             root_bound=run.root_bound,
-            watch=run.watch,
         )
 
 
-class _Run:
-    """One run: limits, trace, and finally the tree."""
+class PartialTreesRun(Run):
+    """One run: the search, its reports, and finally the tree."""
 
-    def __init__(
-        self,
-        view: LeafCounts,
-        problem: Problem,
-        limits: Limits,
-        progress: Progress | None,
-        began: float,
-        switches: Switches,
-    ) -> None:
+    start: tuple[Units, Tree] | None = None
+    root_bound: float | None = None
+
+    def prepare(self, view: LeafCounts, switches: Switches) -> None:
+        """Make the search."""
         from milp_trees.engines.partial_trees.parts import Parts
         from milp_trees.engines.partial_trees.search import Search
 
-        space = problem.trees
-        self.view, self.limits, self.began = view, limits, began
-        self.watch = Watch(limits, began, problem)
+        self.view, space = view, self.problem.trees
         # A path has at most as many useful tests as there are tests, or as are needed to separate
         # all rows.
         most = min(view.errors.n_features, len(view.is_positive) - 1)
@@ -200,26 +178,20 @@ class _Run:
         self.search: Search = Search(
             view, self.parts, depth, space.max_leaf_nodes, switches, self.report
         )
-        self.trace = Trace(progress)
-        self.start: tuple[Units, Tree] | None = None
-        self.root_bound: float | None = None
 
-    def solve(self, start: Tree | None) -> Limit | None:
+    def solve(self, start: Tree | None) -> None:
+        """Search, first shallow trees, until all is searched or a limit is reached."""
         self.search.begin()
         if start is not None:
             self.offer_start(start)
-        try:
-            for depth in SHALLOW:
-                if depth < self.search.depth:
-                    self.shallow(depth)
-            self.search.run(self.pause)
-        except Stopped as stop:
-            return stop.limit
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        finally:
-            self.report()
-        return None
+        self.attempt(self._search)
+        self.report()
+
+    def _search(self) -> None:
+        for depth in SHALLOW:
+            if depth < self.search.depth:
+                self.shallow(depth)
+        self.search.run(self.pause)
 
     def shallow(self, depth: int) -> None:
         """Find an incumbent among trees of less depth, whose bounds are much closer.
@@ -267,23 +239,17 @@ class _Run:
 
     # -- limits and reports ------------------------------------------------------------------------------------
 
-    def check(self) -> None:
-        self.watch.check()
-
     def pause(self) -> None:
         """Check limits and report; called between two partial trees."""
         search = self.search
         if self.root_bound is None:
             self.root_bound = float(self.view.to_value(self.exact(search.bound)))
         self.check()
-        if self.limits.nodes is not None and search.counters.expanded >= self.limits.nodes:
-            raise Stopped(Limit.NODES)
+        self.check_nodes(search.counters.expanded)
         if self.limits.memory_mb is not None and self.bytes() > self.limits.memory_mb * 2**20:
             raise Stopped(Limit.MEMORY)
-        if (
-            not self.trace.points
-            or run_clock() - self.began - self.trace.points[-1].seconds > REPORT_EVERY
-        ):
+        points = self.trace.points
+        if not points or self.seconds - points[-1].seconds > REPORT_EVERY:
             self.report()
 
     def bytes(self) -> int:
@@ -295,12 +261,10 @@ class _Run:
 
     def report(self) -> None:
         search = self.search
-        if search.best is None:
-            return
-        incumbent, bound = (
-            float(self.view.to_value(self.exact(units))) for units in (search.best, search.bound)
-        )
-        self.trace.add(run_clock() - self.began, incumbent, bound)
+        if search.best is not None:
+            self.note(
+                *(self.view.to_value(self.exact(units)) for units in (search.best, search.bound))
+            )
 
     def exact(self, units: Units) -> Fraction:
         """Units as a rational: the fraction's denominator is at most the number of negatives."""
