@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, ClassVar
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import infeasible
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
-from milp_trees.methods.watch import Watch
 from milp_trees.methods.work import Sizes
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result, Status
@@ -83,43 +83,21 @@ class SortedColumnsSearch(Method):
         view = problem.view(CostMatrix)
         with clock("prepare"):
             from milp_trees.engines.dp_sorted.columns import sorted_columns
-            from milp_trees.engines.dp_sorted.instance import minima_of
-            from milp_trees.engines.dp_sorted.run import SortedRun
+            from milp_trees.engines.dp_sorted.instance import allocate, minima_of
+            from milp_trees.engines.dp_sorted.run import SortedRun, compile_passes
 
             minima = minima_of(view, problem.trees)
             columns = sorted_columns(view)
         if any(int(amounts.sum()) < least for amounts, least in minima):
-            return finish(
-                problem,
-                self.name,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.name,
-                clock=clock,
-                infeasible=True,
-            )
+            return infeasible(self.name, problem, clock)
         with clock("solve"):
-            run = SortedRun(view, problem.trees, columns, limits, progress)
-            run.warm_up()
-            run.began = clock.begin
-            watch = Watch(limits, clock.begin, problem)
-            run.offer_start(start)
-            limit = run.solve(watch)
+            arrays = allocate(view, problem.trees, columns, limits.memory_mb)
+            compile_passes(arrays)
+            run = SortedRun(self.name, problem, limits, progress, clock)
+            run.prepare(view, columns, arrays)
+            run.solve(start)
             tree = run.best_tree()
-        return finish(
-            problem,
-            self.name,
-            tree,
-            bound=view.to_value(run.bound),
-            claims_optimal=limit is None,
-            proved_by=self.name,
-            clock=clock,
-            limit=limit,
-            model_size=run.counters(),
-            trace=run.trace,
-            watch=watch,
-        )
+        return run.result(tree, view.to_value(run.bound), model_size=run.counters())
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         """Give the one claim that the checker needs for up to three levels or four leaves."""
