@@ -9,7 +9,7 @@ import milp_trees as mt
 from milp_trees.common.limits import Limits
 from milp_trees.lists.engines.corels.prepare import prepare
 from milp_trees.lists.engines.corels.records import MAPS, POLICIES
-from milp_trees.lists.engines.corels.run import Run
+from milp_trees.lists.engines.corels.run import PrefixSearch
 from milp_trees.lists.engines.corels.switches import BOUNDS, Options
 from milp_trees.methods.watch import Watch
 
@@ -106,7 +106,7 @@ def searched(case, options, nodes=None, below=None):
     """
     limits = Limits(time=None, nodes=nodes)
     prepared = prepare(case.view, case.max_length, case.min_rows, options)
-    run = Run(prepared, limits, Watch(limits), float, options.collection)
+    run = PrefixSearch(prepared, limits, Watch(limits), float, options.collection)
     if below is not None:
         run.offer(min(below - prepared.constant, run.best))
     run.go(lambda bound: None)

@@ -76,7 +76,7 @@ def test_a_stopped_run_has_a_bound_below_the_optimum_at_all_moments():
 def test_arrays_grow_and_dead_prefixes_are_collected(monkeypatch):
     """With room for few prefixes, and collection between any two of them, nothing is lost."""
     collections = []
-    plain = run.Run._slice
+    plain = run.PrefixSearch._slice
 
     def one_step(self, until):
         if self.collection:
@@ -85,7 +85,7 @@ def test_arrays_grow_and_dead_prefixes_are_collected(monkeypatch):
         return plain(self, min(until, int(self.counters[EXPANDED]) + 1))
 
     monkeypatch.setattr(arrays, "FIRST", 4)
-    monkeypatch.setattr(run.Run, "_slice", one_step)
+    monkeypatch.setattr(run.PrefixSearch, "_slice", one_step)
     for seed in range(3000, 3080):
         rng = np.random.default_rng(seed)
         case, options = random_case(rng, 12, 6, cheap=True), random_options(rng)

@@ -69,14 +69,14 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run
 from milp_trees.lists.engines.corels.switches import Options
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.results.result import Result
 from milp_trees.tasks.views import CostMatrix
 
@@ -151,50 +151,39 @@ class Corels(Options, Method):
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
     ) -> Result:
-        from milp_trees.lists.engines.corels.run import Run
+        from milp_trees.lists.engines.corels.run import PrefixSearch
 
         clock = Clock()
         with clock("prepare"):
             view, prepared = self._prepare(problem)
-        trace, watch = Trace(progress), Watch(limits, clock.begin, problem)
-        watch.has_answer()  # from the first moment on there is at least the list without rules
+        run = Run(self.label, problem, limits, progress, clock)
+        run.watch.has_answer()  # from the first moment on there is at least the list without rules
 
         def value(objective: int) -> float:
             return float(view.to_value(objective))
 
         with clock("solve"):
-            run = Run(prepared, limits, watch, value, self.collection)
+            search = PrefixSearch(prepared, limits, run.watch, value, self.collection)
             if start is not None:
                 placed = problem.space_as(RuleLists).simplify(start, view)
                 antecedents = [view.index[test] for test in placed.splits]
                 given = view.objective(rule_list(view, antecedents)) - prepared.constant
-                if given <= run.best:
-                    run.offer(given, antecedents)
+                if given <= search.best:
+                    search.offer(given, antecedents)
 
             def report(bound: int) -> None:
-                trace.add(
-                    clock.seconds,
-                    value(prepared.constant + run.best),
-                    value(prepared.constant + bound),
-                )
+                run.note(value(prepared.constant + search.best), value(prepared.constant + bound))
 
-            run.go(report)
-            best = rule_list(view, run.antecedents)
-        proven = run.bound == run.best  # a run that is stopped may know it too
-        return finish(
-            problem,
-            self.label,
+            search.go(report)
+            run.limit = search.limit
+            best = rule_list(view, search.antecedents)
+        return run.result(
             best,
-            bound=view.to_value(prepared.constant + run.bound),
-            claims_optimal=proven,
-            proved_by=self.label,
-            clock=clock,
-            limit=None if proven else run.limit,
-            model_size=run.sizes,
-            nodes=run.sizes["prefixes"],
-            trace=trace,
-            watch=watch,
-            history=run.moments.columns,
+            view.to_value(prepared.constant + search.bound),
+            proven=search.bound == search.best,  # a run that is stopped may know it too
+            model_size=search.sizes,
+            nodes=search.sizes["prefixes"],
+            history=search.moments.columns,
         )
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:

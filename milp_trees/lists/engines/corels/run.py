@@ -1,4 +1,4 @@
-"""One run of the search over prefixes: limits, memory, incumbent, bound and history.
+"""One search over prefixes: limits, memory, incumbent, bound and history.
 
 Loads numba.
 """
@@ -44,8 +44,8 @@ SIZES = {
 }
 
 
-class Run:
-    """One run.
+class PrefixSearch:
+    """One search, which a `Watch` may stop.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from milp_trees.common.limits import Limits
 from milp_trees.lists.engines.corels import arrays as room
 from milp_trees.lists.engines.corels.prepare import prepare
-from milp_trees.lists.engines.corels.run import Run
+from milp_trees.lists.engines.corels.run import PrefixSearch
 from milp_trees.lists.engines.corels.switches import Options
 from milp_trees.methods.watch import Watch
 from milp_trees.tasks.views import CostMatrix
@@ -34,7 +34,7 @@ def warm_up() -> None:
         rows=np.arange(4),
     )
     limits = Limits(time=None)
-    run = Run(prepare(view, 2, 1, Options()), limits, Watch(limits), float)
+    run = PrefixSearch(prepare(view, 2, 1, Options()), limits, Watch(limits), float)
     run.arrays = room.more_places(room.more_masks(room.more_nodes(run.arrays)))
     run.go(lambda bound: None)
     run.collect()
