@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.problems.problem import Problem
     from milp_trees.pruning.engines.dantzig_wolfe.master import Master, MasterPoint
-    from milp_trees.pruning.engines.dantzig_wolfe.run import Run
+    from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds
 
 #: A tree's pruning becomes a new column if it is better by more than so many units and by more than
 #: this share of the largest objective.
@@ -100,16 +100,16 @@ class Decomposition(Method):
 
     def _run(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None, clock: Clock
-    ) -> tuple[Run, dict[str, Any]]:
+    ) -> tuple[PricingRounds, dict[str, Any]]:
         """The rounds, from a given pruning, and further fields of the Result."""
         from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
-        from milp_trees.pruning.engines.dantzig_wolfe.run import Run, place_for
+        from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds, place_for
 
         with clock("prepare"):
             view = problem.view(NodeGains)
             parts = coupled(view, self.merge)
             place = place_for(parts, max(self.jobs, limits.threads), self.cluster)
-            run = Run(view, parts, place, limits, progress, clock.begin)
+            run = PricingRounds(view, parts, place, limits, progress, clock.begin)
             if start is not None:
                 run.take(start.kept)
         try:
@@ -119,7 +119,7 @@ class Decomposition(Method):
             place.close()
 
     @abstractmethod
-    def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
+    def solve(self, run: PricingRounds, limits: Limits) -> dict[str, Any]:
         """Do the rounds, and return further fields of the Result."""
 
 
@@ -167,7 +167,7 @@ class DantzigWolfe(Decomposition):
         run, _ = replace(self, merge=True)._run(problem, limits, start, None, Clock())
         return flow_at(run.view, run.best_links, int(run.view.Z(start.kept)), run.check)
 
-    def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
+    def solve(self, run: PricingRounds, limits: Limits) -> dict[str, Any]:
         from milp_trees.pruning.engines.dantzig_wolfe.master import Master, n_rows
 
         _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
@@ -206,7 +206,7 @@ class DantzigWolfe(Decomposition):
         }
 
 
-def _rounds(run: Run, master: Master) -> None:
+def _rounds(run: PricingRounds, master: Master) -> None:
     """Repeat: price, add columns, solve the master.
 
     It ends when bound and incumbent meet, or no tree has a better pruning.

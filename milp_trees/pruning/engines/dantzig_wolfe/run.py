@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from milp_trees.pruning.view import NodeGains
 
 
-class Run:
+class PricingRounds:
     """The state that rounds of pricing share.
 
     Parameters

@@ -15,8 +15,9 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import SolverFailure, Unsupported
 from milp_trees.common.limits import Limits, collector_off
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
@@ -108,24 +109,17 @@ class MinCut(Method):
             raise Unsupported(
                 f"{self.name} needs about {needed} MB for {len(view.need):,} first uses; raise --memory-limit (memory_mb=)."
             )
-        watch = Watch(limits.after(READING * len(view.need)), clock.begin)
+        limits = limits.after(READING * len(view.need))
+        run = Run(self.label, problem, limits, progress, clock, fallback=False)
         if isinstance(problem.question, ByPrice):
-            return self._path(problem, view, start, clock, watch)
+            return self._path(run, view, start)
         with clock("solve"):
-            found, limit = watch.until(lambda: self._best(view, watch))
+            found = run.attempt(lambda: self._best(view, run.watch))
         if found is None:
-            return unfinished(problem, self.label, view, start, clock, limit)
+            return unfinished(problem, self.label, view, start, clock, run.limit)
         keep, sizes, proof = found
-        result = finish(
-            problem,
-            self.label,
-            problem.space.ensemble.pruned(keep),  # type: ignore[attr-defined]
-            bound=view.to_value(view.Z(keep)),
-            claims_optimal=True,
-            proved_by=self.label,
-            clock=clock,
-            model_size=sizes,
-        )
+        best = problem.space.ensemble.pruned(keep)  # type: ignore[attr-defined]
+        result = run.result(best, view.to_value(view.Z(keep)), model_size=sizes)
         checked = (*result.certificate.checked, proof)
         return replace(result, certificate=replace(result.certificate, checked=checked))
 
@@ -190,27 +184,17 @@ class MinCut(Method):
             )
         return keep, sizes, f"the value of the pruning against that of the flow of {self.cut}"
 
-    def _path(
-        self, problem: Problem, view: NodeGains, start: Any, clock: Clock, watch: Watch
-    ) -> Result:
+    def _path(self, run: Run, view: NodeGains, start: Any) -> Result:
         """The whole curve; the model of the result is the optimum for the task's own λ."""
+        problem, clock = run.problem, run.clock
         with clock("solve"):
-            curve, limit = watch.until(lambda: prune_curve(problem, self.cut, self.merge, watch))
+            curve = run.attempt(lambda: prune_curve(problem, self.cut, self.merge, run.watch))
         if curve is None:
-            return unfinished(problem, self.label, view, start, clock, limit)
+            return unfinished(problem, self.label, view, start, clock, run.limit)
         with clock("solve"):
             keep = curve.keep(view.lam)
         point, best = curve.at(view.lam), cast(Any, curve.pruned(view.lam))
-        result = finish(
-            problem,
-            self.label,
-            best,
-            bound=view.to_value(view.Z(keep)),
-            claims_optimal=True,
-            proved_by=self.label,
-            clock=clock,
-            model_size=curve.sizes,
-        )
+        result = run.result(best, view.to_value(view.Z(keep)), model_size=curve.sizes)
         E, C = view.totals(keep)
         if (E * view.error_unit, C * view.cost_unit + view.cost_offset) != (
             point.error,
