@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from milp_trees.engines.kit.rowsets import pack as packed
 from milp_trees.tasks.count_views import TwoClasses
 
 
@@ -40,8 +41,8 @@ def pack(view: TwoClasses) -> Bits:
         halves.append(padded)
     order = np.concatenate(halves)
     filled = order >= 0
-    bits = np.zeros((X.shape[1] + 1, len(order)), dtype=np.uint8)
-    bits[:-1, filled] = X[order[filled]].T
-    bits[-1, filled] = 1
-    words = np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), -1)
-    return Bits(np.ascontiguousarray(words[:-1]), words[-1].copy(), len(halves[0]) // 64, order)
+    columns = np.zeros((len(order), X.shape[1] + 1), dtype=np.uint8)
+    columns[filled, :-1] = X[order[filled]]
+    columns[filled, -1] = 1
+    words = packed(columns)
+    return Bits(words[:-1], words[-1].copy(), len(halves[0]) // 64, order)

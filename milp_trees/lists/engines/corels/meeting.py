@@ -9,8 +9,9 @@ equal key is always confirmed by comparing the sets themselves. Loads numba.
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.engines.kit.rowsets import hash_of, mixed
 from milp_trees.lists.engines.corels import records as r
-from milp_trees.lists.engines.corels.sets import key_of, mixed, rest_of
+from milp_trees.lists.engines.corels.sets import rest_of
 
 _LOW = np.int64(2**32 - 1)
 
@@ -43,7 +44,7 @@ def _equivalent(instance, trie, kind, known, node, rest, other):
 @kernel(allocates=False)
 def _key(instance, trie, kind, node, rest):
     if kind == r.CAPTURED:
-        return key_of(rest)
+        return hash_of(rest)
     key = np.uint64(0)
     while node > 0:
         key ^= instance.keys[trie.antecedent[node]]

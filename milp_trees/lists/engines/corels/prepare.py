@@ -49,6 +49,8 @@ def surely_fits(view: CostMatrix) -> bool:
 
 def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Options) -> Prepared:
     """The instance of a view; equal rows are merged here."""
+    from milp_trees.engines.kit.rowsets import all_rows, pack
+
     prices = view.split_costs.astype(np.int64) + view.leaf_cost
     largest = view.regret.max(axis=1, initial=0).astype(object).sum() + prices.astype(object).sum()
     if largest + abs(view.base.astype(object).sum()) > LARGEST:
@@ -74,15 +76,15 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
     values = np.stack(columns, axis=1).astype(np.int64)
     narrow = bool((values.astype(object).sum(axis=0) < _HALF).all()) if len(values) else True
     words = _packed(values) if narrow else values
-    bits = _bits(view.X[classes])
+    full = all_rows(len(classes))
     # Without antecedents, the price of a rule is more than any incumbent.
     cheapest = np.cumsum([0, *sorted(prices.tolist())] if len(prices) else [0, LARGEST])
     n_antecedents = len(prices)
     most = n_antecedents if max_length is None else min(max_length, n_antecedents)
     instance = r.Instance(
-        columns=bits[1:],
-        full=bits[0],
-        tables=_tables(words, bits.shape[1]),
+        columns=pack(view.X[classes]),
+        full=full,
+        tables=_tables(words, len(full)),
         amounts=amounts,
         prices=prices,
         cheapest=cheapest,
@@ -112,15 +114,6 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
         floor=0 if options.equivalent_points else -rows_apart,
     )
     return Prepared(instance, settings, int(base.sum()) + view.leaf_cost, rows_apart)
-
-
-def _bits(X: np.ndarray) -> np.ndarray:
-    """All rows, and the rows of every antecedent, as sets of 64-bit words: row i is bit i."""
-    n = len(X)
-    wide = np.zeros((X.shape[1] + 1, 64 * max(1, -(-n // 64))), dtype=np.uint8)
-    wide[0, :n] = 1
-    wide[1:, :n] = X.T
-    return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def _packed(values: np.ndarray) -> np.ndarray:

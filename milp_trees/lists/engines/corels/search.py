@@ -10,12 +10,12 @@ import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.compiling.ones import ones
+from milp_trees.engines.kit.rowsets import mixed
 from milp_trees.lists.engines.corels import records as r
 from milp_trees.lists.engines.corels.meeting import meet
 from milp_trees.lists.engines.corels.sets import (
     add_up,
     add_up_each,
-    mixed,
     pop,
     push,
     rest_of,

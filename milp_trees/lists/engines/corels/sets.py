@@ -73,25 +73,6 @@ def rest_of(instance, trie, node, rows):
 
 
 @kernel(allocates=False)
-def mixed(key):
-    """A word whose bits all depend on all bits of the given one."""
-    key ^= key >> np.uint64(31)
-    key *= np.uint64(0x9E3779B97F4A7C15)
-    key ^= key >> np.uint64(29)
-    key *= np.uint64(0xBF58476D1CE4E5B9)
-    return key ^ (key >> np.uint64(32))
-
-
-@kernel(allocates=False)
-def key_of(rows):
-    """A hash of a set of rows."""
-    key = np.uint64(0)
-    for q in range(len(rows)):
-        key = (key ^ (key >> np.uint64(29)) ^ rows[q]) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed(key)
-
-
-@kernel(allocates=False)
 def _before(queue, bound, i, j):
     """Whether place i of the queue comes before place j: key, then bound, then number."""
     if queue.key[i] != queue.key[j]:

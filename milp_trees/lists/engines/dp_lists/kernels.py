@@ -16,7 +16,8 @@ Costs are regrets and prices; what every list pays is left out.
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.lists.engines.dp_lists.bits import add_up, find, hash_of, occupy
+from milp_trees.engines.kit.rowsets import find, hash_of, occupy
+from milp_trees.lists.engines.dp_lists.bits import add_up
 from milp_trees.lists.engines.dp_lists.records import prefixes_at, problem_at, tables_at
 from milp_trees.lists.engines.dp_lists.tables import bound_after, learn, place, rejected
 

@@ -12,8 +12,9 @@ from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import NEVER, Deadline, Limit
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.dp.contexts import Context
+from milp_trees.engines.kit.rowsets import all_rows, pack, rehash
 from milp_trees.lists.engines.dp_lists import kernels
-from milp_trees.lists.engines.dp_lists.bits import all_rows, byte_sums, pack_columns, rehash
+from milp_trees.lists.engines.dp_lists.bits import byte_sums
 from milp_trees.lists.engines.dp_lists.records import PREFIXES, PROBLEM, TABLES
 from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, Switches
 from milp_trees.lists.rule_list import Rule, RuleList
@@ -90,7 +91,7 @@ class ListSearch:
             return rows, np.arange(view.n_features)
         rows = np.flatnonzero(view.regret.max(axis=1, initial=0) > 0)
         found: dict[bytes, int] = {}
-        for a, packed in enumerate(pack_columns(np.ascontiguousarray(view.X[rows]))):
+        for a, packed in enumerate(pack(np.ascontiguousarray(view.X[rows]))):
             text = packed.tobytes()
             if packed.any() and (
                 text not in found or view.split_costs[a] < view.split_costs[found[text]]
@@ -119,7 +120,7 @@ class ListSearch:
             cheapest=int(price.min(initial=0)),
             X=X,
             regret=regret,
-            sets=pack_columns(X),
+            sets=pack(X),
             sums=byte_sums(summed),
             price=price,
             below=np.array(below, dtype=np.int64),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.common.limits import Limit, Stopped
-from milp_trees.lists.engines.dp_lists.bits import find, hash_of, occupy, rehash
+from milp_trees.engines.kit.rowsets import find, hash_of, occupy, rehash
 from milp_trees.lists.engines.near_best_lists.instance import Data, WholeSearch, work_of
 from milp_trees.lists.engines.near_best_lists.kernels import grow, settle, walk
 from milp_trees.lists.engines.near_best_lists.same import mark_first, mark_needed

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.lists.engines.dp_lists.bits import all_rows
+from milp_trees.engines.kit.rowsets import all_rows
 from milp_trees.lists.engines.dp_lists.search import ListSearch
 
 

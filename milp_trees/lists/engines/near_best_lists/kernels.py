@@ -16,7 +16,8 @@ hold for all lists, and so for those within an allowance too.
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.lists.engines.dp_lists.bits import add_up, find, hash_of, meet, occupy
+from milp_trees.engines.kit.rowsets import find, hash_of, meet, occupy
+from milp_trees.lists.engines.dp_lists.bits import add_up
 from milp_trees.lists.engines.dp_lists.kernels import FIRST, layer_at
 from milp_trees.lists.engines.dp_lists.records import problem_at, tables_at
 from milp_trees.lists.engines.dp_lists.tables import bound_after, learn, place, rejected

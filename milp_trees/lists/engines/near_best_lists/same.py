@@ -4,7 +4,8 @@
 # Types of compiled functions are inferred by numba.
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.lists.engines.dp_lists.bits import add_up, meet, remove
+from milp_trees.engines.kit.rowsets import meet, remove
+from milp_trees.lists.engines.dp_lists.bits import add_up
 from milp_trees.lists.engines.near_best_lists.kernels import best_action
 
 
