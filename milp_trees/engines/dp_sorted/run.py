@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from milp_trees.common.compiling import compiling
 from milp_trees.engines.dp_sorted.columns import SortedColumns
 from milp_trees.engines.dp_sorted.instance import Arrays, largest_depth
 from milp_trees.engines.dp_sorted.parts import Part, Question, Rows, extend, read
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix
-
-_warm: set[tuple[str, str, str]] = set()
 
 
 def compile_passes(arrays: Arrays) -> None:
@@ -21,14 +19,15 @@ def compile_passes(arrays: Arrays) -> None:
 
     kind = arrays.columns.values.dtype.name
     needs = dict.fromkeys(("nothing", arrays.form[1]))
-    if (kind, *arrays.form) not in _warm:
-        with compiling("dp-sorted"):
-            for need in needs:
-                passes.compiled((arrays.form[0], need), kind)
-            arrays.state.stop[0] = 1  # the call that compiles then returns at once
-            arrays.solve()
-            arrays.state.stop[0] = 0
-        _warm.add((kind, *arrays.form))
+
+    def work() -> None:
+        for need in needs:
+            passes.compiled((arrays.form[0], need), kind)
+        arrays.state.stop[0] = 1  # the call that compiles then returns at once
+        arrays.solve()
+        arrays.state.stop[0] = 0
+
+    compile_once("dp-sorted", work, kind, *arrays.form)
     for i, need in enumerate(needs):
         arrays.work.address[i] = passes.compiled((arrays.form[0], need), kind).address
 

@@ -55,12 +55,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.common.limits import Deadline, Limits, Stopped
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once, tiny_problem
 from milp_trees.engines.kit.run import Run, infeasible
 from milp_trees.engines.partial_trees.switches import Switches
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
-from milp_trees.methods.watch import GO
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Result
@@ -103,26 +103,11 @@ class PartialTrees(Switches, Method):
     takes_any_depth: ClassVar[bool] = True
 
     def warm_up(self) -> None:
-        """Compile the kernels."""
-        import numpy as np
+        """Compile the kernels, by a search with all bounds."""
+        from milp_trees.tasks.ranking import AUC
 
-        from milp_trees.engines.partial_trees import kernels
-
-        rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
-        pairs = kernels.pair_counts(rows, tests, 1, GO)
-        sides = kernels.side_counts(rows, tests, 1)
-        kernels.undominated(sides, 2, 2, 1, GO)
-        curve = kernels.merge(
-            kernels.one_split(sides, 2, 2, 1), kernels.two_levels(pairs, 2, 2, 1, GO)
-        )
-        starts = np.array([0, len(curve)])
-        kernels.hull_of_curves(curve, starts, 4, 4)
-        kernels.group_counts(rows, np.zeros(128, dtype=np.int64), 1, 1)
-        kernels.spread(kernels.by_slope(curve))
-        whole, fraction = kernels.areas(curve, curve, starts, np.array([1, 2, 1]))
-        kernels.keep_best(
-            whole, fraction, np.zeros(1, dtype=np.int64), whole, fraction, 1, True, 0, 0.0, 1
-        )
+        tiny, limits = tiny_problem(AUC(leaf_penalty="1/50")), Limits(time=None)
+        compile_once(self.name, lambda: PartialTrees().search(tiny, limits, None, None))
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

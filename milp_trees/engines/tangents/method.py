@@ -50,11 +50,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.limits import Limits, one_thread
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once, tiny_problem
 from milp_trees.engines.kit.run import Run, infeasible
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
@@ -110,11 +109,10 @@ class Tangents(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels."""
-        from milp_trees.engines.tangents import kernels
+        from milp_trees.tasks.ranking import AUC
 
-        pairs, one = np.ones((2, 1, 1)), np.ones(1)
-        kernels.one_split(one, one, 1.0, 1.0, one, one)
-        kernels.two_splits(pairs, 1.0, 1.0, 1, np.zeros(1, dtype=np.int64), one, one)
+        tiny, limits = tiny_problem(AUC()), Limits(time=None)
+        compile_once(self.name, lambda: self.search(tiny, limits, None, None))
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

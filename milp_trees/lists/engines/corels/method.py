@@ -65,10 +65,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
 from milp_trees.lists.engines.corels.switches import Options
 from milp_trees.lists.rule_list import Rule, RuleList
@@ -82,8 +82,6 @@ from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
-
-_warm: set[str] = set()
 
 
 @register
@@ -139,14 +137,14 @@ class Corels(Options, Method):
         return view, prepare(view, space.max_length, space.min_samples_rule, self)
 
     def warm_up(self) -> None:
-        """Compile the kernels, once per process; later processes read them from a cache."""
-        if _warm:
-            return
-        _warm.add(self.name)
-        with compiling(self.name):
-            from milp_trees.lists.engines.corels.warm import warm_up
+        """Compile the kernels."""
 
-            warm_up()
+        def work() -> None:
+            from milp_trees.lists.engines.corels.run import search_tiny
+
+            search_tiny()
+
+        compile_once(self.name, work)
 
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None

@@ -12,11 +12,13 @@ import numpy as np
 
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.limits import Limit, Limits, Stopped
+from milp_trees.engines.kit.compile import tiny_view
 from milp_trees.lists.engines.corels import arrays as room
 from milp_trees.lists.engines.corels import records as r
 from milp_trees.lists.engines.corels.moments import Moments
-from milp_trees.lists.engines.corels.prepare import Prepared
+from milp_trees.lists.engines.corels.prepare import Prepared, prepare
 from milp_trees.lists.engines.corels.search import most_rules, run
+from milp_trees.lists.engines.corels.switches import Options
 from milp_trees.methods.watch import Watch
 
 #: Seconds of compiled search between two looks at the limits.
@@ -234,3 +236,12 @@ class PrefixSearch:
         }[code]
         self.arrays = grow(self.arrays)
         self.most_bytes = max(self.most_bytes, self.arrays.bytes)
+
+
+def search_tiny() -> None:
+    """Search the lists of a tiny problem, and make all arrays larger once; this compiles all."""
+    limits = Limits(time=None)
+    search = PrefixSearch(prepare(tiny_view(), 2, 1, Options()), limits, Watch(limits), float)
+    search.arrays = room.more_places(room.more_masks(room.more_nodes(search.arrays)))
+    search.go(lambda bound: None)
+    search.collect()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling, run_clock
+from milp_trees.common.compiling import run_clock
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import NEVER, Deadline, Limit
-from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.dp.contexts import Context
+from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.engines.kit.rowsets import all_rows, pack, rehash
 from milp_trees.lists.engines.dp_lists import kernels
 from milp_trees.lists.engines.dp_lists.bits import byte_sums
@@ -285,30 +284,7 @@ class ListSearch:
 
 def warm_up() -> None:
     """Compile the search, once per process."""
-    if not _warm:
-        with compiling("the search for rule lists"):
-            ListSearch(_tiny(), None, 1, Switches(), 2**20).run(lambda: None)
-        _warm.add(True)
-
-
-_warm: set[bool] = set()
-
-
-def _tiny() -> CostMatrix:
-    """Two rows that one antecedent tells apart."""
-    once = np.ones(2, dtype=np.int64)
-    return CostMatrix(
-        X=np.eye(2, 1, dtype=np.uint8),
-        features=(BinaryFeature("tiny"),),
-        costs=np.eye(2, dtype=np.int64),
-        actions=(0, 1),
-        counts=once,
-        leaf_cost=0,
-        split_costs=once[:1],
-        side=(),
-        offset=Fraction(0),
-        scale=Fraction(1),
-        exact=True,
-        rows=np.arange(2),
-        complements=False,
+    compile_once(
+        "the search for rule lists",
+        lambda: ListSearch(tiny_view(price=1), None, 1, Switches(), 2**20).run(lambda: None),
     )

@@ -14,9 +14,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.engines.kit.run import Run
 from milp_trees.lists.engines.dp_lists.switches import LARGEST, Switches
 from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 #: Memory for the search, if no limit is given.
 MEMORY_MB = 2000
-
-_warm: set[str] = set()
 
 
 @register
@@ -63,18 +61,8 @@ class NearBestLists(Method):
         return None
 
     def warm_up(self) -> None:
-        """Compile the kernels, once per process; later processes read them from a cache."""
-        if _warm:
-            return
-        _warm.add(self.name)
-        with compiling(self.name):
-            from milp_trees.lists.engines.dp_lists.search import _tiny
-            from milp_trees.lists.engines.near_best_lists.graph import Budget, Search
-            from milp_trees.lists.engines.near_best_lists.instance import WholeSearch, data_of
-
-            best = WholeSearch(_tiny(), 2, 1, Switches(), 2**20)
-            best.run(lambda: None)
-            Search(best, data_of(best, 1, 2, True), Budget(lambda: None, 2**30)).lists(9, False)
+        """Compile the kernels."""
+        compile_once(self.name, _search_tiny)
 
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
@@ -174,3 +162,13 @@ class NearBestListsRun(Run):
             allowance = min(self.optimum + slack, dearest)  # every list costs at most the latter
             self.listed = self.search.lists(allowance, self.question.trivial)
             self.covered = slack if slack < last else None
+
+
+def _search_tiny() -> None:
+    """All lists within a slack for a tiny problem, with compiled code."""
+    from milp_trees.lists.engines.near_best_lists.graph import Budget, Search
+    from milp_trees.lists.engines.near_best_lists.instance import WholeSearch, data_of
+
+    best = WholeSearch(tiny_view(price=1), 2, 1, Switches(), 2**20)
+    best.run(lambda: None)
+    Search(best, data_of(best, 1, 2, True), Budget(lambda: None, 2**30)).lists(9, False)

@@ -1,0 +1,65 @@
+"""Compile ahead: once per process, uncharged, by solving a tiny problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from milp_trees.common.compiling import compiling
+from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.methods.callback import unheard
+from milp_trees.models.space import Trees
+from milp_trees.problems.problem import Problem
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.tasks.base import Task
+
+_done: set[tuple[Hashable, ...]] = set()
+
+
+def compile_once(what: str, work: Callable[[], object], *kind: Hashable) -> None:
+    """Do work that compiles, unless this process has done it; no run is charged for it.
+
+    Parameters
+    ----------
+    what : str
+        Its name in the log.
+    work : callable
+        It imports what loads numba, and calls what is to be compiled.
+    kind : hashable
+        What the code depends on, such as the type of numbers; the work is done once for each kind.
+    """
+    if (what, *kind) not in _done:
+        with compiling(what), unheard():
+            work()
+        _done.add((what, *kind))
+
+
+def tiny_view(price: int = 0) -> CostMatrix:
+    """Parity of four features; every split has a price."""
+    X = ((np.arange(16)[:, None] >> np.arange(4)) & 1).astype(np.uint8)
+    odd = (X.sum(axis=1) % 2).astype(np.int64)
+    return CostMatrix(
+        X=X,
+        features=tuple(BinaryFeature(f"x{f}") for f in range(4)),
+        costs=np.column_stack([odd, 1 - odd]),
+        actions=(0, 1),
+        counts=np.ones(16, np.int64),
+        leaf_cost=0,
+        split_costs=np.full(4, price, dtype=np.int64),
+        side=(),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
+        rows=np.arange(16),
+    )
+
+
+def tiny_problem(task: Task) -> Problem:
+    """Trees of depth four for forty rows of noise, some of them equal."""
+    X, y = np.split(np.random.default_rng(0).integers(0, 2, (40, 5)), [4], axis=1)
+    return Problem(Dataset(X.astype(np.uint8), y=y.ravel()), task, Trees(4))
