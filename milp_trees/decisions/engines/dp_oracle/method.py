@@ -54,11 +54,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.decisions.engines.greedy_spo.method import GreedySPO
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run, infeasible, wrong_value
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
@@ -126,22 +126,15 @@ class OracleProgramme(Method):
     def warm_up(self) -> None:
         """Compile the sums, and the greedy tree with which deep searches begin."""
         GreedySPO().warm_up()
-        with compiling("the sums of cost vectors"):
+
+        def work() -> None:
             from milp_trees.decisions.engines.dp_oracle.tables import fill
 
-            codes, out = np.zeros((1, 1), dtype=np.int32), np.zeros((2, 2, 5))
-            one = np.zeros(1, dtype=np.int64)
-            fill(
-                one,
-                codes,
-                np.zeros((1, 5)),
-                np.arange(2),
-                0,
-                one,
-                np.zeros((2, 5)),
-                np.zeros((2, 5)),
-                out,
-            )
+            codes, one = np.zeros((1, 1), dtype=np.int32), np.zeros(1, dtype=np.int64)
+            low, high, out = np.zeros((2, 5)), np.zeros((2, 5)), np.zeros((2, 2, 5))
+            fill(one, codes, np.zeros((1, 5)), np.arange(2), 0, one, low, high, out)
+
+        compile_once("the sums of cost vectors", work)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

@@ -208,35 +208,8 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
 
 
 def warm_up() -> None:
-    """Compile the kernels that join purchases, on a tree of one split that needs one purchase."""
-    from milp_trees.pruning.view import NodeGains
+    """Compile the kernels that join purchases."""
+    from milp_trees.pruning.engines.min_cut.closure import tiny_gains
 
-    parent, left, right, member, unit, error, keep_cost = np.array(
-        [[-1, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0], [0, -1, -1], [1, 0, 0], [0, 0, 0]]
-    )
-    one, two = np.ones(1, dtype=np.int64), np.ones(2, dtype=np.int64)
-    need, leaf = np.zeros(1, dtype=np.int32), np.ones((1, 1), dtype=np.int32)
     for above in (NO_PAIRS, np.array([[0, 1]])):
-        coupled(
-            NodeGains(
-                parent,
-                left,
-                right,
-                member,
-                unit,
-                error,
-                keep_cost,
-                leaf,
-                0 * one,
-                np.array([0, 1]),
-                need,
-                two,
-                0 * two,
-                -two,
-                above,
-                ("",),
-                Fraction(1),
-                Fraction(1),
-                Fraction(1),
-            )
-        )
+        coupled(tiny_gains(above))

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import DataError, Unsupported
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.method import Method
@@ -73,11 +73,14 @@ class Decomposition(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels; load HiGHS and joblib."""
-        with compiling("the pricing of trees"):
+
+        def work() -> None:
             from milp_trees.pruning.engines.dantzig_wolfe import coupling, master, pricing, run  # noqa: F401
 
             pricing.warm_up()
             coupling.warm_up()
+
+        compile_once("the pricing of trees", work)
 
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None

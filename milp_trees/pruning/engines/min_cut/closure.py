@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -179,3 +180,34 @@ def _needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
         *arrays, view.n_purchases, start, np.zeros(start[-1], dtype=np.int32), False
     )
     return start, need
+
+
+def tiny_gains(above: np.ndarray) -> NodeGains:
+    """One tree of one split that needs one of two purchases, for calls that compile.
+
+    `above` are the pairs of purchases of which the first is part of the second.
+    """
+    from milp_trees.pruning.view import NodeGains
+
+    parent, left, right, unit = np.array([[-1, 0, 0], [1, -1, -1], [2, -1, -1], [0, -1, -1]])
+    return NodeGains(
+        parent=parent,
+        left=left,
+        right=right,
+        member=np.zeros(3, dtype=np.int64),
+        unit=unit,
+        error=np.array([1, 0, 0]),
+        keep_cost=np.zeros(3, dtype=np.int64),
+        leaf=np.ones((1, 1), dtype=np.int32),
+        first=np.array([0]),
+        start=np.array([0, 1]),
+        need=np.zeros(1, dtype=np.int32),
+        price=np.ones(2, dtype=np.int64),
+        purchase_unit=np.array([0, 1]),
+        purchase_row=np.array([0, 0]),
+        above=above,
+        units=("a", "b"),
+        error_unit=Fraction(1),
+        cost_unit=Fraction(1),
+        lam=Fraction(1),
+    )

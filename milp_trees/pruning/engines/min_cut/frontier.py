@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -272,32 +271,9 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
 def warm_up() -> None:
     """Compile the kernels for a whole curve, and for a single cut with its certificate."""
     from milp_trees.pruning.engines.min_cut.certificate import certify
-    from milp_trees.pruning.engines.min_cut.closure import closure_of
-    from milp_trees.pruning.view import NodeGains
+    from milp_trees.pruning.engines.min_cut.closure import closure_of, tiny_gains
 
-    a = np.array
-    one, zero = Fraction(1), a([0, 0, 0])
-    view = NodeGains(
-        a([-1, 0, 0]),
-        a([1, -1, -1]),
-        a([2, -1, -1]),
-        zero,
-        a([0, -1, -1]),
-        a([1, 0, 0]),
-        zero,
-        a([[1]], dtype=np.int32),
-        a([0]),
-        a([0, 1]),
-        a([0], dtype=np.int32),
-        a([1, 1]),
-        a([0, 1]),
-        a([0, 0]),
-        a([[0, 1]]),
-        ("a", "b"),
-        one,
-        one,
-        one,
-    )
+    view = tiny_gains(np.array([[0, 1]]))
     for merge in (True, False):
         closure = closure_of(view, merge)
         frontier(closure)

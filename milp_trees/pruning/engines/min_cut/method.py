@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import SolverFailure, Unsupported
 from milp_trees.common.limits import Limits, collector_off
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
     from milp_trees.pruning.engines.min_cut.certificate import Links
 
-_warm: set[str] = set()
 #: Memory of a curve per first use, with a margin (measured: 21).
 BYTES = 50
 #: Seconds per first use for reading a pruning and its value after the search; the search is stopped
@@ -89,14 +88,14 @@ class MinCut(Method):
         return None
 
     def warm_up(self) -> None:
-        """Compile the kernels, once per process; later processes read them from a cache."""
-        if _warm:
-            return
-        _warm.add(self.name)
-        with compiling("the minimum cut"):
+        """Compile the kernels."""
+
+        def work() -> None:
             from milp_trees.pruning.engines.min_cut.frontier import warm_up
 
             warm_up()
+
+        compile_once("the minimum cut", work)
 
     def search(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
