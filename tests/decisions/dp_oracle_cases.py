@@ -8,7 +8,7 @@ import milp_trees as mt
 from milp_trees.data.dataset import BinaryFeature as Question
 from milp_trees.decisions.base import Decided, DecisionSet
 from milp_trees.decisions.engines.dp_oracle.instance import prepare
-from milp_trees.decisions.engines.dp_oracle.search import Search
+from milp_trees.decisions.engines.dp_oracle.search import OracleSearch
 
 
 class Hidden(DecisionSet):
@@ -78,4 +78,4 @@ def instance(problem, pool=0):
 
 
 def find(inst, rows, depth, upper=np.inf):
-    return Search(inst, lambda: None).solve(rows, depth, upper)
+    return OracleSearch(inst, lambda: None).solve(rows, depth, upper)

@@ -10,7 +10,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.lists.engines.corels.prepare import prepare
 from milp_trees.lists.engines.corels.records import MAPS, POLICIES
 from milp_trees.lists.engines.corels.run import PrefixSearch
-from milp_trees.lists.engines.corels.switches import BOUNDS, Options
+from milp_trees.lists.engines.corels.switches import BOUNDS, CorelsOptions
 from milp_trees.methods.watch import Watch
 
 
@@ -88,7 +88,7 @@ def best_of_all(case):
 def random_options(rng):
     """Any policy and map; each bound off with a chance of four in ten."""
     on = {name: bool(rng.random() < 0.6) for name in BOUNDS} if rng.random() < 0.7 else {}
-    return Options(
+    return CorelsOptions(
         **on,
         policy=str(rng.choice(POLICIES)),
         map=str(rng.choice(MAPS)),

@@ -15,7 +15,7 @@ from milp_trees.lists.engines.corels import arrays, run
 from milp_trees.lists.engines.corels.method import Corels, rule_list
 from milp_trees.lists.engines.corels.records import EXPANDED, MAPS, POLICIES
 from milp_trees.lists.engines.corels.space import log10_space
-from milp_trees.lists.engines.corels.switches import BOUNDS, Options
+from milp_trees.lists.engines.corels.switches import BOUNDS, CorelsOptions
 from milp_trees.mip.registry import registry
 
 
@@ -52,7 +52,7 @@ def test_policies_and_maps_with_bounds_alone_and_without_any(policy, kind):
         optimum = best_of_all(case)
         none = dict.fromkeys(BOUNDS, False)
         for bounds in ({}, none, *({**none, name: True} for name in BOUNDS)):
-            options = Options(policy=policy, map=kind, **bounds)
+            options = CorelsOptions(policy=policy, map=kind, **bounds)
             check(seed, options, case, optimum, searched(case, options))
 
 
@@ -184,7 +184,7 @@ def test_options_are_checked_and_in_the_label():
         Corels(map="all")
     with pytest.raises(DataError, match="seed"):
         Corels(seed=-1)
-    assert {f.name for f in fields(Options)} >= {*BOUNDS, "policy", "map", "seed"}
+    assert {f.name for f in fields(CorelsOptions)} >= {*BOUNDS, "policy", "map", "seed"}
 
 
 def test_rules_without_a_price_need_a_length():

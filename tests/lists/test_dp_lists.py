@@ -10,7 +10,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.common.limits import Limit, Stopped
 from milp_trees.lists.engines.dp_lists import search as searching
-from milp_trees.lists.engines.dp_lists.switches import Switches
+from milp_trees.lists.engines.dp_lists.switches import DpListsSwitches
 from milp_trees.methods import unprepared
 from milp_trees.problems.questions import BySize
 
@@ -67,7 +67,7 @@ def brute_force(view, longest, least):
 
 
 def random_search(rng, view, longest, least):
-    switches = Switches(
+    switches = DpListsSwitches(
         tables=int(rng.integers(0, 4)),
         rows=int(rng.integers(1, 7)),
         share=int(rng.choice([0, 100, 10_000])),
@@ -110,7 +110,7 @@ def test_the_value_is_that_of_brute_force_and_the_bound_never_above(seed, monkey
 def test_tables_hold_the_optimum_of_all_subsets_of_their_rows(seed):
     rng = np.random.default_rng(seed)
     view, longest = random_view(rng), None if seed % 2 else int(rng.integers(1, 4))
-    search = searching.ListSearch(view, longest, 1, Switches(rows=4, share=10_000), 10**8)
+    search = searching.ListSearch(view, longest, 1, DpListsSwitches(rows=4, share=10_000), 10**8)
     search.run(lambda: None)
     tables, layers = search.tables, len(search.problem.below)
     for c in range(tables.used):

@@ -166,7 +166,7 @@ def test_the_set_is_a_sequence_with_a_table():
 
 def test_a_run_that_is_stopped_has_the_complete_set_of_a_smaller_slack(monkeypatch):
     """The steps are 0, a quarter, a half and all of the slack; the third is stopped."""
-    lists, asked = graph.Search.lists, []
+    lists, asked = graph.NearBestListsSearch.lists, []
 
     def stop(self, allowance, trivial):
         asked.append(allowance)
@@ -174,7 +174,7 @@ def test_a_run_that_is_stopped_has_the_complete_set_of_a_smaller_slack(monkeypat
             raise Stopped(Limit.MEMORY)
         return lists(self, allowance, trivial)
 
-    monkeypatch.setattr(graph.Search, "lists", stop)
+    monkeypatch.setattr(graph.NearBestListsSearch, "lists", stop)
     stopped = mt.near_best(small(), slack=4)
     monkeypatch.undo()
     assert (stopped.complete, stopped.covered, stopped.slack) == (False, 1, 4)

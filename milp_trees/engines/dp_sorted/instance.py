@@ -12,7 +12,7 @@ import numpy as np
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.engines.dp_sorted.columns import SortedColumns
-from milp_trees.engines.dp_sorted.parts import Rows
+from milp_trees.engines.dp_sorted.parts import SortedRows
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -31,7 +31,7 @@ LARGEST = 2**56
 
 
 @dataclass(eq=False)
-class Arrays:
+class SortedArrays:
     """What the compiled search works on; see `nodes`, `sweep` and `memory`.
 
     `form` names the passes over a column: what a leaf costs (`passes.COSTS`), and what it needs
@@ -57,9 +57,9 @@ class Arrays:
             self._tables = tables(number, (self.columns, self.lists, self.work, self.state))
         solver(number)(*(table.address for table in self._tables))
 
-    def rows(self) -> Rows:
+    def rows(self) -> SortedRows:
         """All rows, in the order of every column."""
-        return Rows(self.lists.rows[0].copy(), self.lists.ranks[0].copy())
+        return SortedRows(self.lists.rows[0].copy(), self.lists.ranks[0].copy())
 
     def grow_levels(self, depth: int, leaves: int) -> None:
         """Make room for trees of some depth and largest number of leaves (0: no limit).
@@ -124,12 +124,12 @@ def largest_depth(view: CostMatrix, space: Trees, columns: SortedColumns) -> int
 
 def allocate(
     view: CostMatrix, space: Trees, sorted_: SortedColumns, memory_mb: int | None = None
-) -> Arrays:
+) -> SortedArrays:
     """Arrays for a search of depth two; `grow_levels` makes room for deeper ones."""
-    from milp_trees.engines.dp_sorted.memory import FIELDS, State
-    from milp_trees.engines.dp_sorted.nodes import Columns, Lists
+    from milp_trees.engines.dp_sorted.memory import FIELDS, SortedState
+    from milp_trees.engines.dp_sorted.nodes import Lists, SearchColumns
     from milp_trees.engines.dp_sorted.passes import TABLE, lanes_of
-    from milp_trees.engines.dp_sorted.sweep import Work
+    from milp_trees.engines.dp_sorted.sweep import SweepWork
 
     n, p = view.n_rows, len(sorted_.tests)
     regret = view.regret
@@ -153,7 +153,7 @@ def allocate(
         else min(CACHE_ENTRIES, max(2**10, 2 ** int(np.log2(memory_mb * 2**20 / 4 / 40))))
     )
     rng = np.random.default_rng(0)
-    columns = Columns(
+    columns = SearchColumns(
         values=np.ascontiguousarray(values, dtype=kind),
         labels=labels.astype(kind),
         weights=(-values.sum(axis=0) if len(labels) else np.zeros(0)).astype(kind),
@@ -182,7 +182,7 @@ def allocate(
         lists.rows[0, j] = np.argsort(sorted_.ranks[j], kind="stable")
         lists.ranks[0, j] = sorted_.ranks[j][lists.rows[0, j]]
     lists.size[0] = n
-    work = Work(
+    work = SweepWork(
         position=np.zeros(n, dtype=kind),
         P=np.zeros((p, n), dtype=kind),
         W=np.zeros((p, 1 if len(labels) else V, n), dtype=kind),
@@ -204,7 +204,7 @@ def allocate(
         address=np.zeros(2, dtype=np.int64),
         args=np.zeros(TABLE, dtype=np.int64),
     )
-    state = State(
+    state = SortedState(
         level=np.zeros((levels, FIELDS), dtype=np.int64),
         keys=np.zeros((levels, 2), dtype=np.uint64),
         words=np.zeros((levels, words), dtype=np.uint64),
@@ -222,11 +222,11 @@ def allocate(
     )
     costs = "labels" if len(labels) else "many" if V > 1 else "two"
     needs = "amounts" if A > 1 else "one amount" if A else "nothing"
-    return Arrays(columns, lists, work, state, (costs, needs), entries)
+    return SortedArrays(columns, lists, work, state, (costs, needs), entries)
 
 
 def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values (V, n), first costs and labels (empty without) as `nodes.Columns` describes them."""
+    """Values (V, n), first costs and labels (empty without), as in `nodes.SearchColumns`."""
     regret, n = view.regret, view.n_rows
     form = view.labels if view.n_actions > 2 else None
     if form is None:

@@ -43,7 +43,7 @@ WAYS = 4
 ) = range(21)
 
 
-class State(NamedTuple):
+class SortedState(NamedTuple):
     """Stack, pools of spans, cache and archive."""
 
     level: np.ndarray

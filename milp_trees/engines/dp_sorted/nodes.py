@@ -17,7 +17,7 @@ from milp_trees.common.compiling.kernels import kernel
 INFINITY = 2**60
 
 
-class Columns(NamedTuple):
+class SearchColumns(NamedTuple):
     """The problem: what never changes.
 
     A leaf costs the sum of `first` and `unit` times the least sum of `values[v]`, or zero. In

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from milp_trees.tasks.views import CostMatrix
 
 
-class Rows(NamedTuple):
+class SortedRows(NamedTuple):
     """Rows of a node, and their ranks, in the order of every column; both of shape (p, m)."""
 
     order: np.ndarray
@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 @dataclass
-class Part:
+class SortedPart:
     """The root of a node's best tree.
 
     Parameters
@@ -51,7 +51,7 @@ class Part:
         Values of the low and of the high side.
     low_leaves : int
         Largest number of leaves of the low side (0: no limit but the depth).
-    sides : list of Part or None
+    sides : list of SortedPart or None
         Sides that are known, as they may be better than those with which the root was found.
     """
 
@@ -62,7 +62,7 @@ class Part:
     cut: int
     costs: tuple[int, int]
     low_leaves: int
-    sides: list[Part | None] = field(default_factory=lambda: [None, None])
+    sides: list[SortedPart | None] = field(default_factory=lambda: [None, None])
 
     def question(self, side: int) -> Question:
         """What is asked about a side (0 low, 1 high) so that its tree is the one of this part."""
@@ -73,29 +73,29 @@ class Part:
             leaves = self.leaves - leaves if side else leaves
         return Question(self.depth - 1, leaves, self.costs[side])
 
-    def first_high(self, rows: Rows) -> int:
+    def first_high(self, rows: SortedRows) -> int:
         """Position of the first row on the high side in the list of the root's column."""
         begins = (
             np.flatnonzero(np.diff(rows.ranks[self.column])) + 1
         )  # those of all runs but the first
         return int(begins[self.cut])
 
-    def rows_of(self, side: int, rows: Rows) -> Rows:
+    def rows_of(self, side: int, rows: SortedRows) -> SortedRows:
         """The rows on a side."""
         k = self.first_high(rows)
         inside = np.zeros(int(rows.order.max()) + 1, dtype=bool)
         inside[rows.order[self.column, :k] if side == 0 else rows.order[self.column, k:]] = True
         kept = inside[rows.order]
         p = len(rows.order)
-        return Rows(rows.order[kept].reshape(p, -1), rows.ranks[kept].reshape(p, -1))
+        return SortedRows(rows.order[kept].reshape(p, -1), rows.ranks[kept].reshape(p, -1))
 
 
 def extend(
-    part: Part,
-    rows: Rows,
+    part: SortedPart,
+    rows: SortedRows,
     depth: int,
     most: int,
-    solve: Callable[[Rows, Question], Part | None],
+    solve: Callable[[SortedRows, Question], SortedPart | None],
     gain: Callable[[int], None],
 ) -> bool:
     """Solve the sides of a tree again at its depth, then the sides of these, and so on."""
@@ -125,11 +125,11 @@ def extend(
 
 
 def read(
-    part: Part,
-    rows: Rows,
+    part: SortedPart,
+    rows: SortedRows,
     columns: SortedColumns,
     view: CostMatrix,
-    solve: Callable[[Rows, Question, int], Part],
+    solve: Callable[[SortedRows, Question, int], SortedPart],
 ) -> Node:
     """The tree of a part."""
     if part.column < 0:

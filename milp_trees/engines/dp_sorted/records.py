@@ -1,8 +1,8 @@
 """The records of the search over sorted columns, as compiled code is given them. Loads numba.
 
-Arrays are made as named tuples (`nodes.Columns`, `nodes.Lists`, `sweep.Work`, `memory.State`), which
-say what they mean. Compiled code gets the addresses of tables of them: sixty arrays as arguments of
-every call would take twice as long to compile.
+Arrays are made as named tuples (`nodes.SearchColumns`, `nodes.Lists`, `sweep.SweepWork`,
+`memory.SortedState`), which say what they mean. Compiled code gets the addresses of tables of them:
+sixty arrays as arguments of every call would take twice as long to compile.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -45,13 +45,13 @@ lists_at, state_at = context_at(LISTS), context_at(STATE)
 
 @cache
 def columns_of(number: str) -> ContextType:
-    """The record of `nodes.Columns` for a number type."""
+    """The record of `nodes.SearchColumns` for a number type."""
     return ContextType("Columns", fields(_COLUMNS.replace("#", number)))
 
 
 @cache
 def work_of(number: str) -> ContextType:
-    """The record of `sweep.Work` for a number type."""
+    """The record of `sweep.SweepWork` for a number type."""
     return ContextType("Work", fields(_WORK.replace("#", number)))
 
 

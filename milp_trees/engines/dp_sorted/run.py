@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from milp_trees.engines.dp_sorted.columns import SortedColumns
-from milp_trees.engines.dp_sorted.instance import Arrays, largest_depth
-from milp_trees.engines.dp_sorted.parts import Part, Question, Rows, extend, read
+from milp_trees.engines.dp_sorted.instance import SortedArrays, largest_depth
+from milp_trees.engines.dp_sorted.parts import Question, SortedPart, SortedRows, extend, read
 from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix
 
 
-def compile_passes(arrays: Arrays) -> None:
+def compile_passes(arrays: SortedArrays) -> None:
     """Compile the kernels for this type of number, once per process."""
     from milp_trees.engines.dp_sorted import passes
 
@@ -39,11 +39,11 @@ class SortedRun(Run):
     Values inside are regrets; `constant` is what every tree costs.
     """
 
-    root: Part | None = None
+    root: SortedPart | None = None
     start: tuple[int, Tree] | None = None
     value: int | None = None
 
-    def prepare(self, view: CostMatrix, columns: SortedColumns, arrays: Arrays) -> None:
+    def prepare(self, view: CostMatrix, columns: SortedColumns, arrays: SortedArrays) -> None:
         """Begin with arrays whose kernels are compiled."""
         self.view, self.columns, space = view, columns, self.problem.trees
         self.depth = largest_depth(view, space, columns)
@@ -120,7 +120,7 @@ class SortedRun(Run):
         look()
         return budget
 
-    def _ask(self, rows: Rows, depth: int, leaves: int, budget: int, floor: int) -> None:
+    def _ask(self, rows: SortedRows, depth: int, leaves: int, budget: int, floor: int) -> None:
         from milp_trees.engines.dp_sorted import memory as m
         from milp_trees.engines.dp_sorted.search import ENTER
 
@@ -160,12 +160,12 @@ class SortedRun(Run):
 
     # -- the tree --------------------------------------------------------------------------------------------
 
-    def _part(self, depth: int, leaves: int) -> Part:
+    def _part(self, depth: int, leaves: int) -> SortedPart:
         """The tree that the search has found."""
         from milp_trees.engines.dp_sorted import memory as m
 
         level = self.arrays.state.level[0].tolist()
-        return Part(
+        return SortedPart(
             level[m.UB],
             level[m.BEST_DEPTH],
             leaves,
@@ -175,7 +175,7 @@ class SortedRun(Run):
             level[m.BEST_LEAVES],
         )
 
-    def solve_part(self, rows: Rows, asked: Question, floor: int) -> Part:
+    def solve_part(self, rows: SortedRows, asked: Question, floor: int) -> SortedPart:
         """The best tree of some rows."""
         self._ask(rows, asked.depth, asked.leaves, asked.value + 1, floor)
         self._search()
@@ -191,7 +191,7 @@ class SortedRun(Run):
         if root is None or root.value != best:
             return best
 
-        def again(rows: Rows, asked: Question) -> Part | None:
+        def again(rows: SortedRows, asked: Question) -> SortedPart | None:
             found = self.solve_part(rows, asked, self.arrays.columns.leaf)
             return None if state.stop[0] else found
 

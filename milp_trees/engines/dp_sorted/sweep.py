@@ -15,7 +15,7 @@ from milp_trees.engines.dp_sorted import passes
 from milp_trees.engines.dp_sorted.nodes import INFINITY, allowed_cuts, leaf_value
 
 
-class Work(NamedTuple):
+class SweepWork(NamedTuple):
     """Scratch arrays of `depth_two`.
 
     `address` holds those of the passes over a column (`passes.compiled`) without and with the least

@@ -10,7 +10,7 @@ from milp_trees.engines.kit.rowsets import pack as packed
 from milp_trees.tasks.count_views import TwoClasses
 
 
-class Bits(NamedTuple):
+class TwoClassBits(NamedTuple):
     """All rows of a problem.
 
     Parameters
@@ -31,7 +31,7 @@ class Bits(NamedTuple):
     order: np.ndarray
 
 
-def pack(view: TwoClasses) -> Bits:
+def pack(view: TwoClasses) -> TwoClassBits:
     """The bit strings of a view whose rows are not merged."""
     X, ones = view.errors.X, view.is_positive
     halves = []
@@ -45,4 +45,4 @@ def pack(view: TwoClasses) -> Bits:
     columns[filled, :-1] = X[order[filled]]
     columns[filled, -1] = 1
     words = packed(columns)
-    return Bits(words[:-1], words[-1].copy(), len(halves[0]) // 64, order)
+    return TwoClassBits(words[:-1], words[-1].copy(), len(halves[0]) // 64, order)

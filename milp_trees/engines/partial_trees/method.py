@@ -57,7 +57,7 @@ from milp_trees.common.limits import Deadline, Limits, Stopped
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.compile import compile_once, tiny_problem
 from milp_trees.engines.kit.run import Run, infeasible
-from milp_trees.engines.partial_trees.switches import Switches
+from milp_trees.engines.partial_trees.switches import PartialTreesSwitches
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
@@ -68,8 +68,8 @@ from milp_trees.tasks.count_views import LeafCounts
 
 if TYPE_CHECKING:
     from milp_trees.engines.partial_trees.nodes import Units
-    from milp_trees.engines.partial_trees.parts import Part
-    from milp_trees.engines.partial_trees.search import Search
+    from milp_trees.engines.partial_trees.parts import RowPart
+    from milp_trees.engines.partial_trees.search import PartialTreesSearch
     from milp_trees.problems.problem import Problem
 
 log = logging.getLogger("milp_trees")
@@ -85,13 +85,13 @@ NODE_BYTES, PART_BYTES = 900, 2500
 
 @register
 @dataclass(frozen=True)
-class PartialTrees(Switches, Method):
+class PartialTrees(PartialTreesSwitches, Method):
     """Exact search for areas under the ROC curve.
 
     Parameters
     ----------
     hulls, equal_rows, look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge
-        See `milp_trees.engines.partial_trees.switches.Switches`; the optimum does not depend on them.
+        See `switches.PartialTreesSwitches`; the optimum does not depend on them.
     """
 
     name: ClassVar[str] = "partial-trees"  # type: ignore[misc]
@@ -141,17 +141,17 @@ class PartialTreesRun(Run):
     start: tuple[Units, Tree] | None = None
     root_bound: float | None = None
 
-    def prepare(self, view: LeafCounts, switches: Switches) -> None:
+    def prepare(self, view: LeafCounts, switches: PartialTreesSwitches) -> None:
         """Make the search."""
-        from milp_trees.engines.partial_trees.parts import Parts
-        from milp_trees.engines.partial_trees.search import Search
+        from milp_trees.engines.partial_trees.parts import RowParts
+        from milp_trees.engines.partial_trees.search import PartialTreesSearch
 
         self.view, space = view, self.problem.trees
         # A path has at most as many useful tests as there are tests, or as are needed to separate
         # all rows.
         most = min(view.errors.n_features, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
-        self.parts = Parts(
+        self.parts = RowParts(
             view,
             space.min_samples_leaf,
             switches.hulls,
@@ -160,7 +160,7 @@ class PartialTreesRun(Run):
             self.check,
             self.watch.beside,
         )
-        self.search: Search = Search(
+        self.search: PartialTreesSearch = PartialTreesSearch(
             view, self.parts, depth, space.max_leaf_nodes, switches, self.report
         )
 
@@ -183,7 +183,7 @@ class PartialTreesRun(Run):
 
         So the search that follows begins with a good tree.
         """
-        from milp_trees.engines.partial_trees.search import Search
+        from milp_trees.engines.partial_trees.search import PartialTreesSearch
 
         whole = self.search
         limit = self.limits.time
@@ -198,7 +198,9 @@ class PartialTreesRun(Run):
             if first.best is not None and whole.best is not None and first.best > whole.best:
                 whole.offer(first.best, first.made)
 
-        first = Search(self.view, self.parts, depth, whole.max_leaves, whole.switches, improved)
+        first = PartialTreesSearch(
+            self.view, self.parts, depth, whole.max_leaves, whole.switches, improved
+        )
         first.begin()
         if whole.best is not None and first.best is not None and whole.best > first.best:
             first.best, first.made = whole.best, whole.made
@@ -276,7 +278,7 @@ class PartialTreesRun(Run):
             made = made[2]
         return Tree(self._node(self.parts.root, splits), self.view.actions)
 
-    def _node(self, part: Part, splits: dict[int, int]) -> Node:
+    def _node(self, part: RowPart, splits: dict[int, int]) -> Node:
         if part.number not in splits:
             counts = (part.q, part.p) if self.view.positive == 1 else (part.p, part.q)
             return Leaf(int(counts[1] > counts[0]))

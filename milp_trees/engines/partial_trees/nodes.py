@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from milp_trees.engines.partial_trees.parts import Part
+from milp_trees.engines.partial_trees.parts import RowPart
 
 #: Units of a value: whole part, and a fraction below 1.
 Units = tuple[int, float]
 #: A part, and the levels of splits that it may still get; 0: it stays a leaf.
-Place = tuple[Part, int]
+Place = tuple[RowPart, int]
 #: Splits made so far: (number of the part, test, earlier splits).
 Made = tuple[int, int, "Made"] | None
 

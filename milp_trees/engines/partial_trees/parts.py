@@ -18,27 +18,27 @@ from milp_trees.tasks.count_views import LeafCounts
 
 
 @dataclass
-class Splits:
+class PartSplits:
     """The different splits of a part: the tests, and the two parts of each test."""
 
     tests: list[int]
-    sides: list[tuple[Part, Part]]
+    sides: list[tuple[RowPart, RowPart]]
     #: Per levels of the sides' curves: the steps of all splits one after the other, and the
     #: position at which each begins.
     curves: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
-class Part:
+class RowPart:
     """A set of rows that is reached by a path of tests."""
 
     def __init__(self, number: int, rows: np.ndarray, p: int, q: int) -> None:
         self.number, self.rows, self.p, self.q = number, rows, p, q
         self.curves: dict[int, np.ndarray] = {0: np.array([[p, q]], dtype=np.int64)}
-        self.splits: Splits | None = None
-        self.last: Splits | None = None
+        self.splits: PartSplits | None = None
+        self.last: PartSplits | None = None
 
 
-class Parts(LongKernels):
+class RowParts(LongKernels):
     """All parts that were met so far.
 
     Parameters
@@ -75,11 +75,11 @@ class Parts(LongKernels):
         self.equal_rows, self.dominance = equal_rows, dominance
         self.check, self.beside = check, beside
         self.tests, root, self.ups, self.order = pack(view)
-        self.by_rows: dict[bytes, Part] = {}
+        self.by_rows: dict[bytes, RowPart] = {}
         self.root = self.part(root)
         self.dominated = 0
 
-    def part(self, rows: np.ndarray) -> Part:
+    def part(self, rows: np.ndarray) -> RowPart:
         key = rows.tobytes()
         found = self.by_rows.get(key)
         if found is None:
@@ -87,7 +87,7 @@ class Parts(LongKernels):
                 kernels.count(rows, rows, 0, self.ups),
                 kernels.count(rows, rows, self.ups, len(rows)),
             )
-            found = self.by_rows[key] = Part(len(self.by_rows), rows, p, q)
+            found = self.by_rows[key] = RowPart(len(self.by_rows), rows, p, q)
         return found
 
     @cached_property
@@ -103,14 +103,14 @@ class Parts(LongKernels):
         """The number of the curve that bounds trees of a depth."""
         return depth if depth <= self.hulls else self.BEYOND
 
-    def curve(self, part: Part, level: int) -> np.ndarray:
+    def curve(self, part: RowPart, level: int) -> np.ndarray:
         """A curve that lies on or above that of every tree of this depth on the part."""
         found = part.curves.get(level)
         if found is None:
             found = part.curves[level] = self._curve(part, level)
         return found
 
-    def _curve(self, part: Part, level: int) -> np.ndarray:
+    def _curve(self, part: RowPart, level: int) -> np.ndarray:
         if not part.p or not part.q:
             return part.curves[0]
         if level == self.BEYOND:
@@ -134,7 +134,7 @@ class Parts(LongKernels):
             *self.side_curves(self.splits(part), level - 1), part.p, part.q
         )
 
-    def _beyond(self, part: Part) -> np.ndarray:
+    def _beyond(self, part: RowPart) -> np.ndarray:
         """The curve of groups of equal rows (or pure leaves) as leaves of their own."""
         if self.equal_rows:
             return kernels.by_slope(
@@ -142,7 +142,7 @@ class Parts(LongKernels):
             )
         return np.array([[part.p, 0], [0, part.q]], dtype=np.int64)
 
-    def splits(self, part: Part, last: bool = False) -> Splits:
+    def splits(self, part: RowPart, last: bool = False) -> PartSplits:
         """The different splits of a part that leave enough rows on both sides.
 
         With `last` only those that are useful on the last level.
@@ -164,8 +164,8 @@ class Parts(LongKernels):
             )
         return part.splits
 
-    def _split(self, part: Part, tests: np.ndarray) -> Splits:
-        out, seen = Splits([], []), set()
+    def _split(self, part: RowPart, tests: np.ndarray) -> PartSplits:
+        out, seen = PartSplits([], []), set()
         true = part.rows & self.tests[tests]
         false = part.rows & ~self.tests[tests]
         for i, f in enumerate(tests.tolist()):
@@ -178,7 +178,7 @@ class Parts(LongKernels):
         return out
 
     def side_curves(
-        self, splits: Splits, level: int, right_level: int | None = None
+        self, splits: PartSplits, level: int, right_level: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """For every split, the curves of both sides, merged."""
         levels = (level, level if right_level is None else right_level)

@@ -12,8 +12,8 @@ import numpy as np
 from milp_trees.engines.partial_trees import kernels
 from milp_trees.engines.partial_trees.apart import MOST_APART, Choice, best_choice, choices
 from milp_trees.engines.partial_trees.nodes import Counters, Made, Node, Place, Units
-from milp_trees.engines.partial_trees.parts import Part, Parts, Splits
-from milp_trees.engines.partial_trees.switches import Switches
+from milp_trees.engines.partial_trees.parts import PartSplits, RowPart, RowParts
+from milp_trees.engines.partial_trees.switches import PartialTreesSwitches
 from milp_trees.tasks.count_views import LeafCounts
 
 _NOTHING = np.zeros((0, 2), dtype=np.int64)
@@ -21,25 +21,25 @@ _ALONE = np.array([0, 1], dtype=np.int64)
 
 
 @dataclass
-class Search:
+class PartialTreesSearch:
     """One run.
 
     Parameters
     ----------
     view : LeafCounts
-    parts : Parts
+    parts : RowParts
     depth : int
     max_leaves : int or None
-    switches : Switches
+    switches : PartialTreesSwitches
     improved : callable
         Called without arguments after every new incumbent.
     """
 
     view: LeafCounts
-    parts: Parts
+    parts: RowParts
     depth: int
     max_leaves: int | None
-    switches: Switches
+    switches: PartialTreesSwitches
     improved: Callable[[], None]
     counters: Counters = field(default_factory=Counters)
     best: Units | None = None
@@ -114,7 +114,7 @@ class Search:
 
     # -- values ----------------------------------------------------------------------------------------------
 
-    def value(self, leaves: list[Part]) -> Units:
+    def value(self, leaves: list[RowPart]) -> Units:
         """Units of the tree with these leaves."""
         steps = kernels.by_slope(np.concatenate([part.curves[0] for part in leaves]))
         whole, fraction = kernels.areas(steps, _NOTHING, np.array([0, 0]), self.scale)
@@ -125,7 +125,7 @@ class Search:
             self.best, self.made = value, made
             self.improved()
 
-    def _open(self, part: Part, depth: int) -> Place:
+    def _open(self, part: RowPart, depth: int) -> Place:
         """A leaf with the number of levels that can be useful."""
         return (part, depth if part.p and part.q else 0)
 
@@ -142,7 +142,7 @@ class Search:
             depth = min(depth, node.room)
         others = node.places[:chosen] + node.places[chosen + 1 :]
         children: list[Node] = []
-        splits = self.parts.splits(part, last=depth == 1) if depth else Splits([], [])
+        splits = self.parts.splits(part, last=depth == 1) if depth else PartSplits([], [])
         if splits.tests:
             children += self._split(node, others, part, depth, splits)
         if splits.tests and self.switches.refinement and not self.penalty and node.room is None:
@@ -159,13 +159,13 @@ class Search:
         ]
         return max(range(len(gains)), key=gains.__getitem__) if max(gains) > 0 else None
 
-    def _gain(self, part: Part, depth: int) -> int:
+    def _gain(self, part: RowPart, depth: int) -> int:
         return (
             0 if not depth else int(kernels.spread(self.parts.curve(part, self.parts.level(depth))))
         )
 
     def _split(
-        self, node: Node, others: tuple[Place, ...], part: Part, depth: int, splits: Splits
+        self, node: Node, others: tuple[Place, ...], part: RowPart, depth: int, splits: PartSplits
     ) -> list[Node]:
         leaves = len(node.places) + 1
         room = None if node.room is None else node.room - 1
@@ -211,7 +211,7 @@ class Search:
                 children.append(child)
         return children
 
-    def _fixed(self, node: Node, others: tuple[Place, ...], part: Part) -> list[Node]:
+    def _fixed(self, node: Node, others: tuple[Place, ...], part: RowPart) -> list[Node]:
         levels = self._levels(max([d for _, d in others], default=0), node.room)
         if not levels:
             return []

@@ -8,7 +8,7 @@ from milp_trees.common.errors import DataError
 
 
 @dataclass(frozen=True)
-class Switches:
+class PartialTreesSwitches:
     """The techniques that the search uses; every combination finds the same optimum.
 
     Parameters

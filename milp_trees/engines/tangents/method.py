@@ -158,17 +158,17 @@ class TangentsRun(Run):
 
     def prepare(self, view: LeafCounts | PairCounts) -> None:
         """Make the search."""
-        from milp_trees.engines.tangents.rows import Rows
-        from milp_trees.engines.tangents.search import Search
+        from milp_trees.engines.tangents.rows import TangentRows
+        from milp_trees.engines.tangents.search import TangentsSearch
 
         self.view, space, rows = view, self.problem.trees, len(view.is_positive)
         depth = min(space.depth, view.errors.n_features, rows - 1)
         most = min(full_leaves(depth), rows, space.max_leaf_nodes or rows)
         counted = bool(view.leaf_penalty) or space.limits_leaves
         objective = _objective(view)(view, range(1, most + 1) if counted else (0,))
-        self.search = Search(
+        self.search = TangentsSearch(
             objective,
-            Rows(view, space.min_samples_leaf),
+            TangentRows(view, space.min_samples_leaf),
             depth,
             most + 1 if counted else 1,
             self.watch.check,

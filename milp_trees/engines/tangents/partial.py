@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from milp_trees.engines.tangents.rows import Part, Rows
+from milp_trees.engines.tangents.rows import TangentPart, TangentRows
 from milp_trees.engines.tangents.sums import (
     LEAF,
     Evidence,
@@ -20,11 +20,11 @@ from milp_trees.engines.tangents.sums import (
 Made = tuple[int, int, "Made"] | None
 
 
-class Open(NamedTuple):
+class OpenPart(NamedTuple):
     """A part in which nothing is decided: its node and rows, the levels left, and its choices."""
 
     node: int
-    part: Part
+    part: TangentPart
     depth: int
     options: np.ndarray
 
@@ -34,7 +34,7 @@ class Partial(NamedTuple):
 
     made: Made
     leaves: tuple[LeafAt, ...]
-    open: tuple[Open, ...]
+    open: tuple[OpenPart, ...]
     evidence: Evidence
     rank: Any
 
@@ -46,7 +46,7 @@ class Partial(NamedTuple):
             out[made[0]], made = made[1], made[2]
         return out
 
-    def child(self, rows: Rows, i: int, k: int, evidence: Evidence, rank: Any) -> Partial:
+    def child(self, rows: TangentRows, i: int, k: int, evidence: Evidence, rank: Any) -> Partial:
         """The partial tree in which a choice is made."""
         x, leaves = self.open[i], list(self.leaves)
         places, option = [*self.open[:i], *self.open[i + 1 :]], int(x.options[k])
@@ -58,7 +58,7 @@ class Partial(NamedTuple):
             if len(options) == 1:
                 leaves.append(leaf_at(node, part))
             else:
-                places.append(Open(node, part, x.depth - 1, options))
+                places.append(OpenPart(node, part, x.depth - 1, options))
         made = (x.node, option, self.made)
         return Partial(made, tuple(leaves), tuple(places), evidence, rank)
 

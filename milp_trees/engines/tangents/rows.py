@@ -18,7 +18,7 @@ MOST_BYTES = 2**27
 Classes = tuple[np.ndarray, np.ndarray]
 
 
-class Part:
+class TangentPart:
     """The rows that reach a node.
 
     Parameters
@@ -63,7 +63,7 @@ class Part:
         return ones, zeros
 
 
-class Rows:
+class TangentRows:
     """All rows of a problem, and the parts of them that were met.
 
     Parameters
@@ -77,24 +77,24 @@ class Rows:
         X, ones = np.asarray(view.errors.X, dtype=np.uint8), view.is_positive
         everything = (ones[ones], ~ones[~ones])
         #: The tests that are kept, as columns of the view; a part's tests are positions among them.
-        self.columns = Part((X[ones], X[~ones]), everything, least).tests
+        self.columns = TangentPart((X[ones], X[~ones]), everything, least).tests
         X = X[:, self.columns]
         self.classes, self.least = (X[ones], X[~ones]), least
         self.true = [np.ascontiguousarray(c.T, dtype=bool) for c in self.classes]
-        self.parts: dict[bytes, Part] = {}
-        self.counts: dict[Part, np.ndarray] = {}
+        self.parts: dict[bytes, TangentPart] = {}
+        self.counts: dict[TangentPart, np.ndarray] = {}
         self.bytes = 0
         self.every = self.part(everything)
 
-    def part(self, members: Classes) -> Part:
+    def part(self, members: Classes) -> TangentPart:
         """The part with some positive and some negative rows."""
         key = np.packbits(np.concatenate(members)).tobytes()
         found = self.parts.get(key)
         if found is None:
-            found = self.parts[key] = Part(self.classes, members, self.least)
+            found = self.parts[key] = TangentPart(self.classes, members, self.least)
         return found
 
-    def divide(self, part: Part, f: int) -> tuple[Part, Part]:
+    def divide(self, part: TangentPart, f: int) -> tuple[TangentPart, TangentPart]:
         """The rows of a part for which a test is false, and those for which it is true."""
         (ones, zeros), (of_ones, of_zeros) = part.members, (true[f] for true in self.true)
         return (
@@ -102,7 +102,7 @@ class Rows:
             self.part((ones & of_ones, zeros & of_zeros)),
         )
 
-    def pairs(self, part: Part) -> np.ndarray:
+    def pairs(self, part: TangentPart) -> np.ndarray:
         """Positives and negatives for which two of the part's tests are true, shape (2, T, T).
 
         Those that were made first are dropped once all take too much memory.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.engines.tangents.partial import Choices, Known, Open, Partial
-from milp_trees.engines.tangents.rows import Rows
+from milp_trees.engines.tangents.partial import Choices, Known, OpenPart, Partial
+from milp_trees.engines.tangents.rows import TangentRows
 from milp_trees.engines.tangents.sums import (
     LeafAt,
     Sums,
@@ -24,13 +24,13 @@ from milp_trees.engines.tangents.sums import (
 
 
 @dataclass
-class Search:
+class TangentsSearch:
     """One run.
 
     Parameters
     ----------
     objective : Areas or Errors
-    rows : Rows
+    rows : TangentRows
     depth : int
     layers : int
         One more than the largest number of leaves; 1 if leaves are not counted.
@@ -41,7 +41,7 @@ class Search:
     """
 
     objective: Any
-    rows: Rows
+    rows: TangentRows
     depth: int
     layers: int
     check: Callable[[], None]
@@ -57,7 +57,7 @@ class Search:
         """Nothing is decided yet, and the tree is a single leaf."""
         every = self.rows.every
         self.tree = {}, {1: every.p > every.q}
-        root = Open(1, every, self.depth, options_of(every, self.depth))
+        root = OpenPart(1, every, self.depth, options_of(every, self.depth))
         self.current = Partial(None, (), (root,), (), self.objective.rank(()))
         self.ties = itertools.count()
 

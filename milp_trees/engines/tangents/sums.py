@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.tangents import kernels
-from milp_trees.engines.tangents.rows import Part, Rows
+from milp_trees.engines.tangents.rows import TangentPart, TangentRows
 
 #: Stands among the tests of a part for a leaf.
 LEAF = -1
@@ -51,11 +51,11 @@ class LeafAt(NamedTuple):
     q: int
 
 
-def leaf_at(node: int, part: Part) -> LeafAt:
+def leaf_at(node: int, part: TangentPart) -> LeafAt:
     return LeafAt(node, part.p, part.q)
 
 
-def options_of(part: Part, depth: int) -> np.ndarray:
+def options_of(part: TangentPart, depth: int) -> np.ndarray:
     """What the root of a tree on a part may be: a leaf, or one of its tests."""
     if not depth or part.is_pure:
         return np.array([LEAF])
@@ -83,7 +83,7 @@ class Sums:
 
     Parameters
     ----------
-    rows : Rows
+    rows : TangentRows
     tangent : Tangent
     layers : int
         One more than the largest number of leaves; 1 if leaves are not counted.
@@ -91,25 +91,25 @@ class Sums:
         Called before long work; it raises an error to stop the search.
     """
 
-    rows: Rows
+    rows: TangentRows
     tangent: Tangent
     layers: int
     check: Callable[[], None]
-    known: dict[tuple[Part, int], np.ndarray] = field(default_factory=dict)
+    known: dict[tuple[TangentPart, int], np.ndarray] = field(default_factory=dict)
 
     def of_leaves(self, counts: Sequence[tuple[int, int]]) -> float:
         """The sum over leaves with some positives and negatives."""
         p, q = np.array(counts, dtype=float).reshape(-1, 2).T[:, :, None]
         return float(np.maximum(self.tangent.widths * p - self.tangent.heights * q, 0.0).sum())
 
-    def best(self, part: Part, depth: int) -> np.ndarray:
+    def best(self, part: TangentPart, depth: int) -> np.ndarray:
         """The largest sums of all trees of at most this depth, shape (layers,)."""
         key = part, depth
         if key not in self.known:
             self.known[key] = self.table(part, depth, options_of(part, depth)).max(axis=0)
         return self.known[key]
 
-    def table(self, part: Part, depth: int, options: np.ndarray) -> np.ndarray:
+    def table(self, part: TangentPart, depth: int, options: np.ndarray) -> np.ndarray:
         """The largest sums for each choice of the root."""
         out = np.full((len(options), self.layers), -np.inf)
         alone = options == LEAF
@@ -131,7 +131,7 @@ class Sums:
             out[~alone, 2:most] = sums[:, : most - 2]
         return out
 
-    def _shallow(self, part: Part, depth: int, tests: np.ndarray) -> np.ndarray:
+    def _shallow(self, part: TangentPart, depth: int, tests: np.ndarray) -> np.ndarray:
         """The largest sums for one or two levels; columns are trees of two, three, four leaves."""
         which, counts = np.searchsorted(part.tests, tests), (float(part.p), float(part.q))
         steps = self.tangent.widths, self.tangent.heights
@@ -143,7 +143,13 @@ class Sums:
         return np.asarray(kernels.two_splits(pairs, *counts, self.rows.least, which, *steps))
 
     def tree(
-        self, node: int, part: Part, depth: int, options: np.ndarray, sums: np.ndarray, leaves: int
+        self,
+        node: int,
+        part: TangentPart,
+        depth: int,
+        options: np.ndarray,
+        sums: np.ndarray,
+        leaves: int,
     ) -> tuple[dict[int, int], list[LeafAt]]:
         """A tree with the largest sum: the test of each inner node, and its leaves."""
         chosen = int(options[int(sums[:, leaves].argmax())])

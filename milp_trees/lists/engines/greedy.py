@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass
-class Greedy(Method):
+class GreedyLists(Method):
     """Greedy heuristic.
 
     Parameters

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(eq=False)
-class Instance:
+class OracleInstance:
     """A view in the form that the search uses.
 
     Tests are sorted by column: those of column b are `first[b] : first[b + 1]`, and the k-th of
@@ -178,7 +178,7 @@ class Pool:
 
 def prepare(
     view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similarity: bool, merge_rows: bool
-) -> Instance:
+) -> OracleInstance:
     """An instance of a view; rows with equal tests are merged."""
     codes, tests = _codes(view)
     whole, scale, _ = exact.integers(dataset.row_weights)
@@ -206,7 +206,7 @@ def prepare(
         if tests
         else np.zeros(0, dtype=np.int64)
     )
-    return Instance(
+    return OracleInstance(
         np.ascontiguousarray(codes, dtype=np.int32),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.repeat(np.arange(len(tests)), sizes),

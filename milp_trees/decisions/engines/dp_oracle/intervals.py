@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.decisions.engines.dp_oracle.instance import ROWS, WORST, Instance
+from milp_trees.decisions.engines.dp_oracle.instance import ROWS, WORST, OracleInstance
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class Intervals:
 
 
 def begin(
-    inst: Instance, tables: np.ndarray, enough: np.ndarray, alone: np.ndarray
+    inst: OracleInstance, tables: np.ndarray, enough: np.ndarray, alone: np.ndarray
 ) -> tuple[Intervals, np.ndarray]:
     """For every column of every set, the interval of thresholds with two large sides.
 

@@ -69,8 +69,8 @@ from milp_trees.results.result import Result
 from milp_trees.tasks.decision_view import LeafOracle
 
 if TYPE_CHECKING:
-    from milp_trees.decisions.engines.dp_oracle.instance import Instance
-    from milp_trees.decisions.engines.dp_oracle.search import Search
+    from milp_trees.decisions.engines.dp_oracle.instance import OracleInstance
+    from milp_trees.decisions.engines.dp_oracle.search import OracleSearch
     from milp_trees.decisions.engines.dp_oracle.two_splits import Found, Shape
     from milp_trees.problems.problem import Problem
 
@@ -169,7 +169,7 @@ class OracleProgramme(Method):
 class OracleRun(Run):
     """One run: the best tree and the bound."""
 
-    def prepare(self, view: LeafOracle, inst: Instance) -> None:
+    def prepare(self, view: LeafOracle, inst: OracleInstance) -> None:
         """Begin without a tree."""
         self.view, self.inst = view, inst
         # A path has at most as many useful tests as are needed to separate all rows.
@@ -181,10 +181,10 @@ class OracleRun(Run):
 
     def solve(self, start: Tree | None) -> None:
         """Search the whole depth, from a leaf, a given tree or the greedy one."""
-        from milp_trees.decisions.engines.dp_oracle.search import Search
+        from milp_trees.decisions.engines.dp_oracle.search import OracleSearch
 
         rows = np.arange(self.inst.n_rows)
-        search = Search(self.inst, lambda: None)
+        search = OracleSearch(self.inst, lambda: None)
         alone = search.solve(rows, 0, np.inf)
         self.report(alone.value, None, min(self.inst.leaf_cost, alone.value))
         if start is not None:
@@ -196,7 +196,7 @@ class OracleRun(Run):
             # Nothing below `best` was found, so no better tree is left.
             self.lower = min(self.best, found.own)
 
-    def search(self, search: Search, rows: np.ndarray, alone: bool) -> Found:
+    def search(self, search: OracleSearch, rows: np.ndarray, alone: bool) -> Found:
         """The best tree below the incumbent, which is the greedy one where none was given."""
         if alone and self.depth >= GREEDY_FIRST:
             self.begin_with(self.greedy())

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.decisions.engines.dp_oracle.instance import WORST, Instance
+from milp_trees.decisions.engines.dp_oracle.instance import WORST, OracleInstance
 from milp_trees.decisions.engines.dp_oracle.intervals import Intervals, begin
 
 
@@ -36,7 +36,7 @@ class OneSplit(NamedTuple):
 
 
 def best_splits(
-    inst: Instance,
+    inst: OracleInstance,
     tables: np.ndarray,
     limit: np.ndarray,
     partner: np.ndarray | None,
@@ -68,7 +68,7 @@ def best_splits(
 
 
 def _halve(
-    inst: Instance,
+    inst: OracleInstance,
     tables: np.ndarray,
     open_: Intervals,
     middle: np.ndarray,
@@ -98,7 +98,11 @@ def _halve(
 
 
 def _from_pool(
-    inst: Instance, tables: np.ndarray, enough: np.ndarray, value: np.ndarray, test: np.ndarray
+    inst: OracleInstance,
+    tables: np.ndarray,
+    enough: np.ndarray,
+    value: np.ndarray,
+    test: np.ndarray,
 ) -> None:
     """Begin with the best split whose leaves use decisions of the pool."""
     assert inst.pool is not None

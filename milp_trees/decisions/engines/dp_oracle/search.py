@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from milp_trees.decisions.engines.dp_oracle.instance import WORST, Instance
+from milp_trees.decisions.engines.dp_oracle.instance import WORST, OracleInstance
 from milp_trees.decisions.engines.dp_oracle.intervals import begin
 from milp_trees.decisions.engines.dp_oracle.two_splits import (
     Found,
@@ -46,17 +46,17 @@ class _Range(NamedTuple):
 
 
 @dataclass
-class Search:
+class OracleSearch:
     """One run.
 
     Parameters
     ----------
-    inst : Instance
+    inst : OracleInstance
     check : callable
         Raises an error when the time is over.
     """
 
-    inst: Instance
+    inst: OracleInstance
     check: Callable[[], None]
 
     def __post_init__(self) -> None:
@@ -93,7 +93,12 @@ class _Deeper:
     """One search for the best tree of depth three or more."""
 
     def __init__(
-        self, search: Search, rows: np.ndarray, depth: int, upper: float, report: Report | None
+        self,
+        search: OracleSearch,
+        rows: np.ndarray,
+        depth: int,
+        upper: float,
+        report: Report | None,
     ) -> None:
         self.search, self.inst, self.rows, self.depth, self.upper, self.report = (
             search,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.decisions.engines.dp_oracle.instance import WORST, Instance
+from milp_trees.decisions.engines.dp_oracle.instance import WORST, OracleInstance
 from milp_trees.decisions.engines.dp_oracle.intervals import Intervals, begin
 from milp_trees.decisions.engines.dp_oracle.one_split import OneSplit, best_splits
 
@@ -46,7 +46,7 @@ class Found:
 Report = Callable[[float, Shape, float | None], None]
 
 
-def table_of(inst: Instance, rows: np.ndarray) -> np.ndarray:
+def table_of(inst: OracleInstance, rows: np.ndarray) -> np.ndarray:
     """Sums of the low sides of all tests and of the whole, shape (1, F + 1, d + 4)."""
     from milp_trees.decisions.engines.dp_oracle.tables import fill
 
@@ -69,7 +69,7 @@ def table_of(inst: Instance, rows: np.ndarray) -> np.ndarray:
 
 
 def best_one(
-    inst: Instance, rows: np.ndarray, check: Callable[[], None], limit: float = np.inf
+    inst: OracleInstance, rows: np.ndarray, check: Callable[[], None], limit: float = np.inf
 ) -> tuple[Found, np.ndarray]:
     """Best tree of depth one, and the table of the rows."""
     table = table_of(inst, rows)
@@ -98,7 +98,7 @@ class TwoSplits:
 
     def __init__(
         self,
-        inst: Instance,
+        inst: OracleInstance,
         rows: np.ndarray,
         upper: float,
         check: Callable[[], None],
@@ -195,7 +195,7 @@ class TwoSplits:
             self.report(self.best, self.shape, None if lower is None else min(self.best, lower))
 
 
-def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray]:
+def leaf_sets(inst: OracleInstance, rows: np.ndarray, shape: Shape) -> list[np.ndarray]:
     """Rows of the leaves of a tree, low sides first."""
     if shape is None:
         return [rows]
@@ -204,7 +204,7 @@ def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray
     return leaf_sets(inst, rows[below], low) + leaf_sets(inst, rows[~below], high)
 
 
-def leaf_decisions(inst: Instance, rows: np.ndarray, shape: Shape) -> np.ndarray:
+def leaf_decisions(inst: OracleInstance, rows: np.ndarray, shape: Shape) -> np.ndarray:
     """The best decisions of the leaves, low sides first."""
     sums = np.array(
         [inst.sums[part, : inst.dimension].sum(axis=0) for part in leaf_sets(inst, rows, shape)]
@@ -214,7 +214,7 @@ def leaf_decisions(inst: Instance, rows: np.ndarray, shape: Shape) -> np.ndarray
     return decisions
 
 
-def split_cost(inst: Instance, shape: Shape) -> float:
+def split_cost(inst: OracleInstance, shape: Shape) -> float:
     """Sum of the costs of the splits of a tree."""
     return (
         0.0

@@ -23,7 +23,7 @@ FIRST = 2**12
 MOST = 2**31 - 2
 
 
-class Arrays(NamedTuple):
+class PrefixArrays(NamedTuple):
     """Everything of a search that grows."""
 
     trie: r.Trie
@@ -41,7 +41,7 @@ class Arrays(NamedTuple):
         return (self.bytes - self.trie.masks.nbytes) / len(self.trie.parent)
 
 
-def begin(n_antecedents: int, floor: int) -> Arrays:
+def begin(n_antecedents: int, floor: int) -> PrefixArrays:
     """Arrays with the empty prefix, which is in the queue."""
     room = max(FIRST, 4 * n_antecedents)
     words = max(1, -(-n_antecedents // 64))
@@ -56,7 +56,7 @@ def begin(n_antecedents: int, floor: int) -> Arrays:
     )
     trie.masks[0] = _ones(n_antecedents, words)
     queue = r.Queue(np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32))
-    return Arrays(trie, queue, np.zeros(_power(2 * room), dtype=np.int64))
+    return PrefixArrays(trie, queue, np.zeros(_power(2 * room), dtype=np.int64))
 
 
 def _ones(n: int, words: int) -> np.ndarray:
@@ -69,21 +69,21 @@ def _power(n: int) -> int:
     return 1 << (n - 1).bit_length()
 
 
-def more_nodes(arrays: Arrays) -> Arrays:
+def more_nodes(arrays: PrefixArrays) -> PrefixArrays:
     """Room for twice as many prefixes."""
     room = min(MOST, 2 * len(arrays.trie.parent))
     masks = arrays.trie.masks
     trie = r.Trie._make([*(_longer(a, room) for a in arrays.trie[:-1]), masks])
-    return Arrays(trie, r.Queue(*(_longer(a, room) for a in arrays.queue)), arrays.places)
+    return PrefixArrays(trie, r.Queue(*(_longer(a, room) for a in arrays.queue)), arrays.places)
 
 
-def more_masks(arrays: Arrays) -> Arrays:
+def more_masks(arrays: PrefixArrays) -> PrefixArrays:
     """Room for the masks of twice as many expanded prefixes."""
     masks = arrays.trie.masks
     return arrays._replace(trie=arrays.trie._replace(masks=_longer(masks, 2 * len(masks))))
 
 
-def more_places(arrays: Arrays) -> Arrays:
+def more_places(arrays: PrefixArrays) -> PrefixArrays:
     """A map with twice as many places."""
     larger = np.zeros(2 * len(arrays.places), dtype=np.int64)
     rehash(arrays.places, larger)

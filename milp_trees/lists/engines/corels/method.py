@@ -70,7 +70,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
-from milp_trees.lists.engines.corels.switches import Options
+from milp_trees.lists.engines.corels.switches import CorelsOptions
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True)
-class Corels(Options, Method):
+class Corels(CorelsOptions, Method):
     """Branch and bound over prefixes of rule lists.
 
     Parameters

@@ -10,8 +10,8 @@ import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.lists.engines.corels import records as r
-from milp_trees.lists.engines.corels.arrays import Arrays
-from milp_trees.lists.engines.corels.prepare import Prepared
+from milp_trees.lists.engines.corels.arrays import PrefixArrays
+from milp_trees.lists.engines.corels.prepare import PreparedPrefixes
 from milp_trees.lists.engines.corels.search import hopeless
 from milp_trees.lists.engines.corels.space import log10_space
 from milp_trees.results.history import BY_LENGTH, COLUMNS
@@ -46,16 +46,16 @@ class Moments:
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : PreparedPrefixes
     value : callable
         The natural value of an objective, as a float.
     """
 
-    def __init__(self, prepared: Prepared, value: Any) -> None:
+    def __init__(self, prepared: PreparedPrefixes, value: Any) -> None:
         self.prepared, self.value = prepared, value
         self.columns: dict[str, list[Any]] = {name: [] for name in (*COLUMNS, BY_LENGTH)}
 
-    def look(self, arrays: Arrays, counters: np.ndarray) -> tuple[int, np.ndarray]:
+    def look(self, arrays: PrefixArrays, counters: np.ndarray) -> tuple[int, np.ndarray]:
         """The bound, and the numbers of prefixes by length and largest number of further rules."""
         instance, settings = self.prepared.instance, self.prepared.settings
         shape = (int(counters[r.LONGEST]) + 1, int(counters[r.MOST]) + 1)
@@ -63,7 +63,7 @@ class Moments:
         lowest = survey(instance, settings, arrays.trie, arrays.queue, counters, counts)
         return int(lowest), counts
 
-    def add(self, seconds: float, arrays: Arrays, counters: np.ndarray) -> int:
+    def add(self, seconds: float, arrays: PrefixArrays, counters: np.ndarray) -> int:
         """Add a moment."""
         lowest, counts = self.look(arrays, counters)
         constant, n = self.prepared.constant, len(self.prepared.instance.prices)

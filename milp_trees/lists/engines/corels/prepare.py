@@ -8,7 +8,7 @@ import numpy as np
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.lists.engines.corels import records as r
-from milp_trees.lists.engines.corels.switches import Options
+from milp_trees.lists.engines.corels.switches import CorelsOptions
 from milp_trees.tasks.grouping import equal_rows, group_sums, packed
 from milp_trees.tasks.views import CostMatrix
 
@@ -20,12 +20,12 @@ _HALF = 2**31
 MOST_BYTES = 2**30
 
 
-class Prepared(NamedTuple):
+class PreparedPrefixes(NamedTuple):
     """What a run searches, and how its numbers become objectives of the view.
 
     Parameters
     ----------
-    instance : Instance
+    instance : PrefixInstance
     settings : Settings
     constant : int
         The objective of a list is this plus the regret of all rows plus the prices of its rules.
@@ -33,7 +33,7 @@ class Prepared(NamedTuple):
         What equal rows cost at least together beyond what each costs at least by itself.
     """
 
-    instance: r.Instance
+    instance: r.PrefixInstance
     settings: r.Settings
     constant: int
     rows_apart: int
@@ -47,7 +47,9 @@ def surely_fits(view: CostMatrix) -> bool:
     return small and 4 * largest * view.n_rows + price * view.n_features < LARGEST
 
 
-def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Options) -> Prepared:
+def prepare(
+    view: CostMatrix, max_length: int | None, min_rows: int, options: CorelsOptions
+) -> PreparedPrefixes:
     """The instance of a view; equal rows are merged here."""
     from milp_trees.engines.kit.rowsets import all_rows, pack
 
@@ -81,7 +83,7 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
     cheapest = np.cumsum([0, *sorted(prices.tolist())] if len(prices) else [0, LARGEST])
     n_antecedents = len(prices)
     most = n_antecedents if max_length is None else min(max_length, n_antecedents)
-    instance = r.Instance(
+    instance = r.PrefixInstance(
         columns=pack(view.X[classes]),
         full=full,
         tables=_tables(words, len(full)),
@@ -113,7 +115,7 @@ def prepare(view: CostMatrix, max_length: int | None, min_rows: int, options: Op
         similar_support=int(options.similar_support),
         floor=0 if options.equivalent_points else -rows_apart,
     )
-    return Prepared(instance, settings, int(base.sum()) + view.leaf_cost, rows_apart)
+    return PreparedPrefixes(instance, settings, int(base.sum()) + view.leaf_cost, rows_apart)
 
 
 def _packed(values: np.ndarray) -> np.ndarray:

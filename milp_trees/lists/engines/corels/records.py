@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Instance(NamedTuple):
+class PrefixInstance(NamedTuple):
     """A problem over classes of equal rows.
 
     Parameters
@@ -107,7 +107,7 @@ class Queue(NamedTuple):
     prefix: np.ndarray
 
 
-class Work(NamedTuple):
+class PrefixWork(NamedTuple):
     """Room for one expansion, and the antecedents of the best list.
 
     Parameters

@@ -16,9 +16,9 @@ from milp_trees.engines.kit.compile import tiny_view
 from milp_trees.lists.engines.corels import arrays as room
 from milp_trees.lists.engines.corels import records as r
 from milp_trees.lists.engines.corels.moments import Moments
-from milp_trees.lists.engines.corels.prepare import Prepared, prepare
+from milp_trees.lists.engines.corels.prepare import PreparedPrefixes, prepare
 from milp_trees.lists.engines.corels.search import most_rules, run
-from milp_trees.lists.engines.corels.switches import Options
+from milp_trees.lists.engines.corels.switches import CorelsOptions
 from milp_trees.methods.watch import Watch
 
 #: Seconds of compiled search between two looks at the limits.
@@ -51,7 +51,7 @@ class PrefixSearch:
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : PreparedPrefixes
     limits : Limits
         Time and Ctrl-C are watched by `watch`; nodes and memory here.
     watch : Watch
@@ -63,7 +63,7 @@ class PrefixSearch:
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: PreparedPrefixes,
         limits: Limits,
         watch: Watch,
         value: Callable[[int], float],
@@ -85,10 +85,10 @@ class PrefixSearch:
         self.most_bytes = self.arrays.bytes
         self.offer(self._default())
 
-    def _work(self) -> r.Work:
+    def _work(self) -> r.PrefixWork:
         n, words = self.instance.columns.shape
         sums = max(2, self.instance.tables.shape[0] * (2 if self.settings.packed else 1))
-        return r.Work(
+        return r.PrefixWork(
             rest=np.zeros(words, dtype=np.uint64),
             found=np.zeros(words, dtype=np.uint64),
             other=np.zeros(words, dtype=np.uint64),
@@ -241,7 +241,7 @@ class PrefixSearch:
 def search_tiny() -> None:
     """Search the lists of a tiny problem, and make all arrays larger once; this compiles all."""
     limits = Limits(time=None)
-    search = PrefixSearch(prepare(tiny_view(), 2, 1, Options()), limits, Watch(limits), float)
+    search = PrefixSearch(prepare(tiny_view(), 2, 1, CorelsOptions()), limits, Watch(limits), float)
     search.arrays = room.more_places(room.more_masks(room.more_nodes(search.arrays)))
     search.go(lambda bound: None)
     search.collect()

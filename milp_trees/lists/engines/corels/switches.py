@@ -9,7 +9,7 @@ from milp_trees.lists.engines.corels.records import MAPS, POLICIES
 
 
 @dataclass(frozen=True)
-class Switches:
+class CorelsSwitches:
     """The bounds; the optimum never depends on them."""
 
     hierarchical: bool = True
@@ -24,7 +24,7 @@ class Switches:
 
 
 @dataclass(frozen=True)
-class Options(Switches):
+class CorelsOptions(CorelsSwitches):
     """Policy, map, and the seed of the policy `stochastic`."""
 
     policy: str = "bound"
@@ -43,4 +43,4 @@ class Options(Switches):
             )
 
 
-BOUNDS = tuple(f.name for f in fields(Switches))
+BOUNDS = tuple(f.name for f in fields(CorelsSwitches))

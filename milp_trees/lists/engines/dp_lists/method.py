@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.run import Run, wrong_value
-from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, Switches
+from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, DpListsSwitches
 from milp_trees.lists.greedy import greedy_list
 from milp_trees.lists.rule_list import RuleList
 from milp_trees.lists.space import RuleLists
@@ -43,13 +43,13 @@ MEMORY = 2**32
 
 @register
 @dataclass(frozen=True)
-class DynamicProgrammeOfLists(Switches, Method):
+class DynamicProgrammeOfLists(DpListsSwitches, Method):
     """Exact search for rule lists over sets of uncaptured rows.
 
     Parameters
     ----------
     tables, rows, share, dive
-        See `milp_trees.lists.engines.dp_lists.switches.Switches`; the optimum does not depend on them.
+        See `switches.DpListsSwitches`; the optimum does not depend on them.
     """
 
     name: ClassVar[str] = "dp-lists"  # type: ignore[misc]

@@ -52,7 +52,7 @@ def list_claims(problem: Problem, result: Result, limits: Limits) -> Claims:
     """Claims that prove the bound of a result about rule lists."""
     view = _view(problem)
     bound = _bound(view, result)
-    return Claims(_Pass(problem, view, bound, Watch(limits)).claims())
+    return Claims(_ProofPass(problem, view, bound, Watch(limits)).claims())
 
 
 def _view(problem: Problem) -> CostMatrix:
@@ -76,7 +76,7 @@ def _bound(view: CostMatrix, result: Result) -> int:
     return ceil(view.from_value(exact))
 
 
-class _Pass:
+class _ProofPass:
     """The pass from the set of all rows down."""
 
     def __init__(self, problem: Problem, given: CostMatrix, bound: int, watch: Watch) -> None:

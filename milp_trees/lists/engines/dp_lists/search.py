@@ -15,7 +15,7 @@ from milp_trees.engines.kit.rowsets import all_rows, pack, rehash
 from milp_trees.lists.engines.dp_lists import kernels
 from milp_trees.lists.engines.dp_lists.bits import byte_sums
 from milp_trees.lists.engines.dp_lists.records import PREFIXES, PROBLEM, TABLES
-from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, Switches
+from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, DpListsSwitches
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.tasks.views import CostMatrix
 
@@ -40,7 +40,7 @@ class ListSearch:
         Largest number of rules; None is no limit.
     least_rows : int
         Smallest number of rows that a rule captures.
-    switches : Switches
+    switches : DpListsSwitches
     memory_bytes : int
         Most bytes of prefixes; while room is made, the old ones are kept.
 
@@ -55,7 +55,7 @@ class ListSearch:
         view: CostMatrix,
         longest: int | None,
         least_rows: int,
-        switches: Switches,
+        switches: DpListsSwitches,
         memory_bytes: int,
     ) -> None:
         self.view, self.switches, self.memory = view, switches, memory_bytes
@@ -286,5 +286,5 @@ def warm_up() -> None:
     """Compile the search, once per process."""
     compile_once(
         "the search for rule lists",
-        lambda: ListSearch(tiny_view(price=1), None, 1, Switches(), 2**20).run(lambda: None),
+        lambda: ListSearch(tiny_view(price=1), None, 1, DpListsSwitches(), 2**20).run(lambda: None),
     )

@@ -14,7 +14,7 @@ TOO_LARGE = (
 
 
 @dataclass(frozen=True)
-class Switches:
+class DpListsSwitches:
     """Options of the search; the optimum does not depend on them.
 
     Parameters

@@ -19,7 +19,7 @@ ROOM = 1 << 12
 QUOTA, WORDS, EDGES, LISTS = 20_000_000, 1_000_000, 300_000, 5_000
 
 
-class Graph(NamedTuple):
+class ListGraph(NamedTuple):
     """Sets of rows that are not captured yet, and the rules that lead from one to another.
 
     Parameters
@@ -82,7 +82,7 @@ class Budget:
             raise Stopped(Limit.MEMORY)
 
 
-class Search:
+class NearBestListsSearch:
     """Rule lists of a problem.
 
     Parameters
@@ -101,7 +101,7 @@ class Search:
         #: Cost of the default alone.
         self.alone = int(data.sums[:, 255].sum(axis=0)[: data.n_actions].min())
 
-    def graph(self, allowance: int) -> Graph:
+    def graph(self, allowance: int) -> ListGraph:
         """All rule lists of at least one rule within an allowance."""
         table, slots, cost = self._states(allowance)
         n, M = len(cost), len(self.data.tests)
@@ -127,7 +127,7 @@ class Search:
                 edges = [_doubled(e) for e in edges]
         end = np.append(at[1], begin[:-1])
         self.sizes = {"states": n, "edges": int(at[1])}
-        return Graph(table, begin, end, rest, *(e[: at[1]] for e in edges))
+        return ListGraph(table, begin, end, rest, *(e[: at[1]] for e in edges))
 
     def _states(self, allowance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The table of states, its slots, and their least costs."""
@@ -175,7 +175,7 @@ class Search:
         order = np.lexsort((np.arange(len(cost)), (rules >= 0).sum(axis=1), cost))
         return Listed(cost[order], rules[order])
 
-    def _walk(self, graph: Graph, allowance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _walk(self, graph: ListGraph, allowance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Costs, hashes and antecedents of the lists of a graph and of the default alone."""
         M = len(self.data.tests)
         longest = int(graph.table[:, -1].max()) + 1

@@ -45,7 +45,7 @@ class Data(NamedTuple):
     one: bool
 
 
-class Work(NamedTuple):
+class ListWork(NamedTuple):
     """What the kernels write on; see there."""
 
     total: np.ndarray
@@ -85,11 +85,11 @@ def data_of(best: WholeSearch, least: int, most: int, one: bool) -> Data:
     )
 
 
-def work_of(data: Data) -> Work:
+def work_of(data: Data) -> ListWork:
     """Workspace for some arrays."""
     M, words = data.tests.shape
     columns = data.sums.shape[2]
-    return Work(
+    return ListWork(
         np.zeros(columns, dtype=np.int64),
         np.zeros(columns, dtype=np.int64),
         np.zeros((M, columns), dtype=np.int64),

@@ -18,7 +18,7 @@ from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.engines.kit.run import Run
-from milp_trees.lists.engines.dp_lists.switches import LARGEST, Switches
+from milp_trees.lists.engines.dp_lists.switches import LARGEST, DpListsSwitches
 from milp_trees.lists.engines.near_best_lists.list_set import RuleListSet
 from milp_trees.lists.rule_list import RuleList
 from milp_trees.lists.space import RuleLists
@@ -30,7 +30,7 @@ from milp_trees.results.result import Result, Solution, Status
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.lists.engines.near_best_lists.graph import Listed, Search
+    from milp_trees.lists.engines.near_best_lists.graph import Listed, NearBestListsSearch
     from milp_trees.problems.problem import Problem
 
 #: Memory for the search, if no limit is given.
@@ -119,7 +119,7 @@ class NearBestListsRun(Run):
 
     def prepare(self, view: CostMatrix, start: RuleList | None) -> None:
         """Make both searches."""
-        from milp_trees.lists.engines.near_best_lists.graph import Budget, Search
+        from milp_trees.lists.engines.near_best_lists.graph import Budget, NearBestListsSearch
         from milp_trees.lists.engines.near_best_lists.instance import WholeSearch, data_of
 
         question, limits = self.problem.question, self.limits
@@ -129,9 +129,11 @@ class NearBestListsRun(Run):
         one, least = self.question.equal_tests == "one", self.space.min_samples_rule
         #: The search for the best list; its constant is what every list costs besides the prices of
         #: its rules and its regret.
-        self.best = WholeSearch(view, self.space.max_length, least, Switches(), memory // 2)
+        self.best = WholeSearch(view, self.space.max_length, least, DpListsSwitches(), memory // 2)
         data = data_of(self.best, least, self.space.longest(view), one)
-        self.search: Search = Search(self.best, data, Budget(self.watch.check, memory))
+        self.search: NearBestListsSearch = NearBestListsSearch(
+            self.best, data, Budget(self.watch.check, memory)
+        )
         self.optimum: int | None = None
         self.found: RuleList | None = start
         #: The requested slack, in natural units, and the slack that was reached, in integer units;
@@ -166,9 +168,11 @@ class NearBestListsRun(Run):
 
 def _search_tiny() -> None:
     """All lists within a slack for a tiny problem, with compiled code."""
-    from milp_trees.lists.engines.near_best_lists.graph import Budget, Search
+    from milp_trees.lists.engines.near_best_lists.graph import Budget, NearBestListsSearch
     from milp_trees.lists.engines.near_best_lists.instance import WholeSearch, data_of
 
-    best = WholeSearch(tiny_view(price=1), 2, 1, Switches(), 2**20)
+    best = WholeSearch(tiny_view(price=1), 2, 1, DpListsSwitches(), 2**20)
     best.run(lambda: None)
-    Search(best, data_of(best, 1, 2, True), Budget(lambda: None, 2**30)).lists(9, False)
+    NearBestListsSearch(best, data_of(best, 1, 2, True), Budget(lambda: None, 2**30)).lists(
+        9, False
+    )

@@ -15,7 +15,7 @@ import numpy as np
 from milp_trees.common.errors import SolverFailure, SolverUnavailable
 from milp_trees.common.limits import NEVER, Deadline, Stopped
 from milp_trees.methods.cluster import connect
-from milp_trees.pruning.engines.dantzig_wolfe.pricing import Part, part
+from milp_trees.pruning.engines.dantzig_wolfe.pricing import ForestPart, part
 
 if TYPE_CHECKING:
     from milp_trees.pruning.engines.dantzig_wolfe.coupling import Coupled
@@ -137,7 +137,7 @@ class Cluster(Place):
             self.client.close()
 
 
-def price_part(part: Part, duals: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
+def price_part(part: ForestPart, duals: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
     """Price a part on a worker; the kept splits are returned as packed bits."""
     values, keep = part.price(duals, shift)
     return values, np.packbits(keep)

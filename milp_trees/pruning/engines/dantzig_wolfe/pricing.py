@@ -49,7 +49,7 @@ def _add_duals(cost, node, duals):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ForestPart:
     """Some trees that are priced together; parameters as in `Coupled`.
 
     Nodes are counted from the part's first.
@@ -83,7 +83,7 @@ class Part:
         return value[self.begin[:-1]], keep
 
 
-def part(problem: Coupled, first: int, last: int) -> Part:
+def part(problem: Coupled, first: int, last: int) -> ForestPart:
     """Trees first..last-1 of a problem."""
     lo, hi = int(problem.begin[first]), int(problem.begin[last])
     links = slice(int(problem.link_begin[first]), int(problem.link_begin[last]))
@@ -91,7 +91,7 @@ def part(problem: Coupled, first: int, last: int) -> Part:
         np.where(a[lo:hi] >= 0, a[lo:hi] - lo, -1)
         for a in (problem.parent, problem.left, problem.right)
     )
-    return Part(
+    return ForestPart(
         parent,
         left,
         right,
@@ -105,7 +105,7 @@ def part(problem: Coupled, first: int, last: int) -> Part:
 def warm_up() -> None:
     """Compile the kernels."""
     one, none = np.zeros(1, dtype=np.int64), np.array([-1])
-    Part(none, none, none, np.array([0, 1]), one, one, one).price(one, 0)
+    ForestPart(none, none, none, np.array([0, 1]), one, one, one).price(one, 0)
 
 
 def path_pruning(
