@@ -115,23 +115,8 @@ def quick(columns: Any, state: Any, level: int):
 @kernel(nogil=True, allocates=False)
 def two_levels(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
     """Best tree of depth two of a node, or a bound; `found` gets its root."""
-    s = state.level[level]
     state.shared[CALLS] += 1
-    state.known[:] = 0
-    value = depth_two(
-        columns,
-        lists,
-        work,
-        level,
-        s[BUDGET],
-        s[FLOOR],
-        s[MODE] == 1,
-        s[LEAVES] == 3,
-        state.known,
-        max(np.int64(0), state.found[2]),
-        state.stop,
-        state.found,
-    )
+    value = depth_two(columns, lists, work, state, level)
     if state.found[0] >= 0:
         state.found[2] = state.found[0]
     return value

@@ -12,6 +12,7 @@ import numpy as np
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.compiling.vectors import call
 from milp_trees.engines.dp_sorted import passes
+from milp_trees.engines.dp_sorted.memory import BUDGET, FLOOR, LEAVES, MODE
 from milp_trees.engines.dp_sorted.nodes import INFINITY, allowed_cuts, leaf_value
 
 
@@ -250,32 +251,21 @@ def divide_spans(columns: Any, work: Any, c: int, n_open: int, ub: int, best: in
 
 
 @kernel(nogil=True, allocates=False)
-def depth_two(
-    columns: Any,
-    lists: Any,
-    work: Any,
-    level: int,
-    budget: int,
-    floor: int,
-    limited: bool,
-    three: bool,
-    known: Any,
-    hint: int,
-    stop: Any,
-    found: Any,
-) -> Any:
-    """The best tree of depth two if it costs less than `budget`, else a bound that is no less.
+def depth_two(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
+    """The best tree of depth two if it costs less than the budget, else a bound that is no less.
 
-    It has at most three leaves if `three`. Between two evaluated cuts a < b of a column every tree
+    It has at most three leaves if the level says so. Between two evaluated cuts a < b of a column every tree
     costs at least low(a) + high(b): the low side has more rows than at a, the high side more than
     at b, and a tree on more rows never costs less. With least amounts per leaf that is wrong (rows
     may be what makes a leaf possible), so bounds come from trees without them. No tree costs less
-    than `floor`. `known[c]` holds a lower bound of every column and gets a better one. `found` gets
+    than the floor. `state.known[c]` gets a lower bound of every column. `state.found` gets
     column and cut, after the hint the values of both sides, and the number of leaves of the low one
     (0: no limit).
     """
-    p = lists.runs.shape[1]
-    ub = budget
+    s, known, found = state.level[level], state.known, state.found
+    budget, floor, limited, three = s[BUDGET], s[FLOOR], s[MODE] == 1, s[LEAVES] == 3
+    hint, p, ub = max(np.int64(0), found[2]), lists.runs.shape[1], budget
+    known[:] = 0
     found[0], found[1] = -1, -1
     leaf = leaf_value(columns, lists, level)
     bound = leaf
@@ -304,7 +294,7 @@ def depth_two(
             work.spans[0, 0], work.spans[1, 0], n_open = first - 1, last + 1, 1
             work.bounds[:4, 0] = columns.leaf
         while n_open:
-            if stop[0]:
+            if state.stop[0]:
                 return ub
             n = pick(work, np.int64(n_open), np.int64(lanes))
             evaluate(columns, lists, work, level, c, n, limited)

@@ -207,20 +207,20 @@ def prepare(
         else np.zeros(0, dtype=np.int64)
     )
     return OracleInstance(
-        np.ascontiguousarray(codes, dtype=np.int32),
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.repeat(np.arange(len(tests)), sizes),
-        test,
-        view.split_costs[test],
-        np.ascontiguousarray(sums, dtype=float),
-        view.decisions,
-        view.leaf_cost,
-        space.min_samples_leaf,
-        min_weight_leaf,
-        max(0.0, constant),
-        ROUNDING * float(np.maximum(np.abs(highest), np.abs(sums[:, BASE])).sum()),
-        Pool(pool) if pool else None,
-        similarity,
+        codes=np.ascontiguousarray(codes, dtype=np.int32),
+        first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        column=np.repeat(np.arange(len(tests)), sizes),
+        test=test,
+        cost=view.split_costs[test],
+        sums=np.ascontiguousarray(sums, dtype=float),
+        oracle=view.decisions,
+        leaf_cost=view.leaf_cost,
+        min_samples_leaf=space.min_samples_leaf,
+        min_weight_leaf=min_weight_leaf,
+        constant=max(0.0, constant),
+        rounding=ROUNDING * float(np.maximum(np.abs(highest), np.abs(sums[:, BASE])).sum()),
+        pool=Pool(pool) if pool else None,
+        similarity=similarity,
     )
 
 

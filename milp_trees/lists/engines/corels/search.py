@@ -86,7 +86,7 @@ def hopeless(instance, settings, bound, length, counters):
 
 
 @kernel(allocates=False)
-def judge(settings, amounts, prices, candidates, each, total, plain, ends, kinds, counters):
+def judge(settings, instance, candidates, each, total, plain, ends, kinds, counters):
     """Write into `kinds` whether each candidate is useful.
 
     It is 0 if the support of the candidate is too small here and in every longer prefix, 1 if no
@@ -95,6 +95,7 @@ def judge(settings, amounts, prices, candidates, each, total, plain, ends, kinds
     `ends` has the objective of the incumbent, and the bound from which on no extension is extended.
     All is read once, before the loop: the search spends its time here and in the sums.
     """
+    amounts, prices = instance.amounts, instance.prices
     n, worst_at = settings.n_actions, amounts[r.WORST]
     rows_at, excess_at = amounts[r.ROWS], amounts[r.EXCESS]
     support, correct, fewest = settings.support, settings.correct_support, settings.min_rows
@@ -251,7 +252,7 @@ def evaluate(instance, settings, trie, node, work, counters):
     add_up_each(instance.columns, instance.tables, work.rest, candidates, packed, each)
     ends = work.ends
     ends[0], ends[1] = counters[r.BEST], end_of(instance, settings, length, counters)
-    judge(settings, instance.amounts, prices, candidates, each, total, plain, ends, kinds, counters)
+    judge(settings, instance, candidates, each, total, plain, ends, kinds, counters)
     counters[r.EVALUATED] += n
     n_children = 0
     for c in range(n):

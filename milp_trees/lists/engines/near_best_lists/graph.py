@@ -19,6 +19,14 @@ ROOM = 1 << 12
 QUOTA, WORDS, EDGES, LISTS = 20_000_000, 1_000_000, 300_000, 5_000
 
 
+class ListStates(NamedTuple):
+    """The table of states, as `ListGraph` has it, its slots, and the least cost of every state."""
+
+    table: np.ndarray
+    slots: np.ndarray
+    cost: np.ndarray
+
+
 class ListGraph(NamedTuple):
     """Sets of rows that are not captured yet, and the rules that lead from one to another.
 
@@ -47,11 +55,15 @@ class ListGraph(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Where `walk` is: the state, the next edge and the cost so far of every level."""
+    """Where `walk` is: the state, the next edge and the cost so far of every level.
+
+    `at` has the level, and how many lists there are.
+    """
 
     state: np.ndarray
     edge: np.ndarray
     cost: np.ndarray
+    at: np.ndarray
 
 
 class Listed(NamedTuple):
@@ -103,34 +115,23 @@ class NearBestListsSearch:
 
     def graph(self, allowance: int) -> ListGraph:
         """All rule lists of at least one rule within an allowance."""
-        table, slots, cost = self._states(allowance)
-        n, M = len(cost), len(self.data.tests)
+        states = self._states(allowance)
+        n, M = len(states.cost), len(self.data.tests)
         begin, rest = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         edges = [np.empty(ROOM + M, dtype=kind) for kind in "iillq"]
         at = np.array([n - 1, 0])
         while at[0] >= 0:
             until = max(0, at[0] - self.chunk)
-            settle(
-                *self._searched(),
-                allowance + 1,
-                table,
-                slots,
-                cost,
-                rest,
-                tuple(edges),
-                begin,
-                at,
-                until,
-            )
-            self.budget.hold(table, slots, cost, begin, rest, *edges)
+            settle(*self._searched(), allowance + 1, states, (begin, rest, *edges), at, until)
+            self.budget.hold(*states, begin, rest, *edges)
             if at[1] + M > len(edges[0]):
                 edges = [_doubled(e) for e in edges]
         end = np.append(at[1], begin[:-1])
         self.sizes = {"states": n, "edges": int(at[1])}
-        return ListGraph(table, begin, end, rest, *(e[: at[1]] for e in edges))
+        return ListGraph(states.table, begin, end, rest, *(e[: at[1]] for e in edges))
 
-    def _states(self, allowance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The table of states, its slots, and their least costs."""
+    def _states(self, allowance: int) -> ListStates:
+        """The states, without room for more."""
         M, words = self.data.tests.shape
         table = np.zeros((ROOM + M, words + 1), dtype=np.uint64)
         cost = np.zeros(len(table), dtype=np.int64)
@@ -140,14 +141,14 @@ class NearBestListsSearch:
         occupy(slots, -1 - find(slots, table, table[0], hashed), hashed, 0)
         at = np.array([0, 1, self.best.tables.work])
         while at[0] < at[1]:
-            grow(*self._searched(), allowance + 1, table, slots, cost, at, QUOTA)
+            grow(*self._searched(), allowance + 1, ListStates(table, slots, cost), at, QUOTA)
             self.budget.hold(table, slots, cost)
             if at[1] + M > len(table):
                 self.budget.hold(table, slots, cost, times=3)
                 table, cost = _doubled(table), _doubled(cost)
                 slots = np.zeros(2 * len(slots), dtype=np.uint64)
                 rehash(slots, table, at[1])
-        return table[: at[1]].copy(), slots, cost[: at[1]].copy()
+        return ListStates(table[: at[1]].copy(), slots, cost[: at[1]].copy())
 
     def _searched(self) -> tuple[int, int, Data, Any]:
         """What the kernels search, and what they write on."""
@@ -163,7 +164,10 @@ class NearBestListsSearch:
         actions = np.zeros((2, rules.shape[1] + 1), dtype=np.int64)
         at, first = 0, np.zeros(len(order), dtype=bool)
         while at < len(order):
-            at = mark_first(self.data, self.work, rules, hashes, order, at, at + LISTS, actions, chosen, first)  # fmt: skip
+            span = (at, at + LISTS)
+            at = mark_first(
+                self.data, self.work, rules, hashes, order, span, actions, chosen, first
+            )
             self.budget.check()
         cost, rules = cost[first], rules[first]
         if not trivial:
@@ -181,14 +185,16 @@ class NearBestListsSearch:
         longest = int(graph.table[:, -1].max()) + 1
         draw = np.random.default_rng(0)  # any hashes are right; these are always the same
         noise = draw.integers(0, 2**63, (M + 1, self.data.n_actions), dtype=np.uint64)
-        path = Path(*(np.zeros(longest + 1, dtype=np.int64) for _ in range(3)))
+        at = np.array([0, int(self.alone <= allowance)])
+        state, edge, spent = (np.zeros(longest + 1, dtype=np.int64) for _ in range(3))
+        path = Path(state, edge, spent, at)
         path.edge[0] = graph.begin[0]
         small = np.int16 if M < 2**15 else np.int32
         cost, hashes = np.zeros(ROOM, dtype=np.int64), np.zeros(ROOM, dtype=np.uint64)
         rules = np.full((ROOM, longest), -1, dtype=small)
-        cost[0], at = self.alone, np.array([0, int(self.alone <= allowance)])
+        cost[0] = self.alone
         while at[0] >= 0:
-            walk(graph, self.data.tests, noise, allowance + 1, path, at, cost, hashes, rules, EDGES)
+            walk(graph, self.data.tests, noise, allowance + 1, path, cost, hashes, rules, EDGES)
             self.budget.hold(*graph, cost, hashes, rules)
             if at[1] == len(cost):
                 self.budget.hold(*graph, cost, hashes, rules, times=3)

@@ -72,16 +72,16 @@ def data_of(best: WholeSearch, least: int, most: int, one: bool) -> Data:
     view, problem = best.view, best.problem
     price = view.split_costs.astype(np.int64) + view.leaf_cost
     return Data(
-        problem.sets,
-        problem.sums,
-        price,
-        np.argsort(price, kind="stable"),
-        all_rows(view.n_rows),
-        view.n_actions,
-        int(price.min(initial=0)),
-        least,
-        most,
-        one,
+        tests=problem.sets,
+        sums=problem.sums,
+        price=price,
+        order=np.argsort(price, kind="stable"),
+        everything=all_rows(view.n_rows),
+        n_actions=view.n_actions,
+        floor=int(price.min(initial=0)),
+        least=least,
+        most=most,
+        one=one,
     )
 
 

@@ -87,7 +87,7 @@ def _keep_one(data, work, bits):
 
 
 @kernel(allocates=False)
-def grow(problem_address, tables_address, data, work, goal, table, slots, cost, at, quota):
+def grow(problem_address, tables_address, data, work, goal, states, at, quota):
     """Open states in turn: enter the states that their rules lead to, with their least costs.
 
     `at` holds how many states are opened, how many there are, and the work so far, of which tables
@@ -96,6 +96,7 @@ def grow(problem_address, tables_address, data, work, goal, table, slots, cost, 
     is below the goal becomes `NONE`.
     """
     problem, tables = problem_at(problem_address), tables_at(tables_address)
+    table, slots, cost = states
     parts, words, child, until = work.parts, len(work.met), work.child, at[2] + quota
     while at[0] < at[1] and at[2] < until:
         if at[1] + len(parts) > min(len(table), len(slots) // 2):
@@ -120,13 +121,14 @@ def grow(problem_address, tables_address, data, work, goal, table, slots, cost, 
                 continue
             here = cost[s] + data.price[a] + parts[a, best_action(parts[a], data.n_actions)]
             if here + max(data.floor, bound_after(tables, a, here, below, goal)) < goal:
-                _enter(data, bits, a, used, table, slots, cost, here, child, at)
+                _enter(data, bits, a, used, states, here, child, at)
         at[2] += (FIRST + 1) * len(parts) + tables.asked - asked + tested * 8 * words
 
 
 @kernel(allocates=False)
-def _enter(data, bits, a, used, table, slots, cost, here, child, at):
+def _enter(data, bits, a, used, states, here, child, at):
     """Enter the state after a rule, or a smaller cost of it."""
+    table, slots, cost = states
     _leave(data, bits, a, used, child)
     hashed = hash_of(child)
     number = find(slots, table, child, hashed)
@@ -149,21 +151,7 @@ def _leave(data, bits, a, used, child):
 
 
 @kernel(allocates=False)
-def settle(
-    problem_address,
-    tables_address,
-    data,
-    work,
-    goal,
-    table,
-    slots,
-    cost,
-    rest,
-    edges,
-    begin,
-    at,
-    until,
-):
+def settle(problem_address, tables_address, data, work, goal, states, edges, at, until):
     """Make the edges of states, the last state first, and the least cost of going on at each.
 
     An edge is kept if some list that uses it is below the goal. `rest` gets, for each state, the
@@ -172,7 +160,8 @@ def settle(
     `until`, or where there is no room for the edges of another state.
     """
     problem, tables = problem_at(problem_address), tables_at(tables_address)
-    rule, action, step, stop, after = edges
+    table, slots, cost = states
+    begin, rest, rule, action, step, stop, after = edges
     parts, words, child, K, default = (
         work.parts,
         len(work.met),
@@ -251,15 +240,15 @@ def _exchanged(graph, tests, n_actions, s, first, second):
 
 
 @kernel(allocates=False)
-def walk(graph, tests, noise, goal, path, at, values, hashes, lists, steps):
+def walk(graph, tests, noise, goal, path, values, hashes, lists, steps):
     """Write the lists of a graph in alphabetical order, without those that `_exchanged` excludes.
 
-    `path` has the state, the next edge and the cost so far of every level, and `at` the level,
+    `path` has the state, the next edge and the cost so far of every level, and in `at` the level,
     which is -1 in the end, and the number of lists. The kernel returns after `steps` edges, in the
     end, or when there is no room for another list. A hash is the sum of the noise of the rules with
     their actions and of the default, which does not depend on the order of the rules.
     """
-    n_actions = noise.shape[1]
+    n_actions, at = noise.shape[1], path.at
     while at[0] >= 0 and at[1] < len(values) and steps:
         steps -= 1
         level = at[0]

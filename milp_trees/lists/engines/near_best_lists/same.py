@@ -55,13 +55,14 @@ def _same(one, other, n, actions, chosen):
 
 
 @kernel(allocates=False)
-def mark_first(data, work, lists, hashes, order, begin, until, actions, chosen, first):
+def mark_first(data, work, lists, hashes, order, span, actions, chosen, first):
     """Set `first` for every list before which no other counts as the same list.
 
-    `order` sorts the lists by hash and then as they are; `begin` is where a hash begins in it, and
-    from `until` on the kernel stops where another hash begins. Returns where it stopped. Lists of
+    `order` sorts the lists by hash and then as they are; `span` says where a hash begins in
+    it, and the place from which on the kernel stops where another hash begins. Returns where it stopped. Lists of
     one hash are compared in full, so two lists are never taken for one.
     """
+    begin, until = span
     while begin < min(until, len(order)):
         end = begin
         while end < len(order) and hashes[order[end]] == hashes[order[begin]]:

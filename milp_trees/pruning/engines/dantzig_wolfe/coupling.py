@@ -176,16 +176,16 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
         link = c.head >= H
         node = np.repeat(c.splits, np.diff(c.start)[:H])[link]
         return Coupled(
-            view.parent,
-            view.left,
-            view.right,
-            begin,
-            a * view.error,
-            b * split_cost,
-            node,
-            c.head[link].astype(np.int64) - H,
-            b * c.cost[H:],
-            NO_PAIRS,
+            parent=view.parent,
+            left=view.left,
+            right=view.right,
+            begin=begin,
+            error=a * view.error,
+            split_cost=b * split_cost,
+            node=node,
+            purchase=c.head[link].astype(np.int64) - H,
+            price=b * c.cost[H:],
+            above=NO_PAIRS,
         )
     price = b * view.price
     above = view.above.reshape(-1, 2).astype(np.int64)
@@ -194,16 +194,16 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
         costs[above[costs[above[:, 1]], 0]] = True
     node, linked = np.repeat(view.first, np.diff(view.start)), costs[view.need]
     return Coupled(
-        view.parent,
-        view.left,
-        view.right,
-        begin,
-        a * view.error,
-        b * view.keep_cost,
-        node[linked],
-        view.need[linked].astype(np.int64),
-        price,
-        above[costs[above[:, 1]]],
+        parent=view.parent,
+        left=view.left,
+        right=view.right,
+        begin=begin,
+        error=a * view.error,
+        split_cost=b * view.keep_cost,
+        node=node[linked],
+        purchase=view.need[linked].astype(np.int64),
+        price=price,
+        above=above[costs[above[:, 1]]],
     )
 
 

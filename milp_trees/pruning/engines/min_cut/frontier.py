@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.pruning.engines.min_cut.closure import Closure
 from milp_trees.pruning.engines.min_cut.push_relabel import (
     NEVER,
+    Network,
+    Preflow,
     max_preflow,
     reach_excess,
     reverse,
@@ -54,6 +57,16 @@ class Pieces:
     arcs: int
 
 
+class Arcs(NamedTuple):
+    """Arcs of a closure problem by tail, how many are `live`, and gain and cost of every item."""
+
+    start: np.ndarray
+    head: np.ndarray
+    live: np.ndarray
+    gain: np.ndarray
+    cost: np.ndarray
+
+
 def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
     """All optimal closures, exactly.
 
@@ -62,22 +75,11 @@ def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
     """
     closure.check_range()
     members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
-    n = int(members.sum())
     order = np.flatnonzero(members).astype(np.int32)
     arcs = int(np.diff(closure.start)[order].sum())
     live = np.diff(closure.start).astype(np.int32)
-    rank, gain, cost, cuts, total = _divide(
-        closure.n_splits,
-        closure.start,
-        closure.head.copy(),
-        live,
-        closure.gain,
-        closure.cost,
-        order,
-        n,
-        arcs,
-        stop,
-    )
+    tree = Arcs(closure.start, closure.head.copy(), live, closure.gain, closure.cost)
+    rank, gain, cost, cuts, total = _divide(closure.n_splits, tree, order, arcs, stop)
     return Pieces(rank, gain, cost, int(cuts), int(total))
 
 
@@ -154,13 +156,14 @@ def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):  # type: ignore[no-untyped-def]
+def _divide(n_splits, items, order, most_arcs, stop):  # type: ignore[no-untyped-def]
     """Pieces of the curve.
 
     `order` holds the items of every part side by side; arcs that leave a part are moved behind the
     `live` arcs of their tail.
     """
-    V = len(gain)
+    start, head, live, gain, cost = items
+    V, n = len(gain), len(order)
     rank = np.full(V, -1, np.int32)
     piece_gain, piece_cost = np.empty(n, np.int64), np.empty(n, np.int64)
     n_pieces, cuts, total_arcs = 0, 0, 0
@@ -169,18 +172,12 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
     rest = np.empty(n, np.int32)
     # Workspace of one cut, large enough for the first cut.
     a_start, a_head = np.empty(n + 1, np.int64), np.empty(most_arcs, np.int32)
-    b_start, tail, position = (
-        np.empty(n + 1, np.int64),
-        np.empty(most_arcs, np.int32),
-        np.empty(most_arcs, np.int32),
-    )
+    tail, position = np.empty(most_arcs, np.int32), np.empty(most_arcs, np.int32)
+    net = Network(a_start, a_head, np.empty(n + 1, np.int64), tail, position)
     flow, excess = np.empty(most_arcs, np.int64), np.empty(n, np.int64)
-    label, current, queue = (
-        np.empty(n + 2, np.int32),
-        np.empty(n + 2, np.int32),
-        np.empty(n + 2, np.int32),
-    )
-    count, waiting = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
+    label, current = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
+    queue, count = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
+    found = Preflow(flow, excess, label, current, queue, count, np.empty(n + 2, np.int32))
     top = 0
     begins[0], ends[0] = 0, n
     if n == 0:
@@ -222,26 +219,9 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
             a_start[m] = arcs
             total_arcs += arcs
             number += 1
-            reverse(m, a_start, a_head, b_start, tail, position)
-            max_preflow(
-                m,
-                a_start,
-                a_head,
-                b_start,
-                tail,
-                position,
-                flow,
-                excess,
-                label,
-                current,
-                queue,
-                count,
-                waiting,
-                stop,
-            )
-            size = reach_excess(
-                m, a_start, a_head, b_start, tail, position, flow, excess, label, queue
-            )
+            reverse(m, net)
+            max_preflow(m, net, found, stop)
+            size = reach_excess(m, net, found)
         if size == 0:
             for i in range(a, b):
                 rank[order[i]] = n_pieces

@@ -12,6 +12,8 @@ are stored by tail, and for every item there are the positions of the arcs that 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
@@ -19,6 +21,34 @@ from milp_trees.pruning.engines.min_cut.closure import Closure
 
 #: The stop byte of a run that is not stopped.
 NEVER = np.zeros(1, dtype=np.uint8)
+
+
+class Network(NamedTuple):
+    """Arcs by tail (item v has those from `start[v]` on) and, for every head, their positions."""
+
+    start: np.ndarray
+    head: np.ndarray
+    back_start: np.ndarray
+    tail: np.ndarray
+    position: np.ndarray
+
+
+class Preflow(NamedTuple):
+    """Flow of every arc and excess of every item, with the work space of a search."""
+
+    flow: np.ndarray
+    excess: np.ndarray
+    label: np.ndarray
+    current: np.ndarray
+    queue: np.ndarray
+    per_label: np.ndarray
+    waiting: np.ndarray
+
+
+def preflow_of(flow: np.ndarray, excess: np.ndarray, items: int) -> Preflow:
+    """A flow with work space for so many items."""
+    label, current, queue, count, waiting = (np.empty(items + 2, dtype=np.int32) for _ in range(5))
+    return Preflow(flow, excess, label, current, queue, count, waiting)
 
 
 def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tuple[np.ndarray, int]:
@@ -35,49 +65,32 @@ def preflow(
     The kernel ends soon once `stop[0]` is not 0, which another thread may write; its result is then
     meaningless.
     """
+    n, net = closure.n_items, network_of(closure)
     excess = weights.astype(np.int64)
-    n, flow = closure.n_items, np.zeros(closure.n_arcs, dtype=np.int64)
-    back = arcs_by_head(n, closure.start, closure.head)
-    label, current, queue, count, waiting = (np.empty(n + 2, dtype=np.int32) for _ in range(5))
-    max_preflow(
-        n,
-        closure.start,
-        closure.head,
-        *back,
-        flow,
-        excess,
-        label,
-        current,
-        queue,
-        count,
-        waiting,
-        stop,
-    )
+    found = preflow_of(np.zeros(closure.n_arcs, dtype=np.int64), excess, n)
+    max_preflow(n, net, found, stop)
     if largest:
-        relabel_all(
-            n, closure.start, closure.head, *back, flow, excess, label, current, queue, count
-        )
-        side = label[:n] > n
+        relabel_all(n, net, found)
+        side = found.label[:n] > n
     else:
-        reach_excess(n, closure.start, closure.head, *back, flow, excess, label, queue)
-        side = label[:n] == -1
-    return side, excess, flow, back
+        reach_excess(n, net, found)
+        side = found.label[:n] == -1
+    return side, excess, found.flow, net[2:]
 
 
-def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The arcs by head."""
-    back_start, tail, position = (
-        np.empty(n + 1, dtype=np.int64),
-        np.empty(len(head), dtype=np.int32),
-        np.empty(len(head), dtype=np.int32),
-    )
-    reverse(n, start, head, back_start, tail, position)
-    return back_start, tail, position
+def network_of(closure: Closure) -> Network:
+    """The arcs of a closure problem, by tail and by head."""
+    n, arcs = closure.n_items, closure.n_arcs
+    tail, position = np.empty(arcs, dtype=np.int32), np.empty(arcs, dtype=np.int32)
+    net = Network(closure.start, closure.head, np.empty(n + 1, dtype=np.int64), tail, position)
+    reverse(n, net)
+    return net
 
 
 @kernel(nogil=True)
-def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-untyped-def]
-    """Write the arcs by head into the last three arrays."""
+def reverse(n, net):  # type: ignore[no-untyped-def]
+    """Write the arcs by head into the last three arrays of a network."""
+    start, head, back_start, tail, position = net
     for v in range(n + 1):
         back_start[v] = 0
     for k in range(start[n]):
@@ -95,13 +108,13 @@ def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-unty
 
 
 @kernel(nogil=True)
-def relabel_all(  # type: ignore[no-untyped-def]
-    n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
-):
+def relabel_all(n, net, found):  # type: ignore[no-untyped-def]
     """Compute exact distances to the sink by breadth-first search; return the largest.
 
     The distance is n + 1 if there is no path.
     """
+    start, head, back_start, tail, position = net
+    flow, excess, label, current, queue, count, _ = found
     for d in range(n + 2):
         count[d] = 0
     far = n + 1
@@ -137,29 +150,14 @@ def relabel_all(  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def max_preflow(  # type: ignore[no-untyped-def]
-    n,
-    start,
-    head,
-    back_start,
-    tail,
-    position,
-    flow,
-    excess,
-    label,
-    current,
-    queue,
-    count,
-    waiting,
-    stop,
-):
+def max_preflow(n, net, found, stop):  # type: ignore[no-untyped-def]
     """Push all excess that can reach the sink.
 
     `flow` and `excess` become a maximum preflow; `label` is n + 1 if the sink cannot be reached.
     """
-    highest = relabel_all(
-        n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
-    )
+    start, head, back_start, tail, position = net
+    flow, excess, label, current, queue, count, waiting = found
+    highest = relabel_all(n, net, found)
     far = n + 1
     first, length = 0, 0
     for v in range(n):
@@ -257,20 +255,7 @@ def max_preflow(  # type: ignore[no-untyped-def]
             length += 1
         if work > enough and length:
             work = 0
-            highest = relabel_all(
-                n,
-                start,
-                head,
-                back_start,
-                tail,
-                position,
-                flow,
-                excess,
-                label,
-                current,
-                queue,
-                count,
-            )
+            highest = relabel_all(n, net, found)
             first, length = 0, 0
             for v in range(n):
                 waiting[v] = 0
@@ -281,11 +266,13 @@ def max_preflow(  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def reach_excess(n, start, head, back_start, tail, position, flow, excess, label, queue):  # type: ignore[no-untyped-def]
+def reach_excess(n, net, found):  # type: ignore[no-untyped-def]
     """Write -1 into the labels of what can be reached from remaining excess.
 
     That is the smallest source side; its size is returned.
     """
+    start, head, back_start, tail, position = net
+    flow, excess, label, _, queue, _, _ = found
     last = 0
     for v in range(n):
         if excess[v] > 0:
