@@ -12,10 +12,11 @@ import milp_trees as mt
 from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limit, Limits
 from milp_trees.lists.engines.corels import arrays, run
-from milp_trees.lists.engines.corels.method import Corels, rule_list
+from milp_trees.lists.engines.corels.method import Corels
 from milp_trees.lists.engines.corels.records import EXPANDED, MAPS, POLICIES
 from milp_trees.lists.engines.corels.space import log10_space
 from milp_trees.lists.engines.corels.switches import BOUNDS, CorelsOptions
+from milp_trees.lists.recover import cheapest_list
 from milp_trees.mip.registry import registry
 
 
@@ -27,7 +28,7 @@ def check(seed, options, case, optimum, found):
     assert constant + found.best == optimum, said
     assert constant + found.bound == optimum, said
     if found.antecedents:
-        best = rule_list(case.view, found.antecedents)
+        best = cheapest_list(case.view, found.antecedents)
         assert case.view.objective(best) == optimum, said
         assert case.max_length is None or best.length <= case.max_length, said
 

@@ -63,15 +63,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
 from milp_trees.lists.engines.corels.switches import CorelsOptions
-from milp_trees.lists.rule_list import Rule, RuleList
+from milp_trees.lists.recover import cheapest_list
 from milp_trees.lists.space import RuleLists
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock
@@ -165,7 +163,7 @@ class Corels(CorelsOptions, Method):
             if start is not None:
                 placed = problem.space_as(RuleLists).simplify(start, view)
                 antecedents = [view.index[test] for test in placed.splits]
-                given = view.objective(rule_list(view, antecedents)) - prepared.constant
+                given = view.objective(cheapest_list(view, antecedents)) - prepared.constant
                 if given <= search.best:
                     search.offer(given, antecedents)
 
@@ -174,7 +172,7 @@ class Corels(CorelsOptions, Method):
 
             search.go(report)
             run.limit = search.limit
-            best = rule_list(view, search.antecedents)
+            best = cheapest_list(view, search.antecedents)
         return run.result(
             best,
             view.to_value(prepared.constant + search.bound),
@@ -188,13 +186,3 @@ class Corels(CorelsOptions, Method):
         from milp_trees.lists.engines.dp_lists.proofs import list_claims
 
         return list_claims(problem, result, limits)
-
-
-def rule_list(view: CostMatrix, antecedents: list[int]) -> RuleList:
-    """The list with these antecedents in which every rule has its cheapest action."""
-    free, rules = np.ones(view.n_rows, dtype=bool), []
-    for j in antecedents:
-        here = free & (view.X[:, j] == 1)
-        rules.append(Rule(view.antecedents[j], int(view.costs[here].sum(axis=0).argmin())))
-        free &= ~here
-    return RuleList(tuple(rules), int(view.costs[free].sum(axis=0).argmin()), view.actions)

@@ -16,7 +16,8 @@ from milp_trees.lists.engines.dp_lists import kernels
 from milp_trees.lists.engines.dp_lists.bits import byte_sums
 from milp_trees.lists.engines.dp_lists.records import PREFIXES, PROBLEM, TABLES
 from milp_trees.lists.engines.dp_lists.switches import LARGEST, TOO_LARGE, DpListsSwitches
-from milp_trees.lists.rule_list import Rule, RuleList
+from milp_trees.lists.recover import cheapest_list
+from milp_trees.lists.rule_list import RuleList
 from milp_trees.tasks.views import CostMatrix
 
 #: Work between two looks at the clock (a few milliseconds).
@@ -258,12 +259,7 @@ class ListSearch:
         p, view = self.prefixes, self.view
         if p.best_length < 0:
             return None
-        free, rules = np.ones(view.n_rows, dtype=bool), []
-        for a in self.chosen[p.best_rules[: p.best_length]].tolist():
-            here = free & (view.X[:, a] == 1)
-            rules.append(Rule(view.antecedents[a], int(view.regret[here].sum(axis=0).argmin())))
-            free &= ~here
-        return RuleList(tuple(rules), int(view.regret[free].sum(axis=0).argmin()), view.actions)
+        return cheapest_list(view, self.chosen[p.best_rules[: p.best_length]].tolist())
 
     @property
     def counters(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from milp_trees.lists.rule_list import Rule, RuleList
+from milp_trees.lists.recover import cheapest_list
 from milp_trees.results.model_set import ModelSet
 from milp_trees.results.result import Limit, Solution
 
@@ -68,17 +68,8 @@ class RuleListSet(ModelSet):
         }
 
     def _model(self, i: int) -> Solution:
-        view = self._merged
-        free = np.ones(view.n_rows, dtype=bool)
-        rules = []
-        for a in self._listed.rules[i].tolist():
-            if a < 0:
-                break
-            here = free & (view.X[:, a] == 1)
-            rules.append(Rule(view.antecedents[a], int(view.costs[here].sum(axis=0).argmin())))
-            free &= ~here
-        default = int(view.costs[free].sum(axis=0).argmin())
-        made = RuleList(tuple(rules), default, view.actions)
+        rules = self._listed.rules[i]
+        made = cheapest_list(self._merged, rules[rules >= 0].tolist())
         return Solution(made, self._value(int(self._listed.cost[i])))
 
     def frame(self, n: int = 100) -> pd.DataFrame:
