@@ -250,7 +250,10 @@ LEFT_OUT = (
     "redundant",
     "network_tree",
     "integral_relaxation",
-    "_tiny_view",
+    "tiny_view",
+    "tiny_problem",
+    "tiny_gains",
+    "compile_once",
     "label",
     "__repr__",
 )

@@ -9,7 +9,7 @@ import numpy as np
 from milp_trees.common.limits import Limits
 from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
 from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
-from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds, place_for
+from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun, place_for
 from milp_trees.pruning.view import NodeGains
 
 LAMS = (Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(1), Fraction(5, 3))
@@ -90,7 +90,7 @@ def solve(view, method=None, limits=None, start=None):
     """A run of an engine on a view, and what it reports."""
     method, limits = method or DantzigWolfe(), limits or Limits()
     parts = coupled(view, method.merge)
-    run = PricingRounds(view, parts, place_for(parts, method.jobs, method.cluster), limits)
+    run = PricingRun(view, parts, place_for(parts, method.jobs, method.cluster), limits)
     try:
         return run, method.solve(run, limits)
     finally:

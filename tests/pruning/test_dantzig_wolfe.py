@@ -19,7 +19,7 @@ from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
 from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
 from milp_trees.pruning.engines.dantzig_wolfe.places import Threads
 from milp_trees.pruning.engines.dantzig_wolfe.pricing import part, path_pruning
-from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds
+from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun
 from milp_trees.pruning.engines.subgradient import Subgradient
 from milp_trees.pruning.view import NodeGains
 
@@ -103,7 +103,7 @@ def test_any_duals_give_a_bound():
     for _ in range(60):
         view = random_view(rng)
         parts, optimum = coupled(view, rng.random() < 0.5), view.from_value(brute_force(view))
-        run = PricingRounds(view, parts, Threads(parts), Limits())
+        run = PricingRun(view, parts, Threads(parts), Limits())
         for size in (1e-3, 1.0, 30.0, 1e25):
             bound, *_ = run.price(
                 size * random_duals.normal(size=parts.n_links),

@@ -12,7 +12,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
 from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
 from milp_trees.pruning.engines.dantzig_wolfe.places import Cluster
-from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds
+from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun
 
 # -- on a cluster ------------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ def test_a_worker_that_dies_is_named(medium):
             if run.rounds == 2:
                 os.kill(killed, signal.SIGKILL)
 
-        run = PricingRounds(medium, parts, place, Limits(time=30.0), kill)
+        run = PricingRun(medium, parts, place, Limits(time=30.0), kill)
         with pytest.raises(SolverFailure, match="The Dask cluster lost the trees"):
             DantzigWolfe().solve(run, Limits())
         place.close()

@@ -20,7 +20,7 @@ from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
 from milp_trees.pruning.engines.dantzig_wolfe.master import Master
 from milp_trees.pruning.engines.dantzig_wolfe.method import DantzigWolfe
 from milp_trees.pruning.engines.dantzig_wolfe.places import Threads
-from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds
+from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun
 from milp_trees.pruning.engines.subgradient import Subgradient
 from milp_trees.results.result import Limit
 
@@ -129,7 +129,7 @@ def test_ctrl_c_keeps_what_is_known(medium):
         if run.rounds == 2:
             raise KeyboardInterrupt
 
-    run = PricingRounds(medium, parts, Threads(parts), Limits(), interrupt)
+    run = PricingRun(medium, parts, Threads(parts), Limits(), interrupt)
     more = DantzigWolfe().solve(run, Limits())
     assert more["limit"] is Limit.INTERRUPTED
     assert run.rounds == 2

@@ -8,7 +8,7 @@ values and bounds, and returns `result`. Limits, Ctrl-C and a lack of memory end
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.errors import SolverFailure
@@ -33,7 +33,8 @@ class Run:
     ----------
     label : str
         Label of the method, in the result and in messages.
-    problem : Problem
+    problem : Problem or None
+        None for a run that has no result, such as a part of another one.
     limits : Limits
     progress : callable, optional
         Called with every point of the trace.
@@ -47,13 +48,14 @@ class Run:
     def __init__(
         self,
         label: str,
-        problem: Problem,
+        problem: Problem | None,
         limits: Limits,
         progress: Progress | None,
         clock: Clock,
         fallback: bool = True,
     ) -> None:
-        self.label, self.problem, self.limits, self.clock = label, problem, limits, clock
+        self.label, self.limits, self.clock = label, limits, clock
+        self.problem = cast("Problem", problem)
         self.watch = Watch(limits, clock.begin, problem if fallback else None)
         self.trace = Trace(progress)
         #: The limit that ended the work; None if it ended by itself.

@@ -31,7 +31,7 @@ leaf deeper than e levels, so its value is at most that of the hulls of depth mi
 penalty of H + e leaves; the bound is the best over all e ≥ 1, and e = 0 is a tree, whose value is
 known. With `apart` (ours) the bound depends on which open leaves are split: if t of them are split,
 each takes one of the e, so none is deeper than e - t + 1, and the others stay leaves. The best such
-set gives the bound (see `ranking.apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent
+set gives the bound (see `apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent
 only if e · λ is below the gain that the hulls allow; the printed form of B.5,
 H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the depth of every open leaf to e too, which gives
 a depth where no depth limit is given.

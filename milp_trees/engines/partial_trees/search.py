@@ -310,7 +310,7 @@ class PartialTreesSearch:
         bounds: tuple[np.ndarray, np.ndarray],
         kept: list[int],
     ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, list[int]]:
-        """Bounds that depend on which open leaves are split (see `ranking.apart`).
+        """Bounds that depend on which open leaves are split (see `apart`).
 
         Returned are bounds, largest numbers of further leaves, and the children that remain.
         """

@@ -25,7 +25,7 @@ from milp_trees.common.registering import register
 from milp_trees.pruning.engines.dantzig_wolfe.method import Decomposition
 
 if TYPE_CHECKING:
-    from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds
+    from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun
 
 
 @register
@@ -62,12 +62,12 @@ class Subgradient(Decomposition):
                 f"subgradient takes steps of at least 1 and a damping of at least 0; got {self.steps} and {self.damping}."
             )
 
-    def solve(self, run: PricingRounds, limits: Limits) -> dict[str, Any]:
-        limit = run.until(lambda: self._steps(run))
-        return {"limit": limit, "model_size": run.sizes}
+    def solve(self, run: PricingRun, limits: Limits) -> dict[str, Any]:
+        run.attempt(lambda: self._steps(run))
+        return {"limit": run.limit, "model_size": run.sizes}
 
-    def _steps(self, run: PricingRounds) -> None:
-        p = run.problem
+    def _steps(self, run: PricingRun) -> None:
+        p = run.coupled
         links, pairs = np.zeros(p.n_links), np.zeros(len(p.above))
         for k in range(1, self.steps + 1):
             bound, _, keep, rest = run.price(links, pairs)

@@ -6,8 +6,8 @@ else (with a limit on the length, also on the number of rules):
     V(U) = min(default(U), min over antecedents a of price_a + best action(U & a) + V(U - a)).
 
 So prefixes that leave the same rows are one state, of which the cheapest prefix is kept. States are
-searched best-first (`list_search.kernels`), with lower bounds from the exact solution of the same
-problem on a few rows (`list_search.tables`). Rows are those of the presolved view: equal rows are
+searched best-first (`kernels`), with lower bounds from the exact solution of the same
+problem on a few rows (`tables`). Rows are those of the presolved view: equal rows are
 merged, and the cheapest cost of a class of equal rows is paid by every list (the equivalent-points
 bound of Angelino et al. 2018, *CORELS*).
 """

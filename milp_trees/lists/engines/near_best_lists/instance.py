@@ -60,7 +60,7 @@ class ListWork(NamedTuple):
 class WholeSearch(ListSearch):
     """The search of `dp-lists` with all rows and all antecedents.
 
-    Its sets and its tables of lower bounds then fit the sets of `near_lists`.
+    Its sets and its tables of lower bounds then fit the sets of `near-best-lists`.
     """
 
     def _useful(self, least_rows: int) -> tuple[np.ndarray, np.ndarray]:

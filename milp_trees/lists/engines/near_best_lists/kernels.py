@@ -6,7 +6,7 @@ all, of the rows of its state and leads to the state of the others. Costs are re
 costs less than 0. A list pays for each rule its price and the regret of the rows it captures, and
 the regret of the default for the rows that are left.
 
-Lower bounds are those of `list_search.tables`: the best list on a few of the rows of a set. They
+Lower bounds are those of `dp_lists.tables`: the best list on a few of the rows of a set. They
 hold for all lists, and so for those within an allowance too.
 """
 

@@ -27,7 +27,7 @@ from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.compile import compile_once
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish, versions
+from milp_trees.methods.finish import Clock, versions
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.pruning.space import PrunedEnsembles
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.problems.problem import Problem
     from milp_trees.pruning.engines.dantzig_wolfe.master import Master, MasterPoint
-    from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds
+    from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun
 
 #: A tree's pruning becomes a new column if it is better by more than so many units and by more than
 #: this share of the largest objective.
@@ -89,30 +89,25 @@ class Decomposition(Method):
         run, more = self._run(problem, limits, start, progress, clock)
         run.report()
         view = run.view
-        return finish(
-            problem,
-            self.label,
+        return run.result(
             problem.space.ensemble.pruned(run.keep),  # type: ignore[attr-defined]
-            bound=view.to_value(run.value if run.closed and view.exact else run.bound),
-            claims_optimal=run.closed,
-            proved_by=self.label,
-            clock=clock,
-            trace=run.trace,
+            view.to_value(run.value if run.closed and view.exact else run.bound),
+            proven=run.closed,
             **more,
         )
 
     def _run(
         self, problem: Problem, limits: Limits, start: Any, progress: Progress | None, clock: Clock
-    ) -> tuple[PricingRounds, dict[str, Any]]:
+    ) -> tuple[PricingRun, dict[str, Any]]:
         """The rounds, from a given pruning, and further fields of the Result."""
         from milp_trees.pruning.engines.dantzig_wolfe.coupling import coupled
-        from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRounds, place_for
+        from milp_trees.pruning.engines.dantzig_wolfe.run import PricingRun, place_for
 
         with clock("prepare"):
             view = problem.view(NodeGains)
             parts = coupled(view, self.merge)
             place = place_for(parts, max(self.jobs, limits.threads), self.cluster)
-            run = PricingRounds(view, parts, place, limits, progress, clock.begin)
+            run = PricingRun(view, parts, place, limits, progress, problem, self.label, clock)
             if start is not None:
                 run.take(start.kept)
         try:
@@ -122,7 +117,7 @@ class Decomposition(Method):
             place.close()
 
     @abstractmethod
-    def solve(self, run: PricingRounds, limits: Limits) -> dict[str, Any]:
+    def solve(self, run: PricingRun, limits: Limits) -> dict[str, Any]:
         """Do the rounds, and return further fields of the Result."""
 
 
@@ -170,56 +165,56 @@ class DantzigWolfe(Decomposition):
         run, _ = replace(self, merge=True)._run(problem, limits, start, None, Clock())
         return flow_at(run.view, run.best_links, int(run.view.Z(start.kept)), run.check)
 
-    def solve(self, run: PricingRounds, limits: Limits) -> dict[str, Any]:
+    def solve(self, run: PricingRun, limits: Limits) -> dict[str, Any]:
         from milp_trees.pruning.engines.dantzig_wolfe.master import Master, n_rows
 
-        _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
+        _check_size(self.name, run.coupled.n_links + 2 * len(run.coupled.above), limits)
         masters: list[Master] = []
 
         def rounds() -> None:
             run.check()  # building a master of millions of rows takes seconds, and gigabytes
             if (
                 limits.memory_mb is not None
-                and run.problem.n_links * BYTES > limits.memory_mb * 2**20
+                and run.coupled.n_links * BYTES > limits.memory_mb * 2**20
             ):
                 raise Stopped(Limit.MEMORY)
-            masters.append(Master(run.problem, limits.seed))
+            masters.append(Master(run.coupled, limits.seed))
             run.check()
             _rounds(run, masters[0])
 
-        limit = run.until(rounds)
+        run.attempt(rounds)
         columns = masters[0].n_columns if masters else 0
         sizes = {
             **run.sizes,
             "columns": columns,
-            "master_rows": n_rows(run.problem),
-            "master_purchases": run.problem.n_purchases,
+            "master_rows": n_rows(run.coupled),
+            "master_purchases": run.coupled.n_purchases,
         }
         message = ""
-        if limit is None and not run.closed:
+        if run.limit is None and not run.closed:
             message = (
                 f"No tree has a better pruning at the prices of the master, but they leave a gap of {float(run.value - run.bound):.3g} whole units of costs that "
-                f"add up to {run.problem.total:.3g}: more digits than HiGHS tells apart. Round prices, weights and lam to fewer digits, or use min-cut."
+                f"add up to {run.coupled.total:.3g}: more digits than HiGHS tells apart. Round prices, weights and lam to fewer digits, or use min-cut."
             )
         return {
-            "limit": limit,
+            "limit": run.limit,
             "model_size": sizes,
             "message": message,
             "versions": versions(highs=masters[0].version if masters else ""),
         }
 
 
-def _rounds(run: PricingRounds, master: Master) -> None:
+def _rounds(run: PricingRun, master: Master) -> None:
     """Repeat: price, add columns, solve the master.
 
     It ends when bound and incumbent meet, or no tree has a better pruning.
     """
-    trees = np.arange(run.problem.n_trees)
-    links, pairs = run.problem.fair_duals()
+    trees = np.arange(run.coupled.n_trees)
+    links, pairs = run.coupled.fair_duals()
     point: MasterPoint | None = None
     master.add(trees, np.zeros(run.view.n_nodes, dtype=bool))
     master.add(trees, run.keep)
-    tolerance = REDUCED_COST + RELATIVE * run.problem.total
+    tolerance = REDUCED_COST + RELATIVE * run.coupled.total
     while True:
         _, values, keep, rest = run.price(links, pairs)
         if point is None:
@@ -231,7 +226,7 @@ def _rounds(run: PricingRounds, master: Master) -> None:
         better = trees if point is None else np.flatnonzero(values < point.trees - tolerance)
         if not master.add(better, keep) and point is not None:
             return
-        point = master.solve(run.remaining)
+        point = master.solve(run.watch.deadline.left)
         if point is None:
             raise Stopped(Limit.TIME)
         run.buy(point.W > 0.5)

@@ -6,61 +6,57 @@ Incumbent and bound are exact integers, whatever arithmetic made the duals.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.common.compiling import run_clock
-from milp_trees.methods.trace import Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.engines.kit.run import Run
+from milp_trees.methods.finish import Clock
 from milp_trees.pruning.engines.dantzig_wolfe.places import Cluster, Place, Threads
 from milp_trees.pruning.engines.dantzig_wolfe.pricing import part
 
 if TYPE_CHECKING:
-    from milp_trees.common.limits import Limit, Limits
+    from milp_trees.common.limits import Limits
     from milp_trees.methods.trace import Progress
+    from milp_trees.problems.problem import Problem
     from milp_trees.pruning.engines.dantzig_wolfe.coupling import Coupled
     from milp_trees.pruning.view import NodeGains
 
 
-class PricingRounds:
+class PricingRun(Run):
     """The state that rounds of pricing share.
 
     Parameters
     ----------
     view : NodeGains
-    problem : Coupled
+    coupled : Coupled
     place : Place
         Where trees are priced.
-    limits : Limits
-    progress : callable, optional
-        Called after every round.
-    began : float
-        Reading of `run_clock` from which seconds count.
+    limits, progress, problem, label, clock
+        Those of `Run`. Points of the trace are added after every round.
     """
 
     def __init__(
         self,
         view: NodeGains,
-        problem: Coupled,
+        coupled: Coupled,
         place: Place,
         limits: Limits,
         progress: Progress | None = None,
-        began: float | None = None,
+        problem: Problem | None = None,
+        label: str = "",
+        clock: Clock | None = None,
     ) -> None:
-        self.view, self.problem, self.place = view, problem, place
-        self.watch = Watch(limits, began)
-        self.began = self.watch.began
-        self.forest = part(problem, 0, problem.n_trees)
+        super().__init__(label, problem, limits, progress, clock or Clock(), fallback=False)
+        self.view, self.coupled, self.place = view, coupled, place
+        self.forest = part(coupled, 0, coupled.n_trees)
         self.rounds = 0
         #: The proven lower bound on the cost, as a multiple of the unit of the view's objective,
         #: and the whole number that follows from it.
         self.lagrangian = Fraction(round(view.unavoidable))
         #: Prices of links that gave this bound.
-        self.best_links = np.zeros(problem.n_links)
-        self.trace = Trace(progress)
+        self.best_links = np.zeros(coupled.n_links)
         self.keep = np.zeros(view.n_nodes, dtype=bool)
         self.value = view.Z(self.keep)
 
@@ -81,17 +77,6 @@ class PricingRounds:
         """Whether incumbent and bound are closer than two different objectives can be."""
         return float(self.value - self.bound) <= self.view.absolute_gap
 
-    @property
-    def remaining(self) -> float | None:
-        return self.watch.deadline.left
-
-    def check(self) -> None:
-        """Raise `Stopped` after the deadline, or if the memory limit is exceeded.
-
-        Memory is the growth of this process since the run began.
-        """
-        self.watch.check()
-
     def take(self, keep: np.ndarray) -> int:
         """Keep a pruning if it is better than the incumbent; return its objective."""
         value = self.view.Z(keep)
@@ -104,10 +89,10 @@ class PricingRounds:
     ) -> tuple[Fraction, np.ndarray, np.ndarray, np.ndarray]:
         """Price all trees at the duals, and raise the bound if they give a better one."""
         self.check()
-        duals = self.problem.whole_duals(links, pairs)
+        duals = self.coupled.whole_duals(links, pairs)
         values, keep = self.place.price(duals.links, duals.shift, self.watch.deadline)
-        rest = self.problem.rest(duals)
-        bound = self.problem.bound(values, rest, duals.shift)
+        rest = self.coupled.rest(duals)
+        bound = self.coupled.bound(values, rest, duals.shift)
         if bound > self.lagrangian:
             self.lagrangian, self.best_links = bound, links.copy()
         self.rounds += 1
@@ -119,29 +104,21 @@ class PricingRounds:
         It becomes the incumbent if it is better.
         """
         lacking = np.zeros(self.view.n_nodes, dtype=bool)
-        lacking[self.problem.node[~bought[self.problem.purchase]]] = True
+        lacking[self.coupled.node[~bought[self.coupled.purchase]]] = True
         keep = self.forest.best_with(lacking)
         self.take(keep)
         return keep
 
     def report(self) -> None:
         """Add a point to the trace."""
-        self.trace.add(
-            run_clock() - self.began,
-            float(self.view.to_value(self.value)),
-            float(self.view.to_value(self.bound)),
-        )
-
-    def until(self, rounds: Callable[[], None]) -> Limit | None:
-        """Do the rounds; return the limit that ended them early, or None."""
-        return self.watch.until(rounds)[1]
+        self.note(self.view.to_value(self.value), self.view.to_value(self.bound))
 
     @property
     def sizes(self) -> dict[str, int]:
         return {
             "rounds": self.rounds,
-            "links": self.problem.n_links,
-            "coupled_purchases": self.problem.n_purchases,
+            "links": self.coupled.n_links,
+            "coupled_purchases": self.coupled.n_purchases,
             **self.view.data_sizes,
         }
 
