@@ -114,6 +114,7 @@ def users(module):
     return {
         known.get(path, str(path.relative_to(PACKAGE)))
         for path in PACKAGE.rglob("*.py")
+        if module.rpartition(".")[0] in path.read_text("utf-8")  # most need not be parsed
         for source, name, _ in imports(path)
         if f"{source}.{name}.".startswith(f"{module}.")
     }
