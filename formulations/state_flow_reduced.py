@@ -72,8 +72,8 @@ class StateFlowReduced(StateFlow):
     max_columns: int = 1_000_000
 
     def warm_up(self, space: Any = None) -> None:
+        from milp_trees.engines.hypergraph.within_bound import warm_up
         from milp_trees.engines.lagrangian.warm import compile_kernels
-        from milp_trees.engines.lagrangian_filter.grow import warm_up
 
         super().warm_up(space)
         warm_up()
@@ -156,7 +156,7 @@ class StateFlowReduced(StateFlow):
 
     def _bounding(self, view: CostMatrix, space: Any) -> Any:
         """Multipliers, bound and a feasible tree, once per view and space."""
-        from milp_trees.engines.lagrangian_filter.bounding import bounding
+        from milp_trees.engines.lagrangian.bounding import bounding
         from milp_trees.lists.hypergraph.reduced import bounded_lists
 
         key = ("bounding", space)
@@ -177,8 +177,8 @@ class StateFlowReduced(StateFlow):
         return int(view.memo.get("extent", self._whole(view, space)))
 
     def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
-        from milp_trees.engines.lagrangian_filter.grow import Reduction
-        from milp_trees.engines.lagrangian_filter.shrink import shrink
+        from milp_trees.engines.hypergraph.shrink import shrink
+        from milp_trees.engines.hypergraph.within_bound import TreesWithin
 
         known, key = self._bounding(view, space), ("reduction", space, self.label)
         upper, last = self._extent(view, space), self._whole(view, space)
@@ -191,12 +191,11 @@ class StateFlowReduced(StateFlow):
             return h
         if key not in view.memo:
             merge = not view.structure
-            grown = Reduction(
+            grown = TreesWithin(
                 view,
                 space,
                 known.multipliers,
                 merge=merge,
-                trivial=not merge,
                 max_states=self.max_states,
                 max_columns=self.max_columns,
             )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from milp_trees.common.errors import Unsupported
+from milp_trees.engines.hypergraph.graph import SPLIT
 from milp_trees.methods.claims import Claims
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from milp_trees.engines.hypergraph.graph import States
     from milp_trees.tasks.views import CostMatrix
 
-SPLIT = 1
 #: Sums of absolute costs are below this; then the checker takes them.
 MOST = 2**53
 #: Denominators of multipliers that are tried.

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,11 +29,15 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from milp_trees.engines.hypergraph.levels import Enumeration
+
 STOP, SPLIT, LAST = 0, 1, 2
 
 log = logging.getLogger("milp_trees")
 
 _warm: set[str] = set()
+
+T = TypeVar("T", bound="States")
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,41 +228,26 @@ def enumerate_states(
 ) -> States:
     """All states and columns of a view for a space of trees."""
     warm_up()
-    from milp_trees.engines.hypergraph.levels import Enumeration
+    from milp_trees.engines.hypergraph.levels import all_trees
 
-    return hypergraph(Enumeration(view, space, max_states, max_columns, merge))
+    return assemble(all_trees(view, space, max_states, max_columns, merge), States)
 
 
-def hypergraph(run: Any) -> States:
+def assemble(run: Enumeration, made: type[T]) -> T:
     """The states and columns that an enumeration yields level by level."""
-    depth, info, side = [], [], []
-    for level, leaf_info, leaf_side, splits in run.levels():
+    depth, parts = [], []
+    for level, found in run.levels():
         depth.append(np.full(len(level.sets), level.depth))
         following = level.first + len(level.sets)
-        for part, numbers in zip(leaf_info, leaf_side, strict=True):
-            part[:, 0] += level.first
-            info.append(np.column_stack([part, np.full((len(part), 2), -1)]))
-            side.append(numbers)
-        for part in splits:
-            f = part[:, 1]
-            minus = np.full(len(part), -1)
-            kind = np.full(len(part), SPLIT)
-            columns = [
-                part[:, 0] + level.first,
-                kind,
-                f,
-                minus,
-                minus,
-                run.split[f],
-                part[:, 2] + following,
-                part[:, 3] + following,
-            ]
-            info.append(np.column_stack(columns))
-            side.append(np.zeros((len(part), run.S), dtype=np.int64))
-    table, numbers = np.concatenate(info), np.concatenate(side)
+        for part in found:
+            part.info[:, 0] += level.first
+            entered = part.info[:, 6:]
+            np.add(entered, following, out=entered, where=entered >= 0)
+        parts += found
+    table = np.concatenate([part.info for part in parts])
     order = np.argsort(table[:, 0], kind="stable")
     field = np.ascontiguousarray(table[order].T)
-    return States(
+    return made(
         depth_left=np.concatenate(depth),
         state=field[0],
         kind=field[1],
@@ -268,7 +257,7 @@ def hypergraph(run: Any) -> States:
         child_left=field[6],
         child_right=field[7],
         cost=field[5],
-        side=numbers[order],
+        side=np.concatenate([part.side for part in parts])[order],
     )
 
 
@@ -278,17 +267,18 @@ def warm_up() -> None:
         return
     _warm.add("states")
     with compiling("the enumeration of states"):
-        from milp_trees.data.dataset import BinaryFeature
-        from milp_trees.engines.hypergraph import row_sets
-        from milp_trees.tasks.views import SideRow
+        from milp_trees.engines.hypergraph.row_sets import SetTable
 
-        enumerate_states(_tiny(BinaryFeature, SideRow), Trees(2))
-        row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
+        enumerate_states(tiny_view(), Trees(2))
+        SetTable.of(1, 1).with_room(2)
 
 
-def _tiny(BinaryFeature: Any, SideRow: Any) -> CostMatrix:
-    """Two rows, two tests, a side row."""
+def tiny_view() -> CostMatrix:
+    """Two rows, two tests, a side row: what kernels are compiled with."""
     from fractions import Fraction
+
+    from milp_trees.data.dataset import BinaryFeature
+    from milp_trees.tasks.views import SideRow
 
     costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
     return CostMatrix(

@@ -1,16 +1,29 @@
-"""Breadth-first enumeration of states, level by level.
+"""Breadth-first enumeration of states, level by level: what trees and rule lists have in common.
 
 It holds the arrays of the kernels, and calls them again with more room when that is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from milp_trees.engines.hypergraph import columns, row_sets
+from milp_trees.engines.hypergraph.columns import (
+    FALSE,
+    FAR,
+    STATE,
+    TRUE,
+    Columns,
+    Data,
+    Work,
+    last_columns,
+    split_columns,
+    stop_columns,
+)
+from milp_trees.engines.hypergraph.row_sets import SetTable
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -22,201 +35,241 @@ ROOM = 4_000
 
 
 class Level(NamedTuple):
-    """The states with one depth left: their sets as bit strings, and the number of the first."""
+    """The states with one depth left: sets as bit strings, allowances, number of the first one."""
 
     sets: np.ndarray
+    allowance: np.ndarray
     depth: int
     first: int
 
 
-class Enumeration:
-    """One enumeration.
+class Enumeration(ABC):
+    """States and columns, level by level.
 
-    Raises
-    ------
-    OverflowError
-        There are more states or columns than allowed, as soon as that is known.
+    Parameters
+    ----------
+    data : Data
+    depth, allowance : int
+        Those of the root.
+    max_states, max_columns, max_bytes : int
+        OverflowError is raised as soon as it is known that there are more, or that the sets of a
+        level need more bytes.
     """
 
     def __init__(
-        self, view: CostMatrix, space: Trees, max_states: int, max_columns: int, merge: bool = True
+        self,
+        data: Data,
+        depth: int,
+        max_states: int,
+        max_columns: int,
+        max_bytes: int = MOST_BYTES,
+        allowance: int = FAR,
     ) -> None:
-        self.view, self.space, self.merge = view, space, merge
-        self.words = max(1, -(-view.n_rows // 64))
-        self.max_states = max_states
-        self.max_bytes_states = MOST_BYTES // (8 * self.words)
-        self.max_columns = max_columns
-        self.split = view.split_costs.astype(np.int64)
-        self.K, self.S = view.n_actions, len(view.side)
-        # What a leaf must hold: last its rows, at least one.
-        rows = max(1, min(space.min_samples_leaf, view.total_rows + 1))
-        amounts, least = zip(*view.leaf_minima, (view.counts, rows), strict=True)
-        self.least = np.array(least, dtype=np.int64)
-        values = np.column_stack([view.regret, *(row.coefs for row in view.side), *amounts]).astype(
-            np.int64
-        )
-        self.coef, group = np.unique(values, axis=0, return_inverse=True)
-        # Rows with equal values are adjacent: the kernels count them in bytes.
-        order = np.argsort(group.ravel(), kind="stable")
-        self.group = group.ravel()[order].astype(np.int64)
-        self.amounts = np.array([amount[order] for amount in amounts], dtype=np.int64)
-        self.X = np.ascontiguousarray(view.X[order])
-        self.truth = pack(self.X.T, self.words)
+        self.data, self.depth, self.allowance = data, depth, allowance
+        self.max_states, self.max_columns, self.max_bytes = max_states, max_columns, max_bytes
+        self.words = data.truth.shape[1]
+        self.root = pack(np.ones((1, len(data.group)), dtype=np.uint8), self.words)
         self.n_columns = 0
 
-    def root(self) -> np.ndarray:
-        return pack(np.ones((1, self.view.n_rows), dtype=np.uint8), self.words)
+    def levels(self) -> Iterator[tuple[Level, list[Columns]]]:
+        """Every level with its columns; states that they enter are numbered within the next level."""
+        self.n_columns = 0
+        level = Level(self.root, np.array([self.allowance], dtype=np.int64), self.depth, 0)
+        while len(level.sets):
+            self.table = SetTable.of(max(1024, 4 * len(self.data.truth)), self.words)
+            parts: list[Columns] = []
+            self._add_columns(level, parts)
+            yield level, parts
+            n, first = int(self.table.used[0]), level.first + len(level.sets)
+            sets, allowance = self.table.bits[:n].copy(), self.table.allowance[:n].copy()
+            level = Level(sets, allowance, level.depth - 1, first)
 
-    def levels(
+    @abstractmethod
+    def _add_columns(self, level: Level, parts: list[Columns]) -> None:
+        """Append the columns of a level, and put the sets that they enter into the table."""
+
+    def _fill(
         self,
-    ) -> Iterator[tuple[Level, list[np.ndarray], list[np.ndarray], list[np.ndarray]]]:
-        """Every level with its stops and last splits (info, side) and its splits."""
-        level, depth = Level(self.root(), self.space.depth, 0), self.space.depth
-        above, splits = (
-            level,
-            [np.array([[0, -1, 0, 0]])],
-        )  # the split that enters the root if it is the last level: all rows are on one side
-        while True:
-            if depth == 1:
-                yield level, *self._last_columns(above, level, splits), []
-                return
-            best_stop, infos, sides = self._stop_columns(level)
-            sets, splits = (
-                self._expand(level, self._closed(best_stop)) if depth else (level.sets[:0], [])
-            )
-            yield level, infos, sides, splits
-            if not len(sets):
-                return
-            depth -= 1
-            above, level = level, Level(sets, depth, level.first + len(level.sets))
+        parts: list[Columns],
+        kernel: Callable[[int, Columns], tuple[int, int]],
+        span: tuple[int, int],
+        each: int,
+    ) -> None:
+        """Append the columns of a span of states, at most `each` of a state, by calls of a kernel.
 
-    def _closed(self, best_stop: np.ndarray) -> np.ndarray:
-        """States that no split can improve.
-
-        For them, two leaves without errors would cost as much as the stop.
+        The kernel gets the first state and room for columns; it returns the first state that is not
+        done, and the number of columns.
         """
-        if self.S or not self.merge:
-            return np.zeros(len(best_stop), dtype=bool)
-        least_split = int(self.split.min(initial=2**40)) + 2 * self.view.leaf_cost
-        return best_stop <= least_split
-
-    def _stop_columns(self, level: Level) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
-        best_stop = np.zeros(len(level.sets), dtype=np.int64)
-        infos, sides = [], []
-        begin = 0
-        while begin < len(level.sets):
-            info, side = self._room(self.K, len(level.sets) - begin)
-            begin, n = columns.stop_columns(
-                level.sets,
-                begin,
-                self.group,
-                self.coef,
-                self.K,
-                self.S,
-                int(self.view.leaf_cost),
-                self.least,
-                self.merge,
-                best_stop,
-                info,
-                side,
-            )
-            infos.append(info[:n])
-            sides.append(side[:n])
-            self._count_columns(n)
-        return best_stop, infos, sides
-
-    def _last_columns(
-        self, above: Level, level: Level, splits: list[np.ndarray]
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        K, S, F = self.K, self.S, self.view.n_features
-        most = K + (F * K * K if S or not self.merge else 1)
-        family = np.ascontiguousarray(np.concatenate(splits)[:, [0, 2, 3]])
-        done = np.zeros(len(level.sets), dtype=bool)
-        infos, sides = [], []
-        begin = 0
-        while begin < len(family):
-            info, side = self._room(2 * most, len(family) - begin)
-            begin, n = columns.last_columns(
-                above.sets,
-                family,
-                level.sets,
-                done,
-                begin,
-                self.X,
-                self.group,
-                self.coef,
-                F,
-                K,
-                S,
-                int(self.view.leaf_cost),
-                self.split,
-                self.least,
-                most,
-                self.merge,
-                info,
-                side,
-            )
-            infos.append(info[:n])
-            sides.append(side[:n])
-            self._count_columns(n)
-        return infos, sides
-
-    def _room(self, each: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays for the columns of n states, or of fewer states if n is large."""
-        size = max(each, min(each * n, ROOM))
-        return np.empty((size, 6), dtype=np.int64), np.empty((size, self.S), dtype=np.int64)
-
-    def _expand(self, level: Level, closed: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        F = self.view.n_features
-        done_before = level.first + len(level.sets)
-        capacity = max(1024, 4 * F)
-        bits, hashes = (
-            np.empty((capacity, self.words), dtype=np.uint64),
-            np.empty(capacity, dtype=np.uint64),
-        )
-        table = np.full(_power_of_two(2 * capacity), -1, dtype=np.int64)
-        begin = n = 0
-        splits = []
-        while begin < len(level.sets):
-            found = np.empty((max(F, min(F * (len(level.sets) - begin), ROOM)), 4), dtype=np.int64)
-            begin, n, n_columns = row_sets.expand(
-                level.sets,
-                closed,
-                begin,
-                self.truth,
-                self.split,
-                self.amounts,
-                self.least,
-                self.merge,
-                bits,
-                hashes,
-                table,
-                n,
-                found,
-                0,
-            )
-            splits.append(found[:n_columns])
-            self._count_columns(n_columns)
-            if done_before + n > self.max_states:
+        begin, end = span
+        while begin < end:
+            self._check()
+            out = Columns.room(max(each, min(each * (end - begin), ROOM)), self.data.n_side)
+            begin, n = kernel(begin, out)
+            parts.append(Columns(out.info[:n], out.side[:n]))
+            self.n_columns += n
+            if self.n_columns > self.max_columns:
                 raise OverflowError(
-                    f"it has {done_before + n:,} states and more, where at most {self.max_states:,} are allowed"
+                    f"it has {self.n_columns:,} columns and more, where at most {self.max_columns:,} are allowed"
                 )
-            if n > self.max_bytes_states:
-                raise OverflowError(
-                    f"it has {done_before + n:,} states and more, whose sets of rows no longer fit in memory"
-                )
-            if begin < len(level.sets) and (n + 2 * F > len(bits) or 2 * (n + 2 * F) > len(table)):
-                bits, hashes = _grown(bits, n + 2 * F), _grown(hashes, n + 2 * F)
-                table = np.full(_power_of_two(2 * len(bits)), -1, dtype=np.int64)
-                row_sets.rehash(hashes, n, table)
-        return bits[:n].copy(), splits
 
-    def _count_columns(self, n: int) -> None:
-        self.n_columns += n
-        if self.n_columns > self.max_columns:
+    def _check(self) -> None:
+        """Raise an error where a limit ends the run."""
+
+    def _make_room(self, level: Level, more: int) -> SetTable:
+        """The table with room for more sets, unless there are too many already."""
+        n = int(self.table.used[0])
+        states = level.first + len(level.sets) + n
+        if states > self.max_states:
             raise OverflowError(
-                f"it has {self.n_columns:,} columns and more, where at most {self.max_columns:,} are allowed"
+                f"it has {states:,} states and more, where at most {self.max_states:,} are allowed"
             )
+        if 8 * self.words * n > self.max_bytes:
+            raise OverflowError(
+                f"it has {states:,} states and more, whose sets of rows no longer fit in memory"
+            )
+        self.table = self.table.with_room(more)
+        return self.table
+
+
+class TreeStates(Enumeration):
+    """States and columns of trees: here of all trees, in `within_bound` of those within a bound.
+
+    Parameters
+    ----------
+    data, depth, max_states, max_columns, **more
+        As for `Enumeration`.
+    """
+
+    def __init__(self, data: Data, *args: Any, **more: Any) -> None:
+        super().__init__(data, *args, **more)
+        K, every = data.n_actions, data.n_side or not data.merge
+        self.work = Work.of(data, K + (len(data.truth) * K * K if every else 1))
+
+    def _add_columns(self, level: Level, parts: list[Columns]) -> None:
+        if level.depth == 1:
+            self._add_last(level, parts)
+            return
+        sets, data, work = level.sets, self.data, self.work
+        cheapest = np.empty(len(level.sets), dtype=np.int64)
+
+        def stop(begin: int, out: Columns) -> Any:
+            return stop_columns(sets, level.allowance, begin, data, cheapest, work, out)
+
+        self._fill(parts, stop, (0, len(sets)), data.n_actions)
+        if not level.depth:
+            return
+        stops = len(parts)
+        self._add_splits(level._replace(allowance=self._split_allowance(level, cheapest)), parts)
+        if level.depth == 2:
+            splits = np.concatenate([part.info for part in parts[stops:]])
+            self._above = sets, np.ascontiguousarray(splits[:, [STATE, FALSE, TRUE]])
+
+    def _split_allowance(self, level: Level, cheapest: np.ndarray) -> np.ndarray:
+        """Allowances for splits; -1 where no split can improve the cheapest stop.
+
+        There, two leaves without errors would cost as much as the stop.
+        """
+        if self.data.n_side or not self.data.merge:
+            return level.allowance
+        least = int(self.data.split[0].min(initial=2**40)) + 2 * self.data.leaf
+        return np.where(cheapest <= least, -1, level.allowance)
+
+    def _add_last(self, level: Level, parts: list[Columns]) -> None:
+        """Append stops and last splits."""
+        data, work = self.data, self.work
+        # All rows of a root that is the last level are on one side of a split.
+        above, family = self._above if level.first else (level.sets, np.zeros((1, 3), np.int64))
+        sets, allowance, done = level.sets, level.allowance, np.zeros(len(level.sets), np.bool_)
+
+        def last(begin: int, out: Columns) -> Any:
+            return last_columns(above, sets, allowance, family, done, begin, data, work, out)
+
+        self._fill(parts, last, (0, len(family)), 2 * work.most)
+
+    def _add_splits(self, level: Level, parts: list[Columns]) -> None:
+        """Append the splits, and put the sets that they enter into the table."""
+        no_values = np.empty((1, 0, len(self.data.truth)), dtype=np.int64)
+        self._split(level, (0, len(level.sets)), no_values, parts)
+
+    def _split(
+        self, level: Level, span: tuple[int, int], values: np.ndarray, parts: list[Columns]
+    ) -> None:
+        """Append the splits of a span of states, for whose sides optimal values may be given."""
+        first, end = span
+        bounded, F = values.shape[1], len(self.data.truth)
+
+        def split(begin: int, out: Columns) -> Any:
+            table = self._make_room(level, 2 * F)
+            here = values[begin - first :] if bounded else values
+            return split_columns(
+                level.sets, level.allowance, begin, end, self.data, here, table, self.work, out
+            )
+
+        self._fill(parts, split, span, max(1, F))
+        self._make_room(level, 0)
+
+
+def all_trees(
+    view: CostMatrix, space: Trees, max_states: int, max_columns: int, merge: bool
+) -> TreeStates:
+    """The enumeration of all trees of a space."""
+    data = data_of(view, *leaf_minima(view, space), merge=merge)
+    return TreeStates(data, space.depth, max_states, max_columns)
+
+
+def leaf_minima(view: CostMatrix, space: Trees) -> tuple[list[np.ndarray], list[int]]:
+    """What the rows of a leaf add up, and how much is needed: last its rows, at least one."""
+    rows = max(1, min(space.min_samples_leaf, view.total_rows + 1))
+    amounts, least = zip(*view.leaf_minima, (view.counts, rows), strict=True)
+    return list(amounts), list(least)
+
+
+def data_of(
+    view: CostMatrix,
+    amounts: list[np.ndarray],
+    least: list[int],
+    priced: CostMatrix | None = None,
+    only_default: int = -1,
+    merge: bool = True,
+    place: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+) -> Data:
+    """What the kernels read; rows of equal values are side by side, as kernels count them in bytes.
+
+    `priced` is the view at the prices at which columns are bounded, if these are not its own.
+    `place` is another order of the rows: the truth of tests in rows and in bits, and the place of
+    every row.
+    """
+    K, S = view.n_actions, len(view.side)
+    prices = [] if priced is None else [priced.regret]
+    columns = [view.regret, *(row.coefs for row in view.side), *prices, *amounts]
+    values = np.column_stack(columns).astype(np.int64)
+    coef, group = np.unique(values, axis=0, return_inverse=True)
+    if place is None:
+        order = np.argsort(group.ravel(), kind="stable")
+        group = group.ravel()[order].astype(np.int64)
+        X = np.ascontiguousarray(view.X[order])
+        truth = pack(X.T, max(1, -(-view.n_rows // 64)))
+    else:
+        X, truth, position = place
+        groups, group = group.ravel(), np.zeros(64 * truth.shape[1], dtype=np.int64)
+        group[position] = groups
+    at_prices = view if priced is None else priced
+    return Data(
+        X=X,
+        truth=truth,
+        group=group,
+        coef=coef,
+        amounts=np.ascontiguousarray(coef[group, -len(least) :].T),
+        least=np.array(least, dtype=np.int64),
+        split=np.array([view.split_costs, at_prices.split_costs], dtype=np.int64),
+        n_actions=K,
+        n_side=S,
+        priced=0 if priced is None else K * (1 + S),
+        leaf=int(view.leaf_cost),
+        priced_leaf=int(at_prices.leaf_cost),
+        only_default=only_default,
+        merge=bool(merge),
+    )
 
 
 def pack(bits: np.ndarray, words: int) -> np.ndarray:
@@ -225,13 +278,3 @@ def pack(bits: np.ndarray, words: int) -> np.ndarray:
     packed = np.packbits(np.ascontiguousarray(bits), axis=1, bitorder="little")
     out[:, : packed.shape[1]] = packed
     return out.view("<u8").astype(np.uint64)
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << max(1, (n - 1).bit_length())
-
-
-def _grown(array: np.ndarray, n: int) -> np.ndarray:
-    out = np.empty((max(2 * len(array), n), *array.shape[1:]), dtype=array.dtype)
-    out[: len(array)] = array
-    return out

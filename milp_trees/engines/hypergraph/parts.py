@@ -28,15 +28,14 @@ def least_through(h: States, cost: np.ndarray) -> np.ndarray:
     whole = cost.astype(np.int64)
     split = h.kind == SPLIT
     # A split enters states of later levels only, and states are numbered level by level.
-    levels = _levels(h)
-    for begin, end in reversed(levels):
+    for begin, end in reversed(levels(h)):
         here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
         at = np.flatnonzero(split[here]) + here.start
         whole[at] += value[h.child_left[at]] + value[h.child_right[at]]
         np.minimum.at(value, h.state[here], whole[here])
     outside = np.full(h.n_states + 1, _NONE, dtype=np.int64)
     outside[0] = 0
-    for begin, end in levels:
+    for begin, end in levels(h):
         here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
         at = np.flatnonzero(split[here]) + here.start
         around = outside[h.state[at]] + whole[at]
@@ -50,7 +49,7 @@ def kept(h: States, keep: np.ndarray) -> States:
     reached = np.zeros(h.n_states + 1, dtype=bool)  # the last is the child that there is not
     reached[0] = True
     split = h.kind == SPLIT
-    for begin, end in _levels(h):
+    for begin, end in levels(h):
         here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
         at = np.flatnonzero(split[here] & keep[here] & reached[h.state[here]]) + here.start
         reached[h.child_left[at]] = True
@@ -73,7 +72,7 @@ def kept(h: States, keep: np.ndarray) -> States:
     )
 
 
-def _levels(h: States) -> list[tuple[int, int]]:
+def levels(h: States) -> list[tuple[int, int]]:
     """First state, and the one after the last, of every level."""
     ends = np.flatnonzero(np.diff(h.depth_left)) + 1
     return list(zip([0, *ends.tolist()], [*ends.tolist(), h.n_states], strict=True))

@@ -65,7 +65,7 @@ class Incumbent:
         self.value: int | None = None
         self.bound = int(view.base.sum()) + view.leaf_cost
         #: No two objectives differ by less, unless they are equal.
-        self.unit = _unit(view)
+        self.unit = unit_of(view)
 
     @property
     def proven(self) -> bool:
@@ -184,7 +184,7 @@ def _labellings(sums: np.ndarray) -> Halves:
     return Halves(actions, rows)
 
 
-def _unit(view: CostMatrix) -> int:
+def unit_of(view: CostMatrix) -> int:
     """The greatest common divisor of all regrets and penalties; 1 if all are zero."""
     return (
         int(

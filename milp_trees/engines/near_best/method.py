@@ -84,13 +84,11 @@ class NearBestTrees(Method):
             return
         _warm.add(self.name)
         with compiling("near-best"):
-            from milp_trees.data.dataset import BinaryFeature
-            from milp_trees.engines.hypergraph.graph import _tiny
+            from milp_trees.engines.dp.warm import tiny_view
             from milp_trees.engines.near_best.states import RowSets
             from milp_trees.models.space import Trees
-            from milp_trees.tasks.views import SideRow
 
-            sets = RowSets(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2), None, 2**30)
+            sets = RowSets(tiny_view(), Trees(2), None, 2**30)
             sets.levels(sets.all_rows)
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
@@ -211,13 +209,11 @@ def _warm_up_dp() -> None:
     if "dp" in _warm:
         return
     _warm.add("dp")
-    from milp_trees.data.dataset import BinaryFeature
     from milp_trees.engines.dp.method import solve_view
-    from milp_trees.engines.hypergraph.graph import _tiny
+    from milp_trees.engines.dp.warm import tiny_view
     from milp_trees.models.space import Trees
-    from milp_trees.tasks.views import SideRow
 
-    solve_view(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2, max_leaf_nodes=3))
+    solve_view(tiny_view(), Trees(2, max_leaf_nodes=3))
 
 
 class _Search:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.compiling import compiling
-from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, States
+from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, States, assemble, tiny_view
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
@@ -149,38 +149,10 @@ def enumerate_chains(
 ) -> Chains:
     """All states and columns of rule lists within a bound."""
     warm_up()
-    from milp_trees.lists.hypergraph.levels import UNBOUNDED, Enumeration
+    from milp_trees.lists.hypergraph.levels import ListStates
 
-    run = Enumeration(
-        view,
-        rules,
-        view if priced is None else priced,
-        UNBOUNDED if most is None else most,
-        max_states,
-        max_columns,
-        merge,
-    )
-    left, infos, sides = [], [], []
-    for level, info, side in run.levels():
-        left.append(np.full(len(level.sets), level.rules_left))
-        for part, numbers in zip(info, side, strict=True):
-            part[:, 0] += level.first
-            part[part[:, 6] >= 0, 6] += level.first + len(level.sets)
-            infos.append(part)
-            sides.append(numbers)
-    field = np.ascontiguousarray(np.concatenate(infos).T)
-    return Chains(
-        depth_left=np.concatenate(left),
-        state=field[0],
-        kind=field[1],
-        test=field[2],
-        action_left=field[3],
-        action_right=field[4],
-        child_left=field[6],
-        child_right=np.full(field.shape[1], -1),
-        cost=field[5],
-        side=np.concatenate(sides),
-    )
+    run = ListStates(view, rules, priced, most, max_states, max_columns, merge)
+    return assemble(run, Chains)
 
 
 def warm_up() -> None:
@@ -189,11 +161,8 @@ def warm_up() -> None:
         return
     _warm.add("chains")
     with compiling("the enumeration of rule lists"):
-        from milp_trees.data.dataset import BinaryFeature
-        from milp_trees.engines.hypergraph import row_sets
-        from milp_trees.engines.hypergraph.graph import _tiny
+        from milp_trees.engines.hypergraph.row_sets import SetTable
         from milp_trees.lists.hypergraph.levels import Rules
-        from milp_trees.tasks.views import SideRow
 
-        enumerate_chains(_tiny(BinaryFeature, SideRow), Rules(1, 1))
-        row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
+        enumerate_chains(tiny_view(), Rules(1, 1))
+        SetTable.of(1, 1).with_room(2)

@@ -15,12 +15,11 @@ from fractions import Fraction
 import numpy as np
 
 from milp_trees.engines.hypergraph.graph import SPLIT
-from milp_trees.engines.hypergraph.parts import _levels
-from milp_trees.engines.lagrangian.incumbent import _unit
+from milp_trees.engines.hypergraph.parts import levels
+from milp_trees.engines.hypergraph.shrink import most_at, shrink
+from milp_trees.engines.lagrangian.bounding import Bounding
+from milp_trees.engines.lagrangian.incumbent import unit_of
 from milp_trees.engines.lagrangian.multipliers import Multipliers
-from milp_trees.engines.lagrangian_filter.bounding import Bounding
-from milp_trees.engines.lagrangian_filter.prices import most_at
-from milp_trees.engines.lagrangian_filter.shrink import shrink
 from milp_trees.lists.hypergraph.bounded import (
     as_rule_list,
     limits,
@@ -61,7 +60,7 @@ def bounded_lists(view: CostMatrix, space: RuleLists) -> tuple[Bounding, Chains]
         lowest = min(lowest, value)
         chains = shrink(chains, view, [multipliers], upper)  # type: ignore[assignment]
     found = lowest if lowest <= dearest else None
-    return Bounding(multipliers, found, known, value, dearest, _unit(view)), chains
+    return Bounding(multipliers, found, known, value, dearest, unit_of(view)), chains
 
 
 def _maximised(
@@ -95,7 +94,7 @@ def _lowest(h: Chains, multipliers: Multipliers) -> tuple[np.ndarray | None, int
         whole = whole + h.side @ np.array(multipliers.numerators, dtype=np.int64)
     value = np.full(h.n_states + 1, 2**60, dtype=np.int64)
     rule = h.kind == SPLIT
-    for begin, end in reversed(_levels(h)):
+    for begin, end in reversed(levels(h)):
         here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
         at = np.flatnonzero(rule[here]) + here.start
         whole[at] += value[h.child_left[at]]

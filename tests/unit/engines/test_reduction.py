@@ -14,8 +14,8 @@ import milp_trees as mt
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.engines.hypergraph.graph import SPLIT, STOP, enumerate_states
-from milp_trees.engines.lagrangian_filter.grow import Reduction, reduce_states
-from milp_trees.engines.lagrangian_filter.shrink import shrink
+from milp_trees.engines.hypergraph.shrink import shrink
+from milp_trees.engines.hypergraph.within_bound import TreesWithin, trees_within
 from milp_trees.methods.watch import Watch
 
 
@@ -118,12 +118,12 @@ def test_exactly_the_columns_within_the_bound_are_kept():
         best = min((t for t in through if t is not None), default=0)
         most = best + int(rng.integers(0, abs(best) // 2 + 10 * first.denominator))
         upper = Fraction(most, first.denominator) + int(view.base.sum())
-        h = reduce_states(view, space, [first], upper)
+        h = trees_within(view, space, [first], upper)
         keep = [c for c, t in enumerate(through) if t is not None and t <= most]
         again = shrink(full, view, [first], upper)
         assert paths(h) == paths(again), f"seed {seed}"
         assert (h.n_states, h.n_columns) == (again.n_states, len(keep)), f"seed {seed}"
-        both = reduce_states(view, space, [first, second], upper)
+        both = trees_within(view, space, [first, second], upper)
         assert paths(both) == paths(shrink(full, view, [first, second], upper)), f"seed {seed}"
         reduced += h.n_columns < full.n_columns
     assert reduced > 40
@@ -193,7 +193,7 @@ def test_every_tree_within_the_bound_is_held_with_all_labels():
         best = min((p for p, *_ in trees), default=0)
         most = best + int(rng.integers(0, 8)) * price.denominator
         upper = Fraction(most, price.denominator) + int(view.base.sum())
-        h = Reduction(view, space, price, merge=False, trivial=True).within(upper)
+        h = TreesWithin(view, space, price, merge=False).within(upper)
         number = np.array(price.numerators)
         held = [
             t
@@ -206,7 +206,7 @@ def test_every_tree_within_the_bound_is_held_with_all_labels():
 
 def test_a_bound_below_the_optimum_leaves_no_column():
     view = replace(drawn(np.random.default_rng(3)).reduce(), leaf_cost=1)
-    h = reduce_states(view, mt.Trees(2), [Prices(1, (0,) * len(view.side))], view.base.sum() - 1)
+    h = trees_within(view, mt.Trees(2), [Prices(1, (0,) * len(view.side))], view.base.sum() - 1)
     assert (h.n_states, h.n_columns) == (1, 0)
 
 
@@ -216,11 +216,11 @@ def test_limits_end_the_reduction():
     price = Prices(1, (0,) * len(view.side))
     upper = int(view.costs.max(axis=1).sum()) + 10**6
     with pytest.raises(Stopped):
-        reduce_states(view, mt.Trees(3), [price], upper, Watch(Limits(time=0)))
+        trees_within(view, mt.Trees(3), [price], upper, Watch(Limits(time=0)))
     with pytest.raises(OverflowError, match="states"):
-        reduce_states(view, mt.Trees(3), [price], upper, max_states=5)
+        trees_within(view, mt.Trees(3), [price], upper, max_states=5)
     with pytest.raises(OverflowError, match="columns"):
-        reduce_states(view, mt.Trees(3), [price], upper, max_columns=5)
+        trees_within(view, mt.Trees(3), [price], upper, max_columns=5)
     with pytest.raises(Unsupported, match="at least 0"):
-        reduce_states(replace(view, leaf_cost=-1), mt.Trees(3), [price], upper)
-    assert (reduce_states(view, mt.Trees(0), [price], upper).kind == STOP).all()
+        trees_within(replace(view, leaf_cost=-1), mt.Trees(3), [price], upper)
+    assert (trees_within(view, mt.Trees(0), [price], upper).kind == STOP).all()

@@ -8,13 +8,40 @@ hypergraph in the time of a few passes over its columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
 from milp_trees.engines.hypergraph.graph import States
 from milp_trees.engines.hypergraph.parts import kept, least_through
-from milp_trees.engines.lagrangian_filter.prices import Priced, most_at
 from milp_trees.tasks.views import CostMatrix
+
+
+class Priced(Protocol):
+    """Multipliers of side rows, as rationals over one denominator."""
+
+    @property
+    def denominator(self) -> int:
+        """The common denominator."""
+
+    @property
+    def numerators(self) -> tuple[int, ...]:
+        """One for every side row."""
+
+    def view_at(self, view: CostMatrix) -> CostMatrix:
+        """The view without side rows whose costs are `denominator · regret + Σ numerators · coefs`.
+
+        Its penalties are `denominator` times those of the given view.
+        """
+
+    def bound(self, z: int, view: CostMatrix) -> Fraction:
+        """The Lagrangian value, in the view's units, of the objective `z` of `view_at`."""
+
+
+def most_at(prices: Priced, view: CostMatrix, upper: int) -> int:
+    """The largest objective of `view_at` whose Lagrangian value is at most `upper`."""
+    return int(prices.denominator * (upper - prices.bound(0, view)) // 1)
 
 
 def shrink(h: States, view: CostMatrix, multipliers: Sequence[Priced], upper: int) -> States:
