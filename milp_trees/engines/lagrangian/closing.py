@@ -16,11 +16,11 @@ import math
 
 import numpy as np
 
-from milp_trees.engines.lagrangian import listing
-from milp_trees.engines.lagrangian.bag import FAR, within_far
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.kernels import NONE
 from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.lagrangian.tables import FAR, within_far
+from milp_trees.engines.lagrangian.vector_kernels import cheapest_pair
 from milp_trees.engines.lagrangian.vectors import TreeVectors
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -143,7 +143,7 @@ class Closing:
         best = target - self.first - cost + 1
         _, i, k = vectors.beside(
             len(a) * len(b) if vectors.J > 2 else 0,
-            lambda stop: listing.meet(a, b, self.lower, self.upper, best, stop),
+            lambda stop: cheapest_pair(a, b, self.lower, self.upper, best, stop),
         )
         if i < 0:
             return
@@ -195,7 +195,7 @@ class Reader:
         """Vectors of both sides of a test that sum up to one, or None."""
         left, right = self.vectors.lists(rows, f, depth, allowance)
         rest = vector - left.rows
-        rest[:, 0] -= self.vectors.split[f]
+        rest[:, 0] -= self.vectors.terms.split[f]
         # Sums that wrap around are equal where the vectors are.
         wanted, there = rest @ self._random, right.rows @ self._random
         order = np.argsort(there, kind="stable")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling import run_clock
-from milp_trees.engines.lagrangian import listing
-from milp_trees.engines.lagrangian.bag import FAR, within_far
+from milp_trees.engines.lagrangian.tables import FAR, within_far
+from milp_trees.engines.lagrangian.vector_kernels import cheapest_pair
 from milp_trees.methods.trace import Trace
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -21,14 +21,14 @@ MOST_LABELLINGS = 2**14
 FEW_LEAVES = 8
 
 
-class Halves(NamedTuple):
+class Labellings(NamedTuple):
     """Labellings of some leaves: actions, and (cost, totals…) of each."""
 
     actions: np.ndarray
     rows: np.ndarray
 
 
-class Measured(NamedTuple):
+class TreeTotals(NamedTuple):
     """Objective and side totals of a tree, and the leaf of every row."""
 
     value: int
@@ -79,16 +79,16 @@ class Incumbent:
             self.bound = bound
             self.note()
 
-    def measure(self, tree: Tree) -> Measured:
+    def measure(self, tree: Tree) -> TreeTotals:
         """Objective and side totals of a tree whose tests are the view's."""
         view = self.view
         routes, rows = tree.routes(view), np.arange(view.n_rows)
         value = int(view.costs[rows, routes.action].sum()) + view.leaf_cost * tree.n_leaves
         value += sum(int(view.split_costs[view.index[test]]) for test in tree.splits)
         totals = tuple(int(row.coefs[rows, routes.action].sum()) for row in view.side)
-        return Measured(value, totals, routes.leaf)
+        return TreeTotals(value, totals, routes.leaf)
 
-    def offer(self, tree: Tree) -> Measured:
+    def offer(self, tree: Tree) -> TreeTotals:
         """Keep a tree if it is feasible and better; its leaves may get other actions first."""
         measured = self.measure(tree)
         self._take(tree, measured)
@@ -101,7 +101,7 @@ class Incumbent:
         """Keep a tree if it is feasible and better than the best one."""
         self._take(tree, self.measure(tree))
 
-    def _take(self, tree: Tree, measured: Measured) -> None:
+    def _take(self, tree: Tree, measured: TreeTotals) -> None:
         better = self.value is None or measured.value < self.value
         if better and all(
             row.holds(t) for row, t in zip(self.view.side, measured.totals, strict=True)
@@ -142,7 +142,7 @@ class Incumbent:
             [FAR, *(FAR if r.upper is None else within_far(r.upper) for r in view.side)]
         )
         a, b = np.argsort(-first.rows[:, 1]), np.argsort(second.rows[:, 1])
-        _, i, k = listing.meet(
+        _, i, k = cheapest_pair(
             np.ascontiguousarray(first.rows[a]),
             np.ascontiguousarray(second.rows[b]),
             lower,
@@ -174,14 +174,14 @@ def _leaf_sums(leaf: np.ndarray, n: int, matrices: list[np.ndarray]) -> np.ndarr
     return out
 
 
-def _labellings(sums: np.ndarray) -> Halves:
+def _labellings(sums: np.ndarray) -> Labellings:
     """All labellings of leaves with these sums, shape (n, K, J)."""
     n, K, J = sums.shape
     actions = np.indices((K,) * n).reshape(n, K**n).T
     rows = np.zeros((len(actions), J), dtype=np.int64)
     for at in range(n):
         rows += sums[at, actions[:, at]]
-    return Halves(actions, rows)
+    return Labellings(actions, rows)
 
 
 def unit_of(view: CostMatrix) -> int:

@@ -18,10 +18,11 @@ from milp_trees.common.limits import Stopped
 from milp_trees.engines.dp.arrays import prepare
 from milp_trees.engines.dp.buffers import work_of
 from milp_trees.engines.dp.switches import Switches
-from milp_trees.engines.lagrangian import kernels, listing
-from milp_trees.engines.lagrangian.bag import FAR, Bag, List
+from milp_trees.engines.lagrangian import kernels, vector_kernels
 from milp_trees.engines.lagrangian.kernels import NONE
 from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.lagrangian.tables import FAR, VectorTable
+from milp_trees.engines.lagrangian.vector_kernels import SortedVectors, Terms, Work
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
 from milp_trees.results.result import Limit
@@ -73,55 +74,57 @@ class TreeVectors:
             [multipliers.denominator, *multipliers.numerators, *[0] * limited], dtype=np.int64
         )
         self.J = len(self.weights)
-        self.leaf = np.array(
-            [view.leaf_cost, *[0] * len(view.side), *[1] * limited], dtype=np.int64
-        )
-        self.split = np.ascontiguousarray(view.split_costs, dtype=np.int64)
+        leaf = np.array([view.leaf_cost, *[0] * len(view.side), *[1] * limited], dtype=np.int64)
         self.most = np.full(self.J, FAR)
         if limited:
             assert space.max_leaf_nodes is not None
             self.most[-1] = space.max_leaf_nodes
-        self._place(view, space, instance.position)
-        self._work()
+        columns, least = self._columns(limited, instance.position)
+        placed = np.zeros((len(columns), view.X.shape[1]), dtype=bool)
+        placed[instance.position] = view.X
+        first = np.zeros(len(columns) + 1, dtype=np.int64)
+        np.cumsum(np.count_nonzero(placed, axis=1), out=first[1:])
+        self.terms = Terms(
+            columns,
+            first,
+            tests=np.nonzero(placed)[1].astype(np.int64),
+            weights=self.weights,
+            leaf=leaf,
+            split=np.ascontiguousarray(view.split_costs, dtype=np.int64),
+            least=least,
+            most=self.most,
+            n_actions=self.K,
+        )
+        F, U, n = max(1, self.F), columns.shape[1], self.K + self.F * self.K * (self.K - 1) + 1
+        self.node = Work(
+            by_test=np.zeros((3, F, U), np.int64),
+            total=np.zeros((3, U), np.int64),
+            rows=np.zeros((2, n, self.J), np.int64),
+            prices=np.zeros((2, n), np.int64),
+            cell=np.zeros((2, U), np.int64),
+            vector=np.zeros(self.J, np.int64),
+        )
+        self.stop = np.zeros(1, dtype=np.uint8)
         self._values: dict[tuple[bytes, int], int] = {}
         self._below: dict[tuple[bytes, int], np.ndarray] = {}
         self.bytes = self.sets = self.kept = 0
 
-    def _place(self, view: CostMatrix, space: Trees, position: np.ndarray) -> None:
-        """Relative costs, coefficients and masses of the rows, by their place in the sets."""
+    def _columns(self, limited: int, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Relative costs, coefficients and masses of the rows, by their place; and least masses."""
+        view, data = self.view, self.data
         matrices = [view.costs, *(row.coefs for row in view.side)]
-        columns = [
-            (m[:, k] - m[:, 0])
-            for k in range(1, self.K)
-            for m in [*matrices, *[np.zeros_like(view.costs)] * int(space.limits_leaves)]
-        ]
-        V, M = int(self.data.n_values), int(self.data.n_masses)
-        columns += list(self.data.values[position, V : V + M].T)
-        self.least = np.ascontiguousarray(self.data.least)
+        matrices += [np.zeros_like(view.costs)] * limited
+        columns = [m[:, k] - m[:, 0] for k in range(1, self.K) for m in matrices]
+        V, M = int(data.n_values), int(data.n_masses)
+        columns += list(data.values[position, V : V + M].T)
+        least = np.ascontiguousarray(data.least)
         if not M:
             # No leaf is empty: a test must divide the rows.
             columns.append(np.ones(len(position), dtype=np.int64))
-            self.least = np.ones(1, dtype=np.int64)
-        n = 64 * self.data.n_words
-        self.columns = np.zeros((n, max(1, len(columns))), dtype=np.int64)
-        if columns:
-            self.columns[position, : len(columns)] = np.column_stack(columns)
-        placed = np.zeros((n, view.X.shape[1]), dtype=bool)
-        placed[position] = view.X
-        self.tests = np.nonzero(placed)[1].astype(np.int64)
-        self.first = np.zeros(n + 1, dtype=np.int64)
-        np.cumsum(np.count_nonzero(placed, axis=1), out=self.first[1:])
-
-    def _work(self) -> None:
-        F, U = max(1, self.F), self.columns.shape[1]
-        most = self.K + F * self.K * (self.K - 1)
-        self.sums, self.totals = np.zeros((3, F, U), np.int64), np.zeros((3, U), np.int64)
-        self.cell, self.vector = np.zeros((2, U), np.int64), np.zeros(self.J, np.int64)
-        self.found, self.prices = (
-            np.zeros((2, most + 1, self.J), np.int64),
-            np.zeros((2, most + 1), np.int64),
-        )
-        self.stop = np.zeros(1, dtype=np.uint8)
+            least = np.ones(1, dtype=np.int64)
+        placed = np.zeros((64 * data.n_words, len(columns)), dtype=np.int64)
+        placed[position] = np.column_stack(columns)
+        return placed, least
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -170,65 +173,46 @@ class TreeVectors:
     def value(self, rows: np.ndarray, depth: int) -> int:
         """Best price of a tree on a set of rows; NONE if the set is too small for a leaf."""
         if depth == 0:
-            n = self._options(self._sums(rows), False, FAR)
-            return int(self.prices[0, 0]) if n else NONE
+            return int(self.node.prices[0, 0]) if self._options(rows, False, FAR) else NONE
         if (rows.tobytes(), depth) not in self._values:
             self.below(rows, depth)
         return self._values[rows.tobytes(), depth]
 
     # -- lists -----------------------------------------------------------------------------------------------
 
-    def _sums(self, rows: np.ndarray) -> np.ndarray:
+    def _options(self, rows: np.ndarray, stumps: bool, allowance: int) -> int:
+        """The vectors of trees of at most one split, as the first rows of `node.rows[0]`."""
+        terms, node = self.terms, self.node
         kernels.side_sums(
             self.data.address,
             rows,
-            self.columns,
-            self.first,
-            self.tests,
-            self.sums[2],
-            self.totals[2],
+            terms.columns,
+            terms.first,
+            terms.tests,
+            node.by_test[2],
+            node.total[2],
         )
-        return self.totals[2]
-
-    def _options(self, total: np.ndarray, stumps: bool, allowance: int) -> int:
-        n: int = listing.options(
-            self.sums[2],
-            total,
-            self.weights,
-            self.leaf,
-            self.split,
-            self.least,
-            self.K,
-            stumps,
-            allowance,
-            self.cell,
-            self.found[0],
-            self.prices[0],
-        )
+        n: int = vector_kernels.options(2, 0, stumps, allowance, terms, node)
         return n
 
-    def vectors(self, rows: np.ndarray, depth: int, allowance: int) -> List:
+    def vectors(self, rows: np.ndarray, depth: int, allowance: int) -> SortedVectors:
         """The vectors of all trees on a set of rows with a price of at most `allowance`."""
-        bag = Bag(self.J, self.tick)
-        if depth <= 1:
-            n = self._options(self._sums(rows), depth == 1, allowance)
-            for i in range(n):
-                bag.put(self.found[0, i])
-        elif depth == 2:
-            self._two(rows, allowance, bag)
-        else:
-            n = self._options(self._sums(rows), False, allowance)
-            for i in range(n):
-                bag.put(self.found[0, i])
+        table = VectorTable(self.J, self.tick)
+        if depth == 2:
+            self._two_levels(rows, allowance, table)
+            return self._sorted(table)
+        for i in range(self._options(rows, depth == 1, allowance)):
+            table.insert(self.node.rows[0, i])
+        if depth > 2:
             total = self.below(rows, depth).sum(axis=0) + self.price
             for f in np.flatnonzero(total <= allowance).tolist():
-                self._merge(*self.lists(rows, f, depth, allowance), f, allowance, bag)
-        return self._listed(bag)
+                self._sums_of(*self.lists(rows, f, depth, allowance), f, allowance, table)
+        return self._sorted(table)
 
-    def _listed(self, bag: Bag) -> List:
-        out = bag.sorted(self.weights)
+    def _sorted(self, table: VectorTable) -> SortedVectors:
+        out = table.sorted(self.weights)
         self.kept += len(out.rows)
-        self.bytes -= bag.bytes
+        self.bytes -= table.bytes
         return out
 
     def spare(self, rows: np.ndarray, f: int, depth: int, allowance: int) -> tuple[int, int]:
@@ -237,7 +221,9 @@ class TreeVectors:
         rest = allowance - int(self.price[f])
         return rest - right, rest - left
 
-    def lists(self, rows: np.ndarray, f: int, depth: int, allowance: int) -> tuple[List, List]:
+    def lists(
+        self, rows: np.ndarray, f: int, depth: int, allowance: int
+    ) -> tuple[SortedVectors, SortedVectors]:
         """The vectors of both sides of a test, within what they may cost."""
         self.tick()
         left, right = self.sides(rows, f)
@@ -246,11 +232,11 @@ class TreeVectors:
 
     def leaf_with(self, rows: np.ndarray, vector: np.ndarray) -> int | None:
         """The action of the leaf that has a vector, or None."""
-        total = self._sums(rows)
-        if not self._options(total, False, FAR):
+        if not self._options(rows, False, FAR):
             return None
+        total = self.node.total[2]
         for k in range(self.K):
-            own = self.leaf + (total[(k - 1) * self.J : k * self.J] if k else 0)
+            own = self.terms.leaf + (total[(k - 1) * self.J : k * self.J] if k else 0)
             if (own == vector).all():
                 return k
         return None
@@ -259,35 +245,21 @@ class TreeVectors:
         """Run compiled code; in a thread of its own, open to limits, if it looks at many pairs."""
         return work(self.stop) if pairs < PAIRS else self.watch.beside(work)
 
-    def _two(self, rows: np.ndarray, allowance: int, bag: Bag) -> None:
+    def _two_levels(self, rows: np.ndarray, allowance: int, table: VectorTable) -> None:
+        """Insert the vectors of all trees of depth at most two."""
         self.sets += 1
-        begin, most = 0, len(self.prices[0])
+        begin, most = 0, len(self.node.prices[0])
 
         def go_on(stop: np.ndarray) -> int:
-            done: int = listing.vectors_two(
+            done: int = vector_kernels.insert_two_levels(
                 self.data.address,
                 self.work_sides.address,
                 rows,
-                self.columns,
-                self.first,
-                self.tests,
-                self.weights,
-                self.leaf,
-                self.split,
-                self.least,
-                self.K,
                 allowance,
-                self.most,
                 begin,
-                self.sums,
-                self.totals,
-                self.cell,
-                self.found,
-                self.prices,
-                self.vector,
-                bag.rows,
-                bag.slots,
-                bag.used,
+                self.terms,
+                self.node,
+                table.slots,
                 stop,
             )
             return done
@@ -296,29 +268,17 @@ class TreeVectors:
             begin = self.beside(self.F * most * most // 4, go_on)
             if begin >= self.F:
                 return
-            bag.grow()
+            table.grow()
 
-    def _merge(self, left: List, right: List, f: int, allowance: int, bag: Bag) -> None:
-        """Put the vectors of all trees with test f at the root."""
-        begin, rest = 0, allowance - int(self.price[f])
+    def _sums_of(
+        self, left: SortedVectors, right: SortedVectors, f: int, allowance: int, table: VectorTable
+    ) -> None:
+        """Insert the vectors of all trees with test f at the root."""
+        begin, rest, vector = 0, allowance - int(self.price[f]), self.node.vector
 
         def go_on(stop: np.ndarray) -> int:
-            done: int = listing.merge(
-                left.rows,
-                left.prices,
-                len(left.rows),
-                right.rows,
-                right.prices,
-                len(right.rows),
-                self.split[f],
-                rest,
-                self.most,
-                begin,
-                self.vector,
-                bag.rows,
-                bag.slots,
-                bag.used,
-                stop,
+            done: int = vector_kernels.insert_sums(
+                left, right, f, rest, begin, self.terms, vector, table.slots, stop
             )
             return done
 
@@ -326,4 +286,4 @@ class TreeVectors:
             begin = self.beside(len(left.rows) * len(right.rows), go_on)
             if begin >= len(left.rows):
                 return
-            bag.grow()
+            table.grow()

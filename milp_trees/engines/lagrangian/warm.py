@@ -10,8 +10,8 @@ from milp_trees.common.limits import Limits
 from milp_trees.engines.dp.warm import compile_search, tiny_view
 from milp_trees.engines.lagrangian.closing import Closing
 from milp_trees.engines.lagrangian.incumbent import Incumbent
-from milp_trees.engines.lagrangian.listing import rehash
 from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.lagrangian.tables import VectorTable
 from milp_trees.engines.lagrangian.vectors import TreeVectors
 from milp_trees.methods.trace import Trace
 from milp_trees.methods.watch import Watch
@@ -34,5 +34,5 @@ def compile_kernels() -> None:
     none = Multipliers.none(1)
     vectors = TreeVectors(view, Trees(3), none, Watch(Limits(time=None)), 2**30)
     Closing(vectors, none, incumbent, 16).close()
-    rehash(np.zeros((1, 2), dtype=np.int64), np.full(2, -1, dtype=np.int64), 1)
+    VectorTable(2, lambda more: None).grow()
     compile_search(4)

@@ -1,12 +1,16 @@
-"""Compiled lists of vectors: all small trees of a set of rows, sums of two lists, the best sum.
+"""Compiled work on vectors: all small trees of a set of rows, sums of two lists, the best sum.
 
 A vector is (cost, totals…) relative to the first action, and its price the scalar product with the
-weights (`kernels`). A **bag** keeps the smallest cost for every vector of totals, in a hash table
-whose row i is (cost, totals…) for i < used[0]. Loads numba.
+weights (`kernels`). A table of vectors keeps the smallest cost for every vector of totals. Loads
+numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
+
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +24,64 @@ _MULTIPLY = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(29)
 
 
+class Terms(NamedTuple):
+    """What vectors are made of.
+
+    Parameters
+    ----------
+    columns : int64 array of shape (n, U)
+        Per row its relative costs and coefficients, action by action, then what leaves need a
+        minimum of, `least`.
+    first, tests : int64 arrays
+        The tests that are true on a row are `tests[first[row]:first[row + 1]]`.
+    weights, leaf, most : int64 arrays of shape (J,)
+        Weights of the price, the vector of a leaf of the first action, and the largest totals.
+    split : int64 array of shape (F,)
+        Costs of the tests.
+    n_actions : int
+    """
+
+    columns: np.ndarray
+    first: np.ndarray
+    tests: np.ndarray
+    weights: np.ndarray
+    leaf: np.ndarray
+    split: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    n_actions: int
+
+
+class Work(NamedTuple):
+    """What the kernels write on: for the left side, the right side and the set itself.
+
+    `by_test` (3, F, U) and `total` (3, U) are sums of the columns; `rows` (2, n, J) and `prices`
+    (2, n) the vectors of both sides, `cell` (2, U) and `vector` (J,) those of a leaf.
+    """
+
+    by_test: np.ndarray
+    total: np.ndarray
+    rows: np.ndarray
+    prices: np.ndarray
+    cell: np.ndarray
+    vector: np.ndarray
+
+
+class SortedVectors(NamedTuple):
+    """Vectors, one a row (cost, totals…), sorted by price; and their prices."""
+
+    rows: np.ndarray
+    prices: np.ndarray
+
+
+class Slots(NamedTuple):
+    """A hash table of vectors: `rows[i]` for i < `used[0]`, found through `numbers`, -1 if free."""
+
+    rows: np.ndarray
+    numbers: np.ndarray
+    used: np.ndarray
+
+
 @kernel(allocates=False)
 def _hash(vector):
     h = np.uint64(0x9E3779B97F4A7C15)
@@ -30,41 +92,40 @@ def _hash(vector):
 
 
 @kernel(allocates=False)
-def put(bag, slots, used, vector):
-    """Keep the smallest cost for every vector of totals; returns False where there is no room.
-
-    Row i of `bag` is (cost, totals…) for i < used[0].
-    """
-    mask = len(slots) - 1
+def insert(table, vector):
+    """Keep the smallest cost for every vector of totals; returns False where there is no room."""
+    rows, numbers, used = table
+    mask = len(numbers) - 1
     slot = np.int64(_hash(vector) & np.uint64(mask))
-    while slots[slot] >= 0:
-        i = slots[slot]
+    while numbers[slot] >= 0:
+        i = numbers[slot]
         same = True
         for j in range(1, len(vector)):
-            same = same and bag[i, j] == vector[j]
+            same = same and rows[i, j] == vector[j]
         if same:
-            if vector[0] < bag[i, 0]:
-                bag[i, 0] = vector[0]
+            if vector[0] < rows[i, 0]:
+                rows[i, 0] = vector[0]
             return True
         slot = (slot + 1) & mask
-    if used[0] == len(bag):
+    if used[0] == len(rows):
         return False
     for j in range(len(vector)):
-        bag[used[0], j] = vector[j]
-    slots[slot] = used[0]
+        rows[used[0], j] = vector[j]
+    numbers[slot] = used[0]
     used[0] += 1
     return True
 
 
 @kernel(nogil=True, allocates=False)
-def rehash(bag, slots, n):
-    """Fill empty slots with the first n rows, which differ in their totals."""
-    mask = len(slots) - 1
-    for i in range(n):
-        slot = np.int64(_hash(bag[i]) & np.uint64(mask))
-        while slots[slot] >= 0:
+def rehash(table):
+    """Fill the empty slots of a table, whose rows differ in their totals."""
+    rows, numbers, used = table
+    mask = len(numbers) - 1
+    for i in range(used[0]):
+        slot = np.int64(_hash(rows[i]) & np.uint64(mask))
+        while numbers[slot] >= 0:
             slot = (slot + 1) & mask
-        slots[slot] = i
+        numbers[slot] = i
 
 
 @kernel(allocates=False)
@@ -86,17 +147,19 @@ def _large_enough(values, least):
 
 
 @kernel(nogil=True, allocates=False)
-def options(
-    sums_true, total, weights, leaf, split, least, n_actions, stumps, allowance, cell, out, prices
-):
+def options(side, at, stumps, allowance, terms, work):
     """Vectors of all leaves, and with `stumps` all trees with one split, within an allowance.
 
-    They are written to `out`, sorted by price; returns their number. `cell` (2, U) is workspace.
+    `side` is that of the sums in `work`, `at` that of the vectors. They are sorted by price; returns
+    their number.
     """
-    J = len(leaf)
+    by_test, total, cell = work.by_test[side], work.total[side], work.cell
+    out, prices = work.rows[at], work.prices[at]
+    weights, leaf, split, least = terms.weights, terms.leaf, terms.split, terms.least
+    K, J = terms.n_actions, len(leaf)
     n = 0
     if _large_enough(total, least):
-        for k in range(n_actions):
+        for k in range(K):
             for j in range(J):
                 out[n, j] = leaf[j] + (total[(k - 1) * J + j] if k else 0)
             prices[n] = _price(weights, out[n])
@@ -104,12 +167,12 @@ def options(
                 n += 1
     for f in range(len(split) if stumps else 0):
         for u in range(len(total)):
-            cell[1, u] = sums_true[f, u]
-            cell[0, u] = total[u] - sums_true[f, u]
+            cell[1, u] = by_test[f, u]
+            cell[0, u] = total[u] - by_test[f, u]
         if not (_large_enough(cell[0], least) and _large_enough(cell[1], least)):
             continue
-        for a in range(n_actions):
-            for b in range(n_actions):
+        for a in range(K):
+            for b in range(K):
                 if a == b:
                     continue
                 for j in range(J):
@@ -143,169 +206,75 @@ def _sort(rows, prices, n):
 
 
 @kernel(nogil=True, allocates=False)
-def merge(
-    left,
-    left_prices,
-    n_left,
-    right,
-    right_prices,
-    n_right,
-    split,
-    allowance,
-    most,
-    begin,
-    vector,
-    bag,
-    slots,
-    used,
-    stop,
-):
-    """Put the sums of all pairs of rows whose prices sum up to at most an allowance.
+def insert_sums(left, right, f, allowance, begin, terms, vector, table, stop):
+    """Insert the sums of all pairs of vectors whose prices sum up to at most an allowance.
 
-    `split` is added to the costs, but not to the prices. Both lists are sorted by price. Totals
-    above `most` are left out. Returns the first row of `left` that is not done, because there is no
-    room or the run is stopped.
+    The cost of test f is added to the costs, but not to the prices. Totals above `terms.most` are
+    left out. Returns the first row of `left` that is not done, because there is no room or the run
+    is stopped.
     """
-    for i in range(begin, n_left):
+    rows, others, prices, most = left.rows, right.rows, right.prices, terms.most
+    split = terms.split[f]
+    for i in range(begin, len(rows)):
         if stop[0]:
             return i
-        rest = allowance - left_prices[i]
-        for k in range(n_right):
-            if right_prices[k] > rest:
+        rest = allowance - left.prices[i]
+        for k in range(len(others)):
+            if prices[k] > rest:
                 break
             fits = True
             for j in range(len(vector)):
-                vector[j] = left[i, j] + right[k, j]
+                vector[j] = rows[i, j] + others[k, j]
                 fits = fits and vector[j] <= most[j]
             vector[0] += split
-            if fits and not put(bag, slots, used, vector):
+            if fits and not insert(table, vector):
                 return i
-    return n_left
+    return len(rows)
 
 
 @kernel(nogil=True, allocates=False)
-def vectors_two(
-    data_address,
-    work_address,
-    bits,
-    columns,
-    first,
-    tests,
-    weights,
-    leaf,
-    split,
-    least,
-    n_actions,
-    allowance,
-    most,
-    begin,
-    side_true,
-    totals,
-    cell,
-    lists,
-    prices,
-    vector,
-    bag,
-    slots,
-    used,
-    stop,
-):
-    """Put the vectors of all trees of depth at most two on a set of rows, within an allowance.
+def insert_two_levels(data_address, work_address, bits, allowance, begin, terms, work, table, stop):
+    """Insert the vectors of all trees of depth at most two on a set of rows, within an allowance.
 
-    Returns the first root test that is not done, because there is no room. `side_true` (3, F, U)
-    and `totals` (3, U) are workspace for the sums of the left side, the right side and the set,
-    `lists`, `prices` for the vectors of both sides, and `cell` (2, U), `vector` for those of a leaf.
+    Returns the first root test that is not done, because there is no room.
     """
-    data, work = data_at(data_address), work_at(work_address)
-    load(data, work, bits)
-    side_sums(data_address, bits, columns, first, tests, side_true[2], totals[2])
+    data, node = data_at(data_address), work_at(work_address)
+    columns, first, tests = terms.columns, terms.first, terms.tests
+    by_test, total = work.by_test, work.total
+    load(data, node, bits)
+    side_sums(data_address, bits, columns, first, tests, by_test[2], total[2])
     if begin == 0:
-        n = options(
-            side_true[2],
-            totals[2],
-            weights,
-            leaf,
-            split,
-            least,
-            n_actions,
-            False,
-            allowance,
-            cell,
-            lists[0],
-            prices[0],
-        )
-        for i in range(n):
-            if not put(bag, slots, used, lists[0, i]):
+        for i in range(options(2, 0, False, allowance, terms, work)):
+            if not insert(table, work.rows[0, i]):
                 return np.int64(0)
     size = count(bits)
     for f in range(begin, data.n_tests):
-        one, other = side_value(data, work.values[1, f]), side_value(data, work.values[3, f])
+        one, other = side_value(data, node.values[1, f]), side_value(data, node.values[3, f])
         rest = allowance - data.split[f]
         if one + other > rest:
             continue
-        n = children(bits, data.tests[f], work.sides[0], work.sides[1])
+        n = children(bits, data.tests[f], node.sides[0], node.sides[1])
         if n == 0 or n == size:
             continue
         small = 1 if 2 * n <= size else 0
         side_sums(
-            data_address, work.sides[small], columns, first, tests, side_true[small], totals[small]
+            data_address, node.sides[small], columns, first, tests, by_test[small], total[small]
         )
-        for u in range(totals.shape[1]):
-            totals[1 - small, u] = totals[2, u] - totals[small, u]
+        for u in range(total.shape[1]):
+            total[1 - small, u] = total[2, u] - total[small, u]
             for g in range(data.n_tests):
-                side_true[1 - small, g, u] = side_true[2, g, u] - side_true[small, g, u]
-        n_left = options(
-            side_true[0],
-            totals[0],
-            weights,
-            leaf,
-            split,
-            least,
-            n_actions,
-            True,
-            rest - other,
-            cell,
-            lists[0],
-            prices[0],
-        )
-        n_right = options(
-            side_true[1],
-            totals[1],
-            weights,
-            leaf,
-            split,
-            least,
-            n_actions,
-            True,
-            rest - one,
-            cell,
-            lists[1],
-            prices[1],
-        )
-        done = merge(
-            lists[0],
-            prices[0],
-            n_left,
-            lists[1],
-            prices[1],
-            n_right,
-            split[f],
-            rest,
-            most,
-            0,
-            vector,
-            bag,
-            slots,
-            used,
-            stop,
-        )
-        if done < n_left:
+                by_test[1 - small, g, u] = by_test[2, g, u] - by_test[small, g, u]
+        n_left = options(0, 0, True, rest - other, terms, work)
+        n_right = options(1, 1, True, rest - one, terms, work)
+        left = SortedVectors(work.rows[0, :n_left], work.prices[0, :n_left])
+        right = SortedVectors(work.rows[1, :n_right], work.prices[1, :n_right])
+        if insert_sums(left, right, f, rest, 0, terms, work.vector, table, stop) < n_left:
             return f
     return np.int64(data.n_tests)
 
 
 @kernel(nogil=True)
-def meet(left, right, lower, upper, best, stop):
+def cheapest_pair(left, right, lower, upper, best, stop):
     """The cheapest sum of a row of `left` and a row of `right` whose totals lie within bounds.
 
     `left` is sorted by its first total from the largest, `right` from the smallest. Only sums below
