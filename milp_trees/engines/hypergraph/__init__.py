@@ -16,9 +16,9 @@ n rows, m of them in a state, F tests. In the order of reading:
 
 1. `graph.py`: the result, and how it is read as a tree; which columns are left out.
 2. `levels.py`: the levels, and what the kernels read of a view (`data_of`).
-3. `columns.py`: compiled columns and their records `Data`, `Work`, `Columns`. An allowance says what
-   a subtree may cost; without a bound it is `FAR`.
-4. `row_sets.py`: sets of rows as words, and the table that numbers them.
+3. `columns.py`: compiled columns and their records `StateData`, `StateWork` and `StateColumns`. An
+   allowance says what a subtree may cost; without a bound it is `FAR`.
+4. `row_sets.py`: the table that numbers the sets of a level, on `engines.kit.rowsets`.
 5. `within_bound.py`: trees within a bound, with optimal values from `engines.near_best`.
 6. `parts.py`, `shrink.py`: parts of a hypergraph, in passes over its columns; `node_sums.py`: sums
    for constraints on nodes; `dual.py`: the dual in exact integers, and proofs from it.

@@ -20,21 +20,12 @@ import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.engines.dp.arrays import INFINITY
-from milp_trees.engines.dp.words import clear, copy, fill, lowest
+from milp_trees.engines.dp.words import clear, fill, lowest
 from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP
-from milp_trees.engines.hypergraph.row_sets import (
-    MULTIPLY,
-    ONE,
-    SEED,
-    SHIFT,
-    contains_first,
-    equal,
-    hash_of,
-    insert,
-    members,
-)
+from milp_trees.engines.hypergraph.row_sets import ONE, contains_first, insert, members
+from milp_trees.engines.kit.rowsets import copy, hash_of, mixed, same
 
-#: Places in a row of `Columns.info`: `LEFT` and `RIGHT` are actions, `FALSE` and `TRUE` the states
+#: Places in a row of `StateColumns.info`: `LEFT` and `RIGHT` are actions, `FALSE` and `TRUE` the states
 #: of the next level that a split enters.
 STATE, KIND, TEST, LEFT, RIGHT, COST, FALSE, TRUE = range(8)
 
@@ -42,7 +33,7 @@ STATE, KIND, TEST, LEFT, RIGHT, COST, FALSE, TRUE = range(8)
 FAR = 2**61
 
 
-class Data(NamedTuple):
+class StateData(NamedTuple):
     """What the kernels read of a view.
 
     Parameters
@@ -85,18 +76,18 @@ class Data(NamedTuple):
     merge: bool
 
 
-class Columns(NamedTuple):
+class StateColumns(NamedTuple):
     """Columns, one a row (see `STATE`), and their numbers of the side rows."""
 
     info: np.ndarray
     side: np.ndarray
 
     @classmethod
-    def room(cls, n: int, n_side: int) -> Columns:
+    def room(cls, n: int, n_side: int) -> StateColumns:
         return cls(np.empty((n, 8), dtype=np.int64), np.empty((n, n_side), dtype=np.int64))
 
 
-class Work(NamedTuple):
+class StateWork(NamedTuple):
     """What the kernels write on.
 
     `most` is the largest number of columns of a state, `slots` a hash table for them. There are
@@ -116,7 +107,7 @@ class Work(NamedTuple):
     child: np.ndarray
 
     @classmethod
-    def of(cls, data: Data, most: int) -> Work:
+    def of(cls, data: StateData, most: int) -> StateWork:
         V, (F, W), tests = data.coef.shape[1], data.truth.shape, data.X.shape[1]
         return cls(
             most,
@@ -195,10 +186,10 @@ def stops(s, total, allowance, data, out, n):
             continue
         at, cost = n, total[k] + data.leaf
         for c in range(start, n if data.merge else start):
-            same = True
+            alike = True
             for j in range(S):
-                same = same and side[c, j] == total[K + j * K + k]
-            if same:
+                alike = alike and side[c, j] == total[K + j * K + k]
+            if alike:
                 at = c
         if at < n and info[at, COST] <= cost:
             continue
@@ -212,15 +203,12 @@ def stops(s, total, allowance, data, out, n):
 @kernel(allocates=False)
 def place(cost, following, info, side, n, slots, number):
     """Where a column is written: the next row, that of a dearer one with the same effect, or -1."""
-    h = SEED ^ np.uint64(following + 1)
-    for j in range(len(number)):
-        h = (h ^ np.uint64(number[j])) * MULTIPLY
-        h ^= h >> SHIFT
+    h = mixed(np.uint64(following + 1)) ^ hash_of(number)
     mask = len(slots) - 1
     slot = np.int64(h & np.uint64(mask))
     while slots[slot] >= 0:
         at = slots[slot]
-        if info[at, FALSE] == following and equal(side[at], number):
+        if info[at, FALSE] == following and same(side[at], number):
             return at if cost < info[at, COST] else np.int64(-1)
         slot = (slot + 1) & mask
     slots[slot] = n
@@ -259,7 +247,7 @@ def last_splits(s, n_tests, total, by_test, allowance, data, work, out, stopped)
                 if merge:
                     covered = False
                     for c in range(start, end):
-                        covered = covered or (info[c, COST] <= cost and equal(side[c], number))
+                        covered = covered or (info[c, COST] <= cost and same(side[c], number))
                     at = np.int64(-1)
                     if not covered:
                         at = place(cost, -1, info, side, n, slots, number)
@@ -462,7 +450,7 @@ def _tests(state, data, values, allowance, work):
             side = right if contains_first(right, state) else left
             h = hash_of(side)
             for i in range(n):
-                if keys[i] == h and equal(sides[i], side):
+                if keys[i] == h and same(sides[i], side):
                     known = i
                     break
             if known < 0:

@@ -16,14 +16,15 @@ from milp_trees.engines.hypergraph.columns import (
     FAR,
     STATE,
     TRUE,
-    Columns,
-    Data,
-    Work,
+    StateColumns,
+    StateData,
+    StateWork,
     last_columns,
     split_columns,
     stop_columns,
 )
 from milp_trees.engines.hypergraph.row_sets import SetTable
+from milp_trees.engines.kit.rowsets import all_rows, pack
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -34,7 +35,7 @@ MOST_BYTES = 2 * 2**30
 ROOM = 4_000
 
 
-class Level(NamedTuple):
+class StateLevel(NamedTuple):
     """The states with one depth left: sets as bit strings, allowances, number of the first one."""
 
     sets: np.ndarray
@@ -48,7 +49,7 @@ class Enumeration(ABC):
 
     Parameters
     ----------
-    data : Data
+    data : StateData
     depth, allowance : int
         Those of the root.
     max_states, max_columns, max_bytes : int
@@ -58,7 +59,7 @@ class Enumeration(ABC):
 
     def __init__(
         self,
-        data: Data,
+        data: StateData,
         depth: int,
         max_states: int,
         max_columns: int,
@@ -68,30 +69,30 @@ class Enumeration(ABC):
         self.data, self.depth, self.allowance = data, depth, allowance
         self.max_states, self.max_columns, self.max_bytes = max_states, max_columns, max_bytes
         self.words = data.truth.shape[1]
-        self.root = pack(np.ones((1, len(data.group)), dtype=np.uint8), self.words)
+        self.root = all_rows(len(data.group))[None]
         self.n_columns = 0
 
-    def levels(self) -> Iterator[tuple[Level, list[Columns]]]:
+    def levels(self) -> Iterator[tuple[StateLevel, list[StateColumns]]]:
         """Every level with its columns; states that they enter are numbered within the next level."""
         self.n_columns = 0
-        level = Level(self.root, np.array([self.allowance], dtype=np.int64), self.depth, 0)
+        level = StateLevel(self.root, np.array([self.allowance], dtype=np.int64), self.depth, 0)
         while len(level.sets):
             self.table = SetTable.of(max(1024, 4 * len(self.data.truth)), self.words)
-            parts: list[Columns] = []
+            parts: list[StateColumns] = []
             self._add_columns(level, parts)
             yield level, parts
             n, first = int(self.table.used[0]), level.first + len(level.sets)
             sets, allowance = self.table.bits[:n].copy(), self.table.allowance[:n].copy()
-            level = Level(sets, allowance, level.depth - 1, first)
+            level = StateLevel(sets, allowance, level.depth - 1, first)
 
     @abstractmethod
-    def _add_columns(self, level: Level, parts: list[Columns]) -> None:
+    def _add_columns(self, level: StateLevel, parts: list[StateColumns]) -> None:
         """Append the columns of a level, and put the sets that they enter into the table."""
 
     def _fill(
         self,
-        parts: list[Columns],
-        kernel: Callable[[int, Columns], tuple[int, int]],
+        parts: list[StateColumns],
+        kernel: Callable[[int, StateColumns], tuple[int, int]],
         span: tuple[int, int],
         each: int,
     ) -> None:
@@ -103,9 +104,9 @@ class Enumeration(ABC):
         begin, end = span
         while begin < end:
             self._check()
-            out = Columns.room(max(each, min(each * (end - begin), ROOM)), self.data.n_side)
+            out = StateColumns.room(max(each, min(each * (end - begin), ROOM)), self.data.n_side)
             begin, n = kernel(begin, out)
-            parts.append(Columns(out.info[:n], out.side[:n]))
+            parts.append(StateColumns(out.info[:n], out.side[:n]))
             self.n_columns += n
             if self.n_columns > self.max_columns:
                 raise OverflowError(
@@ -115,7 +116,7 @@ class Enumeration(ABC):
     def _check(self) -> None:
         """Raise an error where a limit ends the run."""
 
-    def _make_room(self, level: Level, more: int) -> SetTable:
+    def _make_room(self, level: StateLevel, more: int) -> SetTable:
         """The table with room for more sets, unless there are too many already."""
         n = int(self.table.used[0])
         states = level.first + len(level.sets) + n
@@ -140,19 +141,19 @@ class TreeStates(Enumeration):
         As for `Enumeration`.
     """
 
-    def __init__(self, data: Data, *args: Any, **more: Any) -> None:
+    def __init__(self, data: StateData, *args: Any, **more: Any) -> None:
         super().__init__(data, *args, **more)
         K, every = data.n_actions, data.n_side or not data.merge
-        self.work = Work.of(data, K + (len(data.truth) * K * K if every else 1))
+        self.work = StateWork.of(data, K + (len(data.truth) * K * K if every else 1))
 
-    def _add_columns(self, level: Level, parts: list[Columns]) -> None:
+    def _add_columns(self, level: StateLevel, parts: list[StateColumns]) -> None:
         if level.depth == 1:
             self._add_last(level, parts)
             return
         sets, data, work = level.sets, self.data, self.work
         cheapest = np.empty(len(level.sets), dtype=np.int64)
 
-        def stop(begin: int, out: Columns) -> Any:
+        def stop(begin: int, out: StateColumns) -> Any:
             return stop_columns(sets, level.allowance, begin, data, cheapest, work, out)
 
         self._fill(parts, stop, (0, len(sets)), data.n_actions)
@@ -164,7 +165,7 @@ class TreeStates(Enumeration):
             splits = np.concatenate([part.info for part in parts[stops:]])
             self._above = sets, np.ascontiguousarray(splits[:, [STATE, FALSE, TRUE]])
 
-    def _split_allowance(self, level: Level, cheapest: np.ndarray) -> np.ndarray:
+    def _split_allowance(self, level: StateLevel, cheapest: np.ndarray) -> np.ndarray:
         """Allowances for splits; -1 where no split can improve the cheapest stop.
 
         There, two leaves without errors would cost as much as the stop.
@@ -174,31 +175,35 @@ class TreeStates(Enumeration):
         least = int(self.data.split[0].min(initial=2**40)) + 2 * self.data.leaf
         return np.where(cheapest <= least, -1, level.allowance)
 
-    def _add_last(self, level: Level, parts: list[Columns]) -> None:
+    def _add_last(self, level: StateLevel, parts: list[StateColumns]) -> None:
         """Append stops and last splits."""
         data, work = self.data, self.work
         # All rows of a root that is the last level are on one side of a split.
         above, family = self._above if level.first else (level.sets, np.zeros((1, 3), np.int64))
         sets, allowance, done = level.sets, level.allowance, np.zeros(len(level.sets), np.bool_)
 
-        def last(begin: int, out: Columns) -> Any:
+        def last(begin: int, out: StateColumns) -> Any:
             return last_columns(above, sets, allowance, family, done, begin, data, work, out)
 
         self._fill(parts, last, (0, len(family)), 2 * work.most)
 
-    def _add_splits(self, level: Level, parts: list[Columns]) -> None:
+    def _add_splits(self, level: StateLevel, parts: list[StateColumns]) -> None:
         """Append the splits, and put the sets that they enter into the table."""
         no_values = np.empty((1, 0, len(self.data.truth)), dtype=np.int64)
         self._split(level, (0, len(level.sets)), no_values, parts)
 
     def _split(
-        self, level: Level, span: tuple[int, int], values: np.ndarray, parts: list[Columns]
+        self,
+        level: StateLevel,
+        span: tuple[int, int],
+        values: np.ndarray,
+        parts: list[StateColumns],
     ) -> None:
         """Append the splits of a span of states, for whose sides optimal values may be given."""
         first, end = span
         bounded, F = values.shape[1], len(self.data.truth)
 
-        def split(begin: int, out: Columns) -> Any:
+        def split(begin: int, out: StateColumns) -> Any:
             table = self._make_room(level, 2 * F)
             here = values[begin - first :] if bounded else values
             return split_columns(
@@ -232,7 +237,7 @@ def data_of(
     only_default: int = -1,
     merge: bool = True,
     place: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-) -> Data:
+) -> StateData:
     """What the kernels read; rows of equal values are side by side, as kernels count them in bytes.
 
     `priced` is the view at the prices at which columns are bounded, if these are not its own.
@@ -248,13 +253,13 @@ def data_of(
         order = np.argsort(group.ravel(), kind="stable")
         group = group.ravel()[order].astype(np.int64)
         X = np.ascontiguousarray(view.X[order])
-        truth = pack(X.T, max(1, -(-view.n_rows // 64)))
+        truth = pack(X)
     else:
         X, truth, position = place
         groups, group = group.ravel(), np.zeros(64 * truth.shape[1], dtype=np.int64)
         group[position] = groups
     at_prices = view if priced is None else priced
-    return Data(
+    return StateData(
         X=X,
         truth=truth,
         group=group,
@@ -270,11 +275,3 @@ def data_of(
         only_default=only_default,
         merge=bool(merge),
     )
-
-
-def pack(bits: np.ndarray, words: int) -> np.ndarray:
-    """Rows of zeros and ones as rows of 64-bit words, lowest bit first."""
-    out = np.zeros((len(bits), 8 * words), dtype=np.uint8)
-    packed = np.packbits(np.ascontiguousarray(bits), axis=1, bitorder="little")
-    out[:, : packed.shape[1]] = packed
-    return out.view("<u8").astype(np.uint64)

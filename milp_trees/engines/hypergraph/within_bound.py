@@ -21,9 +21,9 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Stopped
-from milp_trees.engines.hypergraph.columns import Columns
-from milp_trees.engines.hypergraph.graph import States, assemble, tiny_view
-from milp_trees.engines.hypergraph.levels import Level, TreeStates, data_of, leaf_minima
+from milp_trees.engines.hypergraph.columns import StateColumns
+from milp_trees.engines.hypergraph.graph import States, assemble, tiny_view_with_side
+from milp_trees.engines.hypergraph.levels import StateLevel, TreeStates, data_of, leaf_minima
 from milp_trees.engines.hypergraph.row_sets import SetTable
 from milp_trees.engines.hypergraph.shrink import Priced, most_at, shrink
 from milp_trees.engines.near_best.kernels import NONE, levels
@@ -110,17 +110,17 @@ class TreesWithin(TreeStates):
         if self.n_columns * 8 * (8 + self.data.n_side) > self.max_bytes:
             raise Stopped(Limit.MEMORY)
 
-    def _split_allowance(self, level: Level, cheapest: np.ndarray) -> np.ndarray:
+    def _split_allowance(self, level: StateLevel, cheapest: np.ndarray) -> np.ndarray:
         return level.allowance
 
-    def _add_splits(self, level: Level, parts: list[Columns]) -> None:
+    def _add_splits(self, level: StateLevel, parts: list[StateColumns]) -> None:
         each = max(1, VALUES // (2 * self.view.n_features)) if self.view.n_features else 1
         for begin in range(0, len(level.sets), each):
             self._check()
             span = begin, min(len(level.sets), begin + each)
             self._split(level, span, self._values(level, *span), parts)
 
-    def _values(self, level: Level, begin: int, end: int) -> np.ndarray:
+    def _values(self, level: StateLevel, begin: int, end: int) -> np.ndarray:
         """Optimal values of both sides of every test, exact where they fit; else too large."""
         sets, F = self.sets, self.view.n_features
         values = np.empty((end - begin, 2, F), dtype=np.int64)
@@ -162,7 +162,7 @@ def warm_up() -> None:
         return
     _warm.add("within a bound")
     with compiling("the reduction of states"):
-        TreesWithin(tiny_view(), Trees(2), _Zero()).within(10)
+        TreesWithin(tiny_view_with_side(), Trees(2), _Zero()).within(10)
         SetTable.of(1, 1).with_room(2)
 
 

@@ -98,7 +98,7 @@ class Closing:
         twice, allowed = 2 * step, max(CHEAP, MORE * work)
         growth = work / before if before and work > before else 1.0
         if growth > 1.0:
-            # Work has grown by this factor over the last step; assume that it goes on like that.
+            # VectorWork has grown by this factor over the last step; assume that it goes on like that.
             reach = step * math.log(allowed / max(1, work)) / math.log(growth)
             twice = min(twice, max(unit, int(reach // unit) * unit)) if work < allowed else unit
         return max(unit, twice)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from milp_trees.engines.lagrangian import vector_kernels as compiled
-from milp_trees.engines.lagrangian.vector_kernels import Slots, SortedVectors
+from milp_trees.engines.lagrangian.vector_kernels import SortedVectors, VectorSlots
 
 #: Larger than every cost, price and total.
 FAR = 2**61
@@ -32,7 +32,7 @@ class VectorTable:
 
     Attributes
     ----------
-    slots : Slots
+    slots : VectorSlots
         What the kernels read and write.
     bytes : int
         What growing took.
@@ -40,7 +40,7 @@ class VectorTable:
 
     def __init__(self, J: int, tick: Callable[[int], None]) -> None:
         self.tick, self.bytes = tick, 0
-        self.slots = Slots(
+        self.slots = VectorSlots(
             np.empty((ROOM, J), dtype=np.int64),
             np.full(2 * ROOM, -1, dtype=np.int64),
             np.zeros(1, dtype=np.int64),
@@ -60,7 +60,7 @@ class VectorTable:
         self.bytes += more
         empty = np.empty((3 * len(rows), rows.shape[1]), dtype=np.int64)
         rows = np.concatenate([rows, empty])
-        self.slots = Slots(rows, np.full(2 * len(rows), -1, dtype=np.int64), used)
+        self.slots = VectorSlots(rows, np.full(2 * len(rows), -1, dtype=np.int64), used)
         compiled.rehash(self.slots)
 
     def sorted(self, weights: np.ndarray) -> SortedVectors:

@@ -24,7 +24,7 @@ _MULTIPLY = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(29)
 
 
-class Terms(NamedTuple):
+class VectorTerms(NamedTuple):
     """What vectors are made of.
 
     Parameters
@@ -52,7 +52,7 @@ class Terms(NamedTuple):
     n_actions: int
 
 
-class Work(NamedTuple):
+class VectorWork(NamedTuple):
     """What the kernels write on: for the left side, the right side and the set itself.
 
     `by_test` (3, F, U) and `total` (3, U) are sums of the columns; `rows` (2, n, J) and `prices`
@@ -74,7 +74,7 @@ class SortedVectors(NamedTuple):
     prices: np.ndarray
 
 
-class Slots(NamedTuple):
+class VectorSlots(NamedTuple):
     """A hash table of vectors: `rows[i]` for i < `used[0]`, found through `numbers`, -1 if free."""
 
     rows: np.ndarray

@@ -22,7 +22,7 @@ from milp_trees.engines.lagrangian import kernels, vector_kernels
 from milp_trees.engines.lagrangian.kernels import NONE
 from milp_trees.engines.lagrangian.multipliers import Multipliers
 from milp_trees.engines.lagrangian.tables import FAR, VectorTable
-from milp_trees.engines.lagrangian.vector_kernels import SortedVectors, Terms, Work
+from milp_trees.engines.lagrangian.vector_kernels import SortedVectors, VectorTerms, VectorWork
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
 from milp_trees.results.result import Limit
@@ -84,7 +84,7 @@ class TreeVectors:
         placed[instance.position] = view.X
         first = np.zeros(len(columns) + 1, dtype=np.int64)
         np.cumsum(np.count_nonzero(placed, axis=1), out=first[1:])
-        self.terms = Terms(
+        self.terms = VectorTerms(
             columns,
             first,
             tests=np.nonzero(placed)[1].astype(np.int64),
@@ -96,7 +96,7 @@ class TreeVectors:
             n_actions=self.K,
         )
         F, U, n = max(1, self.F), columns.shape[1], self.K + self.F * self.K * (self.K - 1) + 1
-        self.node = Work(
+        self.node = VectorWork(
             by_test=np.zeros((3, F, U), np.int64),
             total=np.zeros((3, U), np.int64),
             rows=np.zeros((2, n, self.J), np.int64),

@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.common.compiling import compiling
-from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, States, assemble, tiny_view
+from milp_trees.engines.hypergraph.graph import (
+    LAST,
+    SPLIT,
+    STOP,
+    States,
+    assemble,
+    tiny_view_with_side,
+)
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
@@ -164,5 +171,5 @@ def warm_up() -> None:
         from milp_trees.engines.hypergraph.row_sets import SetTable
         from milp_trees.lists.hypergraph.levels import Rules
 
-        enumerate_chains(tiny_view(), Rules(1, 1))
+        enumerate_chains(tiny_view_with_side(), Rules(1, 1))
         SetTable.of(1, 1).with_room(2)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from milp_trees.engines.hypergraph.columns import FAR, Columns, Work
-from milp_trees.engines.hypergraph.levels import Enumeration, Level, data_of
+from milp_trees.engines.hypergraph.columns import FAR, StateColumns, StateWork
+from milp_trees.engines.hypergraph.levels import Enumeration, StateLevel, data_of
 from milp_trees.lists.hypergraph.kernels import chain_columns
 from milp_trees.tasks.views import CostMatrix
 
@@ -59,14 +59,14 @@ class ListStates(Enumeration):
         allowance = FAR if most is None else min(most, FAR)
         super().__init__(data, rules.length, max_states, max_columns, allowance=allowance)
 
-    def _add_columns(self, level: Level, parts: list[Columns]) -> None:
+    def _add_columns(self, level: StateLevel, parts: list[StateColumns]) -> None:
         data, last = self.data, level.depth <= 1
         if not level.depth:  # no antecedent matters
             data = data._replace(X=data.X[:, :0].copy(), truth=data.truth[:0])
         F, K = len(data.truth), data.n_actions
-        work = Work.of(data, K + F * K * (K if last else 1))
+        work = StateWork.of(data, K + F * K * (K if last else 1))
 
-        def columns(begin: int, out: Columns) -> Any:
+        def columns(begin: int, out: StateColumns) -> Any:
             table = self._make_room(level, F)
             return chain_columns(level.sets, level.allowance, begin, last, data, table, work, out)
 
