@@ -23,7 +23,7 @@ from milp_trees.common.limits import Limits, Stopped
 from milp_trees.engines.dp.method import DynamicProgramme
 from milp_trees.engines.dp.run import Run
 from milp_trees.engines.lagrangian.incumbent import Incumbent
-from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.lagrangian.multipliers import Multipliers, best_for_planes
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.space import Trees
@@ -298,44 +298,15 @@ class Dual:
     def _master(self, box: float) -> tuple[float, Multipliers, bool] | None:
         """The best multipliers for the known planes, rounded, and their value.
 
-        Also whether one of them is at the border of the box, so that a larger one may be better.
-        None if the linear programme was not solved. Whatever the multipliers are, the bound that
-        follows from them is computed in integers.
+        Also whether one of them is at the border of the box. None if the linear programme was not
+        solved. Whatever the multipliers are, the bound that follows from them is computed in
+        integers.
         """
-        from scipy.optimize import linprog
-
-        side = self.view.side
-        acts = [
-            (j, sign, at)
-            for j, row in enumerate(side)
-            for sign, at in ((1, row.upper), (-1, row.lower))
-            if at is not None
-        ]
-        planes = list(self.planes)
-        costs = np.array([p.cost for p in planes], dtype=float)
-        excess = np.array(
-            [[sign * (p.totals[j] - at) for j, sign, at in acts] for p in planes], dtype=float
-        )
-        size = np.maximum(1.0, np.abs(excess).max(axis=0))
-        worth = max(1.0, float(np.ptp(costs)))
-        # In units in which multipliers are about 1: top - Σ multiplier · excess <= cost.
-        rows = np.column_stack([np.ones(len(planes)), -excess / size])
-        shifted = (costs - costs.min()) / worth
-        solution = linprog(
-            [-1.0, *[0.0] * len(acts)],
-            A_ub=rows,
-            b_ub=shifted,
-            bounds=[(None, None), *[(0.0, box)] * len(acts)],
-            method="highs",
-        )
-        if solution.x is None or not np.isfinite(solution.x).all():
+        planes = np.array([(p.cost, *p.totals) for p in self.planes], dtype=np.int64)
+        found = best_for_planes(planes, self.view.side, box)
+        if found is None:
             return None
-        best = solution.x[1:]
-        values = [0.0] * len(side)
-        for (j, sign, _), value, s in zip(acts, best, size, strict=True):
-            values[j] += sign * value * worth / s
-        top = float(solution.x[0]) * worth + float(costs.min())
-        return top, self._rounded(values, excess), bool((best >= box * (1 - 1e-9)).any())
+        return found.top, self._rounded(found.multipliers, found.excess), found.outside
 
     def _rounded(self, values: list[float], excess: np.ndarray) -> Multipliers:
         """Multipliers over a power of two that loses little of the bound and fits into 64 bits."""

@@ -9,16 +9,17 @@ their vectors of cost and side totals finds the best feasible one (`lagrangian.c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import Unsupported
-from milp_trees.common.limits import Limit, Limits
+from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result
@@ -97,52 +98,43 @@ class LagrangianTrees(Method):
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
         clock = Clock()
-        run = _Run(problem, limits, start, progress, clock)
+        run = LagrangianRun(self.name, problem, limits, progress, clock)
+        with clock("prepare"):
+            run.prepare(start)
         with clock("solve"):
-            _, limit = run.watch.until(run.go)
-        return run.result(limit)
+            run.attempt(run.go)
+        incumbent, sizes = run.incumbent, {**run.view.data_sizes, **run.sizes}
+        bound = run.view.to_value(incumbent.bound)
+        return run.result(incumbent.tree, bound, incumbent.proven, model_size=sizes)
 
 
-class _Run:
+class LagrangianRun(Run):
     """One run: the dual, then the closing."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        limits: Limits,
-        start: Tree | None,
-        progress: Progress | None,
-        clock: Clock,
-    ) -> None:
+    def prepare(self, start: Tree | None) -> None:
+        """Begin with a tree, or without one."""
         from milp_trees.engines.lagrangian.dual import Dual
         from milp_trees.engines.lagrangian.incumbent import Incumbent
 
-        self.problem, self.limits, self.clock = problem, limits, clock
-        with clock("prepare"):
-            self.view = problem.presolved_view()
-            self.watch = Watch(limits, clock.begin, problem)
-            self.trace = Trace(progress)
-            self.incumbent: Incumbent = Incumbent(
-                self.view, self.trace, clock.begin, self.watch.has_answer
-            )
-            if start is not None:
-                self.incumbent.take(self.view.canonical(start))
-            self.dual: Dual = Dual(
-                self.view, problem.trees, self.incumbent, self.watch, limits.memory_mb
-            )
-        self.infeasible = problem.all_rows_too_few
+        self.view = self.problem.presolved_view()
+        self.incumbent: Incumbent = Incumbent(
+            self.view, self.trace, self.clock.begin, self.watch.has_answer
+        )
+        if start is not None:
+            self.incumbent.take(self.view.canonical(start))
+        space, memory_mb = self.problem.trees, self.limits.memory_mb
+        self.dual: Dual = Dual(self.view, space, self.incumbent, self.watch, memory_mb)
         self.sizes: dict[str, int] = {}
 
     def go(self) -> None:
         """Bound, then close the gap; ends early by `Stopped`."""
-        if self.infeasible:
+        if self.problem.all_rows_too_few:
             return
         try:
             self.dual.maximise()
         finally:
             self.sizes["dp_runs"] = self.dual.runs
-        self.infeasible = self.dual.infeasible
-        if not self.infeasible and not self.incumbent.proven:
+        if not self.dual.infeasible and not self.incumbent.proven:
             self._close()
 
     def _close(self) -> None:
@@ -157,23 +149,3 @@ class _Run:
             closing.close()
         finally:
             self.sizes.update(targets=closing.levels, sets=vectors.sets, vectors=vectors.kept)
-        self.infeasible = closing.infeasible
-
-    def result(self, limit: Limit | None) -> Result:
-        """The answer: the incumbent, the bound and who proved it."""
-        incumbent, proven = self.incumbent, self.incumbent.proven
-        more: dict[str, Any] = {"model_size": {**self.view.data_sizes, **self.sizes}}
-        return finish(
-            self.problem,
-            "lagrangian",
-            incumbent.tree,
-            bound=None if self.infeasible else self.view.to_value(incumbent.bound),
-            claims_optimal=proven,
-            proved_by="lagrangian",
-            clock=self.clock,
-            limit=None if proven or self.infeasible else limit,
-            infeasible=self.infeasible,
-            trace=self.trace,
-            watch=self.watch,
-            **more,
-        )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -113,6 +114,57 @@ class Multipliers:
             if n:
                 out += n * int(row.upper if n > 0 else row.lower)  # type: ignore[arg-type]
         return out
+
+
+class MasterSolution(NamedTuple):
+    """The largest minimum of planes, the multipliers that have it, and the excess of each plane.
+
+    `outside` says whether a multiplier is at the border of its box, so that a larger one may be
+    better. All numbers are floats: whatever the multipliers are, they give a bound.
+    """
+
+    top: float
+    multipliers: list[float]
+    excess: np.ndarray
+    outside: bool
+
+
+def best_for_planes(
+    planes: np.ndarray, side: tuple[SideRow, ...], box: float
+) -> MasterSolution | None:
+    """The multipliers of the largest minimum of `cost + Σ multiplier · (total - bound)`.
+
+    A plane is (cost, totals…). None if the linear programme was not solved, or no row has a bound.
+    """
+    from scipy.optimize import linprog
+
+    acts = [
+        (j, sign, at)
+        for j, row in enumerate(side)
+        for sign, at in ((1, row.upper), (-1, row.lower))
+        if at is not None
+    ]
+    if not acts:
+        return None
+    costs = planes[:, 0].astype(float)
+    excess = np.column_stack([sign * (planes[:, 1 + j] - at) for j, sign, at in acts]).astype(float)
+    size = np.maximum(1.0, np.abs(excess).max(axis=0))
+    worth = max(1.0, float(np.ptp(costs)))
+    # In units in which multipliers are about 1: top - Σ multiplier · excess <= cost.
+    solution = linprog(
+        [-1.0, *[0.0] * len(acts)],
+        A_ub=np.column_stack([np.ones(len(planes)), -excess / size]),
+        b_ub=(costs - costs.min()) / worth,
+        bounds=[(None, None), *[(0.0, box)] * len(acts)],
+        method="highs",
+    )
+    if solution.x is None or not np.isfinite(solution.x).all():
+        return None
+    best, values = solution.x[1:], [0.0] * len(side)
+    for (j, sign, _), value, s in zip(acts, best, size, strict=True):
+        values[j] += sign * value * worth / s
+    top = float(solution.x[0]) * worth + float(costs.min())
+    return MasterSolution(top, values, excess, bool((best >= box * (1 - 1e-9)).any()))
 
 
 def _size(array: np.ndarray) -> int:

@@ -4,43 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from milp_trees.engines.lagrangian.multipliers import Multipliers
+from milp_trees.engines.lagrangian.multipliers import Multipliers, best_for_planes
 from milp_trees.tasks.views import CostMatrix
 
 #: Numerators of multipliers have about so many bits.
 BITS = 20
+#: Largest multiplier, in units in which they are about 1.
+BOX = 16.0
 
 
 def best_prices(planes: np.ndarray, view: CostMatrix) -> Multipliers | None:
-    """Multipliers of the largest minimum of `cost + Σ multiplier · (total - bound)`, rounded."""
-    from scipy.optimize import linprog
-
-    planes = planes.astype(float)
-    acts = [
-        (j, sign, at)
-        for j, row in enumerate(view.side)
-        for sign, at in ((1.0, row.upper), (-1.0, row.lower))
-        if at is not None
-    ]
-    if not acts:
-        return None
-    excess = np.column_stack([sign * (planes[:, 1 + j] - at) for j, sign, at in acts])
-    size = np.maximum(1.0, np.abs(excess).max(axis=0))
-    worth = max(1.0, float(np.ptp(planes[:, 0])))
-    # In units in which multipliers are about 1: top - Σ multiplier · excess <= cost.
-    found = linprog(
-        [-1.0, *[0.0] * len(acts)],
-        A_ub=np.column_stack([np.ones(len(planes)), -excess / size]),
-        b_ub=(planes[:, 0] - planes[:, 0].min()) / worth,
-        bounds=[(None, None), *[(0.0, 16.0)] * len(acts)],
-        method="highs",
-    )
-    if not found.success or not np.isfinite(found.x).all():
-        return None
-    values = np.zeros(len(view.side))
-    for (j, sign, _), value, s in zip(acts, found.x[1:], size, strict=True):
-        values[j] += sign * value * worth / s
-    return rounded(values, view)
+    """Multipliers of the largest minimum of the planes of lists, rounded."""
+    found = best_for_planes(planes, view.side, BOX)
+    return None if found is None else rounded(np.array(found.multipliers), view)
 
 
 def rounded(values: np.ndarray, view: CostMatrix) -> Multipliers:
