@@ -19,10 +19,15 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.engines.dp.arrays import INFINITY
-from milp_trees.engines.dp.words import clear, fill, lowest
 from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP
-from milp_trees.engines.hypergraph.row_sets import ONE, contains_first, insert, members
+from milp_trees.engines.hypergraph.row_sets import (
+    ONE,
+    contains_first,
+    fill,
+    insert,
+    lowest,
+    members,
+)
 from milp_trees.engines.kit.rowsets import copy, hash_of, mixed, same
 
 #: Places in a row of `StateColumns.info`: `LEFT` and `RIGHT` are actions, `FALSE` and `TRUE` the states
@@ -31,6 +36,8 @@ STATE, KIND, TEST, LEFT, RIGHT, COST, FALSE, TRUE = range(8)
 
 #: The allowance without a bound: larger than every cost.
 FAR = 2**61
+#: An optimal value of this size stands for what is not allowed; a few of them can be added.
+NONE = 2**60
 
 
 class StateData(NamedTuple):
@@ -131,13 +138,13 @@ def _flush(g, coef, count, by_test):
         if c:
             for f in range(by_test.shape[1]):
                 by_test[v, f] += c * np.int64(count[f])
-    clear(count)
+    fill(count, 0)
 
 
 @kernel(allocates=False)
 def add_up(rows, m, group, coef, total):
     """Sums of the values over the first m of some rows."""
-    clear(total)
+    fill(total, 0)
     for i in range(m):
         for v in range(coef.shape[1]):
             total[v] += coef[group[rows[i]], v]
@@ -151,7 +158,7 @@ def add_up_by_test(rows, m, X, group, coef, count, by_test):
     and after.
     """
     for v in range(coef.shape[1]):
-        clear(by_test[v])
+        fill(by_test[v], 0)
     g, n = np.int64(-1), 0
     for i in range(m):
         r = rows[i]
@@ -202,7 +209,10 @@ def stops(s, total, allowance, data, out, n):
 
 @kernel(allocates=False)
 def place(cost, following, info, side, n, slots, number):
-    """Where a column is written: the next row, that of a dearer one with the same effect, or -1."""
+    """The row in which a column is written, or -1.
+
+    That is the next one, or that of a column with the same effect that costs more.
+    """
     h = mixed(np.uint64(following + 1)) ^ hash_of(number)
     mask = len(slots) - 1
     slot = np.int64(h & np.uint64(mask))
@@ -438,7 +448,7 @@ def _tests(state, data, values, allowance, work):
     for f in range(len(T)):
         if len(values):
             low, high = values[0, f], values[1, f]
-            if low >= INFINITY or high >= INFINITY or low + high + split[1, f] > allowance:
+            if low >= NONE or high >= NONE or low + high + split[1, f] > allowance:
                 continue
         for w in range(len(state)):
             right[w] = state[w] & T[f, w]
@@ -468,7 +478,7 @@ def _tests(state, data, values, allowance, work):
 def split_columns(level, allowance, begin, end, data, values, table, work, out):
     """Split the states from `begin` to `end` by all tests that fit, into sets of the next level.
 
-    `values[i, side, f]` is the optimal value of a side of test f for state begin + i, `INFINITY` if
+    `values[i, side, f]` is the optimal value of a side of test f for state begin + i, `NONE` if
     it is not allowed; without a bound its shape is (1, 0, F). A state with a negative allowance is
     not split. Returns the first state that is not done, and the number of columns.
     """

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -269,14 +269,29 @@ def warm_up() -> None:
     with compiling("the enumeration of states"):
         from milp_trees.engines.hypergraph.row_sets import SetTable
 
-        enumerate_states(tiny_view_with_side(), Trees(2))
+        enumerate_states(tiny_view(), Trees(2))
         SetTable.of(1, 1).with_room(2)
 
 
-def tiny_view_with_side() -> CostMatrix:
-    """Parity of four features, with a side row: what kernels are compiled with."""
-    from milp_trees.engines.dp.warm import tiny_view
+def tiny_view() -> CostMatrix:
+    """Two rows, two tests, a side row: what kernels are compiled with."""
+    from fractions import Fraction
+
+    from milp_trees.data.dataset import BinaryFeature
     from milp_trees.tasks.views import SideRow
 
-    view = tiny_view()
-    return replace(view, side=(SideRow("s", view.costs, 0, None),))
+    costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
+    return CostMatrix(
+        X=np.eye(2, dtype=np.uint8),
+        features=(BinaryFeature("a"), BinaryFeature("b")),
+        costs=costs,
+        actions=(0, 1),
+        counts=np.ones(2, dtype=np.int64),
+        leaf_cost=0,
+        split_costs=np.zeros(2, dtype=np.int64),
+        side=(SideRow("s", costs, 0, None),),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
+        rows=np.arange(2),
+    )

@@ -73,7 +73,10 @@ class Enumeration(ABC):
         self.n_columns = 0
 
     def levels(self) -> Iterator[tuple[StateLevel, list[StateColumns]]]:
-        """Every level with its columns; states that they enter are numbered within the next level."""
+        """Every level with its columns.
+
+        The states that they enter are numbered within the next level.
+        """
         self.n_columns = 0
         level = StateLevel(self.root, np.array([self.allowance], dtype=np.int64), self.depth, 0)
         while len(level.sets):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.engines.dp.words import lowest
+from milp_trees.common.compiling.ones import ones
 from milp_trees.engines.kit.rowsets import copy, find, hash_of, occupy, rehash
 
 ONE = np.uint64(1)
@@ -46,7 +46,7 @@ class SetTable(NamedTuple):
         )
 
     def with_room(self, more: int) -> SetTable:
-        """A table that has room for some more sets: this one, or a copy of at least twice its size."""
+        """This table if it has room for some more sets, or a copy of twice its size or more."""
         n = int(self.used[0])
         if n + more <= len(self.bits):
             return self
@@ -56,6 +56,19 @@ class SetTable(NamedTuple):
         larger.used[0] = n
         rehash(larger.slots, larger.bits, n)
         return larger
+
+
+@kernel(allocates=False)
+def fill(target, value):
+    """Set all numbers of a vector to one. (`target[:] = value` is slow to compile.)"""
+    for i in range(len(target)):
+        target[i] = value
+
+
+@kernel(allocates=False)
+def lowest(word):
+    """Position of the lowest one in a word that is not zero."""
+    return np.int64(ones((word - ONE) & ~word))
 
 
 @kernel(allocates=False)

@@ -21,12 +21,12 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Stopped
-from milp_trees.engines.hypergraph.columns import StateColumns
-from milp_trees.engines.hypergraph.graph import States, assemble, tiny_view_with_side
+from milp_trees.engines.hypergraph.columns import NONE, StateColumns
+from milp_trees.engines.hypergraph.graph import States, assemble, tiny_view
 from milp_trees.engines.hypergraph.levels import StateLevel, TreeStates, data_of, leaf_minima
 from milp_trees.engines.hypergraph.row_sets import SetTable
 from milp_trees.engines.hypergraph.shrink import Priced, most_at, shrink
-from milp_trees.engines.near_best.kernels import NONE, levels
+from milp_trees.engines.near_best.kernels import levels
 from milp_trees.engines.near_best.states import RowSets
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
@@ -162,7 +162,7 @@ def warm_up() -> None:
         return
     _warm.add("within a bound")
     with compiling("the reduction of states"):
-        TreesWithin(tiny_view_with_side(), Trees(2), _Zero()).within(10)
+        TreesWithin(tiny_view(), Trees(2), _Zero()).within(10)
         SetTable.of(1, 1).with_room(2)
 
 

@@ -119,7 +119,7 @@ class PlainLagrangian:
         return self.lowest(self.everything, self.depth)
 
     def maximise(self) -> Fraction | None:
-        """The bound at the best multipliers, one limit after the other; None if nothing is feasible.
+        """The bound at the best multipliers, one limit after the other; None if it is infeasible.
 
         For one side row these are the best of all.
         """

@@ -29,7 +29,7 @@ from milp_trees.engines.hypergraph.graph import (
     STOP,
     States,
     assemble,
-    tiny_view_with_side,
+    tiny_view,
 )
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.tasks.captured_share import DefaultOnly
@@ -171,5 +171,5 @@ def warm_up() -> None:
         from milp_trees.engines.hypergraph.row_sets import SetTable
         from milp_trees.lists.hypergraph.levels import Rules
 
-        enumerate_chains(tiny_view_with_side(), Rules(1, 1))
+        enumerate_chains(tiny_view(), Rules(1, 1))
         SetTable.of(1, 1).with_room(2)

@@ -12,7 +12,6 @@ Complexity per state, for m rows, F antecedents and V values: m F bytes, plus F 
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.engines.dp.words import fill
 from milp_trees.engines.hypergraph.columns import (
     FAR,
     add_up,
@@ -23,7 +22,7 @@ from milp_trees.engines.hypergraph.columns import (
     stops,
 )
 from milp_trees.engines.hypergraph.graph import SPLIT
-from milp_trees.engines.hypergraph.row_sets import insert, members
+from milp_trees.engines.hypergraph.row_sets import fill, insert, members
 from milp_trees.engines.kit.rowsets import copy
 
 
