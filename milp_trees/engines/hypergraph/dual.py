@@ -21,6 +21,7 @@ import numpy as np
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.engines.hypergraph.graph import SPLIT
+from milp_trees.engines.hypergraph.parts import least_below
 from milp_trees.methods.claims import Claims
 
 if TYPE_CHECKING:
@@ -90,14 +91,7 @@ class Prices(NamedTuple):
 
 def largest(h: States, cost: np.ndarray) -> np.ndarray:
     """The largest dual solution: what the best tree costs in every state."""
-    y = np.zeros(h.n_states + 1, dtype=np.int64)  # the last one stands for no state
-    ends = np.flatnonzero(np.diff(h.depth_left, append=-1)) + 1
-    first = np.searchsorted(h.state, np.arange(h.n_states + 1))
-    for begin, end in reversed(list(zip([0, *ends[:-1]], ends, strict=True))):
-        here = slice(first[begin], first[end])
-        below = cost[here] + y[h.child_left[here]] + y[h.child_right[here]]
-        y[begin:end] = np.minimum.reduceat(below, first[begin:end] - first[begin])
-    return y[:-1]
+    return least_below(h, cost)[1][:-1]
 
 
 def claims(

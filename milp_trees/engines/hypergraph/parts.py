@@ -9,7 +9,7 @@ import numpy as np
 from milp_trees.engines.hypergraph.graph import SPLIT, States
 
 #: The value of a state without columns; four of them can be added.
-_NONE = 2**60
+NONE = 2**60
 
 
 def alive(h: States, keep: np.ndarray) -> States:
@@ -17,23 +17,30 @@ def alive(h: States, keep: np.ndarray) -> States:
     part = kept(h, keep)
     if not part.n_columns:
         return part
-    return kept(part, least_through(part, np.zeros(part.n_columns, dtype=np.int64)) < _NONE)
+    return kept(part, least_through(part, np.zeros(part.n_columns, dtype=np.int64)) < NONE)
+
+
+def least_below(h: States, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least cost of a subtree with each column, and of one in each state.
+
+    The last of these stands for a child that there is not: a rule of a list has only one.
+    """
+    value = np.full(h.n_states + 1, NONE, dtype=np.int64)
+    value[-1] = 0
+    whole = cost.astype(np.int64)
+    # A split enters states of later levels only, and states are numbered level by level.
+    for begin, end in reversed(levels(h)):
+        here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
+        whole[here] += value[h.child_left[here]] + value[h.child_right[here]]
+        np.minimum.at(value, h.state[here], whole[here])
+    return whole, value
 
 
 def least_through(h: States, cost: np.ndarray) -> np.ndarray:
     """The least cost of a tree with each column, for any costs of the columns."""
-    # The last entries stand for a child that there is not: a rule of a list has only one.
-    value = np.full(h.n_states + 1, _NONE, dtype=np.int64)
-    value[-1] = 0
-    whole = cost.astype(np.int64)
+    whole, value = least_below(h, cost)
     split = h.kind == SPLIT
-    # A split enters states of later levels only, and states are numbered level by level.
-    for begin, end in reversed(levels(h)):
-        here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
-        at = np.flatnonzero(split[here]) + here.start
-        whole[at] += value[h.child_left[at]] + value[h.child_right[at]]
-        np.minimum.at(value, h.state[here], whole[here])
-    outside = np.full(h.n_states + 1, _NONE, dtype=np.int64)
+    outside = np.full(h.n_states + 1, NONE, dtype=np.int64)
     outside[0] = 0
     for begin, end in levels(h):
         here = slice(*np.searchsorted(h.state, [begin, end]).tolist())

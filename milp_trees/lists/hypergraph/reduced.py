@@ -14,8 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.engines.hypergraph.graph import SPLIT
-from milp_trees.engines.hypergraph.parts import levels
+from milp_trees.engines.hypergraph.parts import NONE, least_below
 from milp_trees.engines.hypergraph.shrink import most_at, shrink
 from milp_trees.engines.lagrangian.bounding import Bounding
 from milp_trees.engines.lagrangian.incumbent import unit_of
@@ -92,14 +91,8 @@ def _lowest(h: Chains, multipliers: Multipliers) -> tuple[np.ndarray | None, int
     whole = multipliers.denominator * h.cost
     if h.side.shape[1]:
         whole = whole + h.side @ np.array(multipliers.numerators, dtype=np.int64)
-    value = np.full(h.n_states + 1, 2**60, dtype=np.int64)
-    rule = h.kind == SPLIT
-    for begin, end in reversed(levels(h)):
-        here = slice(*np.searchsorted(h.state, [begin, end]).tolist())
-        at = np.flatnonzero(rule[here]) + here.start
-        whole[at] += value[h.child_left[at]]
-        np.minimum.at(value, h.state[here], whole[here])
-    if value[0] >= 2**60:
+    whole, value = least_below(h, whole)
+    if value[0] >= NONE:
         return None, 0
     plane, s = np.zeros(1 + h.side.shape[1], dtype=np.int64), 0
     while s >= 0:
