@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -75,6 +75,9 @@ class States:
     child_right: np.ndarray
     cost: np.ndarray
     side: np.ndarray
+
+    #: What a choice of columns describes.
+    noun: ClassVar[str] = "tree"
 
     @property
     def n_states(self) -> int:
@@ -140,7 +143,7 @@ class States:
             found = self._split(s, view.index[node.test], view.X[rows])
             if found is None:
                 if view.side:  # no stop stands for a split that is left out
-                    raise LookupError("The hypergraph does not hold the tree.")
+                    raise LookupError(f"The hypergraph does not hold the {self.noun}.")
                 out.append(self._cheapest_stop(s))
                 return
             c, swapped = found
@@ -167,29 +170,31 @@ class States:
             assert isinstance(node.right, Leaf)
             kind = LAST
             wanted = view.index[node.test], node.left.action, node.right.action
-        is_it = (
-            (self.kind[here] == kind)
-            & (self.test[here] == wanted[0])
-            & (self.action_left[here] == wanted[1])
-            & (self.action_right[here] == wanted[2])
-        )
-        if is_it.any():
-            return int(is_it.argmax()) + here.start
+        exact = self._exactly(s, kind, *wanted)
+        if exact is not None:
+            return exact
         numbers = self._numbers(node, rows, view)
         fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (
             self.side[here] == np.array(numbers, dtype=np.int64)
         ).all(axis=1)
-        columns = np.flatnonzero(fits) + here.start
+        return self._cheapest(np.flatnonzero(fits) + here.start)
+
+    def _exactly(self, s: int, kind: int, test: int, left: int, right: int) -> int | None:
+        """The column of a state with a kind, test and actions, or None."""
+        here = self.columns_of(s)
+        is_it = (self.kind[here] == kind) & (self.test[here] == test)
+        is_it &= (self.action_left[here] == left) & (self.action_right[here] == right)
+        return int(is_it.argmax()) + here.start if is_it.any() else None
+
+    def _cheapest(self, columns: np.ndarray) -> int:
+        """The cheapest of some columns; there must be one."""
         if not len(columns):
-            raise LookupError("The hypergraph does not hold the tree.")
+            raise LookupError(f"The hypergraph does not hold the {self.noun}.")
         return int(columns[self.cost[columns].argmin()])
 
     def _cheapest_stop(self, s: int) -> int:
         here = self.columns_of(s)
-        columns = np.flatnonzero(self.kind[here] == STOP) + here.start
-        if not len(columns):
-            raise LookupError("The hypergraph does not hold the tree.")
-        return int(columns[self.cost[columns].argmin()])
+        return self._cheapest(np.flatnonzero(self.kind[here] == STOP) + here.start)
 
     def _split(self, s: int, f: int, X: np.ndarray) -> tuple[int, bool] | None:
         """The split of a state into the two sides of a test, and whether the sides are exchanged.

@@ -105,11 +105,11 @@ class Enumeration(ABC):
         done, and the number of columns.
         """
         begin, end = span
+        out = StateColumns.room(max(each, min(each * (end - begin), ROOM)), self.data.n_side)
         while begin < end:
             self._check()
-            out = StateColumns.room(max(each, min(each * (end - begin), ROOM)), self.data.n_side)
             begin, n = kernel(begin, out)
-            parts.append(StateColumns(out.info[:n], out.side[:n]))
+            parts.append(StateColumns(out.info[:n].copy(), out.side[:n].copy()))
             self.n_columns += n
             if self.n_columns > self.max_columns:
                 raise OverflowError(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class Chains(States):
     """
 
     known: RuleList | None = None
+
+    noun: ClassVar[str] = "list"
 
     def predictor(self, on: Iterable[int], view: CostMatrix) -> RuleList:
         """The list that columns describe, one for every state that it passes."""
@@ -113,18 +115,13 @@ class Chains(States):
         view: CostMatrix,
     ) -> int:
         """The column of a state with a kind, antecedent and actions, or one with its effect."""
-        here = np.arange(*self.columns_of(s).indices(self.n_columns))
         kind, test, left, right = wanted
-        exact = here[
-            (self.kind[here] == kind)
-            & (self.test[here] == test)
-            & (self.action_left[here] == left)
-            & (self.action_right[here] == right)
-        ]
-        if len(exact):
-            return int(exact[0])
+        exact = self._exactly(s, kind, test, left, right)
+        if exact is not None:
+            return exact
+        here = np.arange(*self.columns_of(s).indices(self.n_columns))
         if not merges(view):  # another column has another effect
-            raise LookupError("The hypergraph does not hold the list.")
+            return self._cheapest(here[:0])
         side = [
             int(row.coefs[rows[held], right].sum())
             + (int(row.coefs[rows[~held], left].sum()) if kind != SPLIT else 0)
@@ -134,10 +131,7 @@ class Chains(States):
         fits &= (self.side[here] == np.array(side, dtype=np.int64)).all(axis=1)
         if kind == SPLIT:
             fits &= (view.X[np.ix_(rows, self.test[here])] == held[:, None]).all(axis=0)
-        alike = here[fits]
-        if not len(alike):
-            raise LookupError("The hypergraph does not hold the list.")
-        return int(alike[self.cost[alike].argmin()])
+        return self._cheapest(here[fits])
 
 
 def merges(view: CostMatrix) -> bool:
