@@ -160,7 +160,7 @@ class StateFlow(TreeFormulation):
         return None
 
     def _hypergraph(self, view: CostMatrix, space: Any) -> Any:
-        from milp_trees.engines.hypergraph.graph import enumerate_states
+        from milp_trees.engines.hypergraph.all_states import enumerate_states
         from milp_trees.lists.hypergraph.bounded import bounded_chains
 
         if isinstance(space, RuleLists):
@@ -170,7 +170,7 @@ class StateFlow(TreeFormulation):
 
     def stage(self, problem: Problem) -> Stage:
         model = self.assemble(problem)
-        seconds = model.view.memo["states-seconds"]
+        seconds = model.view.memo.get("states-seconds", 0.0)
         return Stage(
             model,
             incumbent=self._known(model.view, model.space),

@@ -120,5 +120,6 @@ def options_of(name: str) -> list[dict[str, Any]]:
     """
     kind = registry.task(name)
     parameters = inspect.signature(kind).parameters.values()
-    needs = name in NEEDS_OPTIONS or any(p.default is p.empty for p in parameters)
+    of_family = name not in OPTIONS and name in options()  # it lists all of them
+    needs = name in NEEDS_OPTIONS or of_family or any(p.default is p.empty for p in parameters)
     return [*([] if needs else [{}]), *map(dict, options().get(name, kind.example_options))]

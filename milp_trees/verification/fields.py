@@ -113,6 +113,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "start": (objects, "an object"),
     "scores": (each(number), "numbers by name"),
     "found_by": (text, "text"),
+    "transformation": (text, "text"),
     "thresholds": (text, "text"),
     "message": (text, "text"),
     "predictor": (optional(objects), "an object or null"),
@@ -127,7 +128,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "problem": (objects, "an object"),
 }
 #: Fields that results of older versions do not have.
-LATER = frozenset({"derived_by", "found_by", "history", "proof", "reference", "thresholds"})
+LATER = frozenset({"derived_by", "found_by", "history", "proof", "reference", "thresholds", "transformation"})
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),
@@ -148,6 +149,7 @@ HISTORY = (
     "derived_by",
     "reference",
     "found_by",
+    "transformation",
     "seconds",
     "times",
     "sizes",

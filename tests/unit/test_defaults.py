@@ -281,7 +281,7 @@ def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
     """No time limit holds yet when the default is chosen; a formulation that would enumerate for
     long gives way to the next.
     """
-    from milp_trees.engines.hypergraph import graph as states
+    from milp_trees.engines.hypergraph import all_states as states
 
     problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
     assert default_method(problem) == "lagrangian"

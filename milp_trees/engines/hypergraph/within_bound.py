@@ -21,8 +21,9 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Stopped
+from milp_trees.engines.hypergraph.all_states import assemble, tiny_view
 from milp_trees.engines.hypergraph.columns import NONE, StateColumns
-from milp_trees.engines.hypergraph.graph import States, assemble, tiny_view
+from milp_trees.engines.hypergraph.graph import States
 from milp_trees.engines.hypergraph.levels import StateLevel, TreeStates, data_of, leaf_minima
 from milp_trees.engines.hypergraph.row_sets import SetTable
 from milp_trees.engines.hypergraph.shrink import Priced, most_at, shrink

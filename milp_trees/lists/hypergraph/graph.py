@@ -23,14 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.common.compiling import compiling
-from milp_trees.engines.hypergraph.graph import (
-    LAST,
-    SPLIT,
-    STOP,
-    States,
-    assemble,
-    tiny_view,
-)
+from milp_trees.engines.hypergraph.all_states import assemble, tiny_view
+from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, States
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix

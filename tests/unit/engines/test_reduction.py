@@ -13,7 +13,8 @@ from random_views import random_space, random_view
 import milp_trees as mt
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits, Stopped
-from milp_trees.engines.hypergraph.graph import SPLIT, STOP, enumerate_states
+from milp_trees.engines.hypergraph.all_states import enumerate_states
+from milp_trees.engines.hypergraph.graph import SPLIT, STOP
 from milp_trees.engines.hypergraph.shrink import shrink
 from milp_trees.engines.hypergraph.within_bound import TreesWithin, trees_within
 from milp_trees.methods.watch import Watch

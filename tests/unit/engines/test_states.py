@@ -11,7 +11,8 @@ from random_views import random_space, random_view
 import milp_trees as mt
 from milp_trees.engines.dp.method import solve_view
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, enumerate_states
+from milp_trees.engines.hypergraph.all_states import enumerate_states
+from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP
 
 
 def with_side(view, rng):

@@ -178,7 +178,7 @@ def of_a_curve(folder):
 #: Fields of a result that nothing can recompute.
 HISTORY = [
     "method", "limit", "proved_by", "checked", "agrees", "derived_by", "reference", "found_by",
-    "seconds", "times", "sizes", "nodes", "start", "message", "trace", "history", "options", "versions",
+    "transformation", "seconds", "times", "sizes", "nodes", "start", "message", "trace", "history", "options", "versions",
 ]  # fmt: skip
 PARAMETERS, GROWN = "problem.data.binarizer.parameters", "problem.space.ensemble.source"
 #: By name: what makes the result, its verdict, and what is not verified in it.
