@@ -117,7 +117,7 @@ class StateFlow(TreeFormulation):
             )
 
     def warm_up(self, space: Any = None) -> None:
-        from milp_trees.engines.hypergraph import graph as states
+        from milp_trees.engines.hypergraph import all_states as states
         from milp_trees.lists.hypergraph import graph as chains
 
         if not isinstance(space, RuleLists):
