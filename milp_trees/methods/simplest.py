@@ -24,7 +24,7 @@ def met_or_simplest(problem: Problem) -> Any:
 def met_before(problem: Problem) -> Any:
     """The best predictor that was met before a model was complete; None without a feasible one."""
     view = problem._views.get((True, True))
-    found = None if view is None else getattr(view.memo.get("met"), "tree", None)
+    found = None if view is None else getattr(getattr(view, "incumbent", None), "tree", None)
     return None if found is None or problem.violations(found) else found
 
 

@@ -114,13 +114,13 @@ class Run:
             self.incumbent = start
 
     def take_met(self) -> None:
-        """Keep what was found out for a model that was not completed (`view.memo["met"]`)."""
-        met = getattr(self.view, "memo", {}).get("met")
-        if met is not None:
-            if met.tree is not None:
-                self.take(met.tree)
-            if met.bound > self.bound:
-                self.bound, self.prover = met.bound, met.prover
+        """Keep what was found out for a model that was not completed (`view.incumbent`)."""
+        found = getattr(self.view, "incumbent", None)
+        if found is not None:
+            if found.tree is not None:
+                self.take(found.tree)
+            if found.bound > self.bound:
+                self.bound, self.prover = found.bound, found.prover
             self.record(None, None)
 
     def refute(self, what: str) -> None:

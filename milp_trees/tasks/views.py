@@ -251,6 +251,18 @@ class CostMatrix(MaybeRanked):
         return tuple(given)  # type: ignore[arg-type]
 
     @property
+    def incumbent(self) -> Any:
+        """What was found while a model of the view was being made, for runs that end before.
+
+        It has `tree`, `bound` and `prover`; None if nothing was found.
+        """
+        return self.memo.get("incumbent")
+
+    def keep_incumbent(self, found: Any) -> None:
+        """Keep an incumbent; it may still become better while the model is being made."""
+        self.memo["incumbent"] = found
+
+    @property
     def unavoidable(self) -> int:
         """Lower bound of every tree: the cheapest action of every row, and one leaf."""
         return int(self.base.sum()) + self.leaf_cost

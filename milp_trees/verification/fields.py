@@ -128,7 +128,9 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "problem": (objects, "an object"),
 }
 #: Fields that results of older versions do not have.
-LATER = frozenset({"derived_by", "found_by", "history", "proof", "reference", "thresholds", "transformation"})
+LATER = frozenset(
+    {"derived_by", "found_by", "history", "proof", "reference", "thresholds", "transformation"}
+)
 #: The same for the parts of `start` that are present.
 START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "method": (name, "a name"),

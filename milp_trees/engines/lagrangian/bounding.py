@@ -52,7 +52,7 @@ def bounding(view: CostMatrix, space: Trees) -> Bounding:
     """
     free = Trees(space.max_depth, None, space.min_samples_leaf)
     incumbent = Incumbent(view, Trace(None), run_clock())
-    view.memo["met"] = incumbent  # for a run that is stopped before the model is complete
+    view.keep_incumbent(incumbent)  # for a run that is stopped before the model is complete
     dual = Dual(view, free, incumbent, Watch(Limits(time=None)))
     if view.side:
         dual.maximise()

@@ -17,7 +17,7 @@ from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
 
 
-class Met(NamedTuple):
+class KnownList(NamedTuple):
     """A list and a bound that are known before the states are enumerated."""
 
     tree: RuleList
@@ -69,7 +69,9 @@ def searched(view: CostMatrix, rules: Rules) -> Beam:
     if ("beam", rules) not in view.memo:
 
         def note(found: Listed) -> None:
-            view.memo["met"] = Met(as_rule_list(found, view), int(view.unavoidable), "the data")
+            view.keep_incumbent(
+                KnownList(as_rule_list(found, view), int(view.unavoidable), "the data")
+            )
 
         beam = Beam(view, rules, lambda found: _holds(found, view), note)
         beam.search()
