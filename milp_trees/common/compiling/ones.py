@@ -14,4 +14,4 @@ def ones(typingctx: Any, word: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
-    return types.uint64(types.uint64), codegen
+    return types.int64(types.uint64), codegen

@@ -6,7 +6,8 @@
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.engines.dp.words import clear, lowest, ones
+from milp_trees.common.compiling.ones import ones
+from milp_trees.engines.dp.words import clear, lowest
 
 
 @kernel(allocates=False)

@@ -13,6 +13,7 @@ sides of a test by counting only the smaller side, because the other side's sums
 
 import numpy as np
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.common.compiling.ones import ones
 
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.arrays import (
@@ -21,7 +22,7 @@ from milp_trees.engines.dp.arrays import (
 from milp_trees.engines.dp.memory import look_up, store
 from milp_trees.engines.dp.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK
 from milp_trees.common.compiling.vectors import call
-from milp_trees.engines.dp.words import children, clear, copy, count, lowest, ones, subtract
+from milp_trees.engines.dp.words import children, clear, copy, count, lowest, subtract
 
 
 @kernel(allocates=False)

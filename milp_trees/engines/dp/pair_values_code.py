@@ -123,7 +123,7 @@ class _Values(Code):
         self.set_slot(best_test, self.get(test))
 
 
-class _Pairs(_Values):
+class Pairs(_Values):
     """Depth two."""
 
     def __init__(self, *arguments):
@@ -370,19 +370,19 @@ class _Pairs(_Values):
 
 def evaluate(*arguments):
     """EVALUATE: best trees of depth two of a node, and of the rest of its parent."""
-    _Pairs(*arguments).write_best()
-    with _has_parent(arguments):
-        _Pairs(*arguments, True).write_best()
+    Pairs(*arguments).write_best()
+    with has_parent(arguments):
+        Pairs(*arguments, True).write_best()
 
 
 def sides(*arguments):
     """SIDES: both sides of every root test of a node, and of the rest of its parent."""
-    _Pairs(*arguments).write_sides()
-    with _has_parent(arguments):
-        _Pairs(*arguments, True).write_sides()
+    Pairs(*arguments).write_sides()
+    with has_parent(arguments):
+        Pairs(*arguments, True).write_sides()
 
 
-def _has_parent(arguments):
+def has_parent(arguments):
     node = Code(arguments[0], arguments[1], 64, 4)
     return node.builder.if_then(
         node.builder.icmp_signed("!=", node.slot(at.PARENT), node.number(0))

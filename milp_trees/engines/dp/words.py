@@ -10,16 +10,7 @@ from typing import Any
 
 from milp_trees.common.compiling.inside import intrinsic, ir, types
 from milp_trees.common.compiling.kernels import kernel
-
-
-@intrinsic
-def ones(typingctx: Any, word: Any) -> Any:
-    """Number of ones in a word."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
+from milp_trees.common.compiling.ones import ones
 
 
 @intrinsic

@@ -16,10 +16,10 @@ from milp_trees.common.compiling.inside import intrinsic, ir, types
 from milp_trees.common.compiling.kernels import c_function
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.pair_sums_code import rounded
-from milp_trees.engines.dp.pair_values_code import _has_parent, _Pairs
+from milp_trees.engines.dp.pair_values_code import Pairs, has_parent
 
 
-class _PricedPairs(_Pairs):
+class _PricedPairs(Pairs):
     """Depth two with prices."""
 
     def step_cells(self, i, j):
@@ -61,7 +61,7 @@ class _PricedPairs(_Pairs):
 def priced_sides(*arguments):
     """As SIDES: of a node, and of the rest of its parent."""
     _PricedPairs(*arguments).write_sides()
-    with _has_parent(arguments):
+    with has_parent(arguments):
         _PricedPairs(*arguments, True).write_sides()
 
 

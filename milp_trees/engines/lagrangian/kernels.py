@@ -11,11 +11,12 @@ totals; its **price** is the Lagrangian cost `D · cost + Σ numerator · total`
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.common.compiling.ones import ones
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.arrays import INFINITY
 from milp_trees.engines.dp.layouts import data_at, work_at
 from milp_trees.engines.dp.nodes import leaf_value, load, side_value, split
-from milp_trees.engines.dp.words import children, count, lowest, ones
+from milp_trees.engines.dp.words import children, count, lowest
 
 #: The value of what is not allowed; sums of a few of them do not overflow.
 NONE = INFINITY

@@ -11,10 +11,11 @@ F² n / 8 operations on bytes more for two.
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.common.compiling.ones import ones
 from milp_trees.engines.dp.arrays import INFINITY
 from milp_trees.engines.dp.layouts import data_at, work_at
 from milp_trees.engines.dp.nodes import leaf_value, load, side_value, sums, sums_by_test
-from milp_trees.engines.dp.words import count, ones
+from milp_trees.engines.dp.words import count
 
 #: The value of what is not allowed; sums of a few of them do not overflow.
 NONE = INFINITY
