@@ -256,8 +256,7 @@ def times(only: list[str]) -> pd.DataFrame:
 
 def _ours(problem: mt.Problem) -> tuple[Any, float, float]:
     """The result, and processor seconds of the whole call and of preparation and search alone."""
-    from milp_trees.engines.dp_paid.arrays import instance_of
-    from milp_trees.engines.dp_paid.search import Search
+    from milp_trees.engines.dp_paid.arrays import prepare_paid, search_of
     from milp_trees.tasks.path_costs import PathCosts
 
     began = time.process_time()
@@ -266,10 +265,11 @@ def _ours(problem: mt.Problem) -> tuple[Any, float, float]:
     fresh = problem.without_views()
     began = time.process_time()
     view = fresh.view(PathCosts).reduced
-    instance = instance_of(view, problem.trees)
-    search = Search(view, problem.trees, instance, lambda: None, lambda _: None)
-    search.solve()
-    search.tree(*search.found, 1)
+    prepared = prepare_paid(view, problem.trees, sizes=False)
+    search = search_of(view, prepared)
+    search.begin(search.data.everything, prepared.depth, prepared.leaves)
+    search.run(lambda: False)
+    search.trees([prepared.leaves])
     return result, call, time.process_time() - began
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from milp_trees.common.errors import Unsupported
-from milp_trees.common.limits import Limits
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.common.registering import register
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
@@ -62,7 +62,7 @@ class DynamicProgrammeBySize(Method):
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES
+        from milp_trees.engines.dp.by_leaves.limits import memo_bytes
         from milp_trees.engines.dp.by_leaves.turns import solve_sizes
 
         clock = Clock()
@@ -76,15 +76,14 @@ class DynamicProgrammeBySize(Method):
                 trace.add(clock.seconds, float(view.to_value(found[-1])), least)
 
         with clock("solve"):
-            memory = (
-                MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19
-            )  # half of what is allowed
             watch = Watch(
                 limits,
                 clock.begin,
                 problem if space is problem.trees else replace(problem, space=space),
             )
-            fronts = solve_sizes(view, space, watch, progress=improved, memory_bytes=memory)
+            fronts = solve_sizes(
+                view, space, watch, progress=improved, memory_bytes=memo_bytes(limits)
+            )
         last = fronts.sizes[-1]
         tree = last.tree
         if start is not None and (last.Z is None or view.objective(start) < last.Z):
@@ -123,12 +122,16 @@ class DynamicProgrammeBySize(Method):
             for size in fronts.sizes
             if size.tree is not None
         )
-        path = SizePath(problem, points, self.name, fronts.limit, clock.seconds)
-        return replace(
-            result,
-            curve=path,
-            solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)),
-        )
+        return with_path(result, points, fronts.limit, clock)
+
+
+def with_path(
+    result: Result, points: tuple[Point, ...], limit: Limit | None, clock: Clock
+) -> Result:
+    """A result with the best trees of every number of leaves."""
+    path = SizePath(result.problem, points, result.method, limit, clock.seconds)
+    solutions = tuple(Solution(p.predictor, p.value) for p in reversed(path.improving))
+    return replace(result, curve=path, solutions=solutions)
 
 
 def limited(problem: Problem) -> Trees:

@@ -1,5 +1,5 @@
-"""Parts of the engine `dp-paid`: exact search where a test's price depends on what its path paid.
+"""The engine `dp-paid`: the search by leaves with prices that depend on what the path has paid.
 
-`arrays` makes the instance, `pairs_code` and `kernels` are compiled (they use sums over pairs of
-tests and the kernels of `engines/dynamic`), `search` is the recursion over sets of rows and prices.
+`arrays` makes the instance and the prices, `pairs_code` is the compiled kernel for pairs of tests;
+the search itself is `dp.by_leaves`.
 """

@@ -1,78 +1,89 @@
-"""The arrays of the search with prices: those of `dp`, and a record of prices. Loads numba."""
+"""The arrays of the search with prices: those of `dp`, and the prices. Loads numba."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from milp_trees.common.compiling import compiling
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.arrays import Instance, prepare
-from milp_trees.engines.dp.buffers import work_of
+from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES, FrontSearch, Paid
+from milp_trees.engines.dp.by_leaves.limits import Prepared, prepare_sizes
+from milp_trees.engines.dp.by_leaves.prices import PAID
 from milp_trees.engines.dp.contexts import Context
 from milp_trees.engines.dp.pair_counts import (
     COUNT,
     EVALUATE,
     GATHER,
+    HASH,
     PACK,
     kernel_addresses,
 )
-from milp_trees.engines.dp.switches import Switches
+from milp_trees.engines.dp.warm import tiny_view
 from milp_trees.engines.dp_paid.pairs_code import priced_kernel
-from milp_trees.engines.dp_paid.records import PAID
 from milp_trees.models.space import Trees
 from milp_trees.tasks.path_costs import PathCosts
 
+#: Leaves that stand for any number of them: more than trees of three levels have.
+_ANY = 8
 
-class Arrays(NamedTuple):
-    """What compiled code is given, and the prices at the root."""
-
-    work: Context
-    paid: Context
-    prices: np.ndarray
+_warm: set[tuple[str, bool, bool, bool]] = set()
 
 
-def instance_of(view: PathCosts, space: Trees) -> Instance:
-    """The instance of a reduced view for the kernels of `dp`.
+def prepare_paid(view: PathCosts, space: Trees, sizes: bool) -> Prepared:
+    """The arrays of a reduced view for trees within a depth.
 
     Weights are the costs of one more action above those of the first one: no leaf chooses it, and
     sums over pairs of tests then hold the weights too.
     """
     matrix = view.errors
-    made: dict[Trees, Instance] = matrix.memo.setdefault("dp-paid", {})
-    if space in made:
-        return made[space]
+    made: dict[tuple[Trees, bool], Prepared] = matrix.memo.setdefault("dp-paid", {})
+    if (space, sizes) in made:
+        return made[space, sizes]
     wide = np.column_stack([matrix.costs, matrix.costs[:, 0] + view.weights])
     most = int(view.price.max(initial=0)) * int(view.weights.sum())
     named = replace(matrix, costs=wide, actions=(*matrix.actions, None))
     if not matrix.min_weight_leaf and not view.weights.all():
         # Kernels recognise an empty side by its weight, unless they count what is in a leaf.
         named = replace(named, row_weight=matrix.counts, min_weight_leaf=1)
-    made[space] = prepare(named, space, every_row=True, prices=3 * most)
-    return made[space]
+    if sizes or space.limits_leaves:
+        found = prepare_sizes(named, space, every_row=True, prices=3 * most)
+    else:
+        instance = prepare(named, space, every_row=True, prices=3 * most)
+        depth = min(space.depth, instance.depth)
+        found = Prepared(instance, min(2**depth, _ANY), depth, depth > 3)
+    made[space, sizes] = found
+    return found
 
 
-def kernels_of(instance: Instance) -> np.ndarray:
+def search_of(view: PathCosts, prepared: Prepared, memory_bytes: int = MEMO_BYTES) -> FrontSearch:
+    """The search of a reduced view."""
+    data, bits = prepared.instance.data, int(prepared.instance.kind[1:])
+    context = _context(view, data, bits)
+    paid = Paid(
+        context,
+        view.price.copy(),
+        context.address_of(f"prices_{bits}"),
+        _kernels_of(prepared.instance),
+    )
+    return FrontSearch(prepared, view.errors, memory_bytes, similar=False, paid=paid)
+
+
+def _kernels_of(instance: Instance) -> np.ndarray:
     """Addresses of the kernels of an instance."""
     data, bits = instance.data, int(instance.kind[1:])
     split, mass = instance.splits, bool(data.n_masses)
-    how = (GATHER,) if data.by_row else (COUNT, PACK)
+    how = (GATHER, HASH) if data.by_row else (COUNT, PACK, HASH)
     found = kernel_addresses(instance.kind, split, mass, data.n_values, how, data.n_masses)
     found[EVALUATE] = priced_kernel(bits, int(split), int(mass))
     return found
 
 
-def arrays_of(view: PathCosts, instance: Instance) -> Arrays:
-    """The arrays for a reduced view and its instance."""
-    bits = int(instance.kind[1:])
-    work = work_of(instance, Switches(similarity=False), 0, 5, kernels_of(instance))
-    paid = _paid(view, instance.data, bits)
-    work.args[at.PRICES] = paid.address_of(f"prices_{bits}")
-    return Arrays(work, paid, view.price.copy())
-
-
-def _paid(view: PathCosts, data: Any, bits: int) -> Context:
+def _context(view: PathCosts, data: Any, bits: int) -> Context:
+    """The record of the prices."""
     F, S, A = data.n_tests, data.stride, len(view.price)
     R = at.pair_rows(max(1, F))
     own, group = view.attribute, np.full(F, -1, dtype=np.int64)
@@ -80,28 +91,12 @@ def _paid(view: PathCosts, data: Any, bits: int) -> Context:
     relation = np.zeros((R, S), dtype=np.uint8)
     relation[:F, :F] = (group[:, None] == group) & (group[:, None] >= 0)
     relation[:F, :F][(own[:, None] == own) & (own[:, None] >= 0)] = 2
-
-    table = (2 * R, S)
     shapes = {
-        "prices_16": table if bits == 16 else (0, 0),
-        "prices_32": table if bits == 32 else (0, 0),
-        "prices_64": table if bits == 64 else (0, 0),
-        "base": (S,),
-        "low": (S,),
+        **{f"prices_{n}": (2 * R, S) if n == bits else (0, 0) for n in (16, 32, 64)},
+        **dict.fromkeys(("base", "low"), (S,)),
         "after": (A,),
-        "sides": (F, 4),
-        "floor": (F, 2),
         "weight": (1, F),
-        "found": (2, 5),
-        "order": (F,),
-        "score": (F,),
-        "goal": (17,),
-        "children": (2, data.n_words),
-        "next": (A,),
-        "lower": (2, 9),
-        "upper": (2, 9),
-        "allowed": (9,),
-        "child": (3, 9),
+        "cost": (F,),
     }
     return Context(
         PAID,
@@ -112,5 +107,22 @@ def _paid(view: PathCosts, data: Any, bits: int) -> Context:
         discount=view.discount,
         group=view.group,
         relation=relation,
-        split=np.ascontiguousarray(data.split[:F]),
     )
+
+
+def warm_up(instance: Instance) -> None:
+    """Compile what an instance needs, once per process."""
+    if instance.kernel_kind in _warm:
+        return
+    with compiling("the search with prices"):
+        _kernels_of(instance)
+        if not _warm:
+            errors, free = tiny_view(), np.zeros(1, dtype=np.int64)
+            none = np.full(4, -1, dtype=np.int64)
+            view = PathCosts(errors, errors.counts, none, free, free, free - 1)
+            prepared = prepare_paid(view, Trees(4), sizes=False)
+            search = search_of(view, prepared)
+            search.begin(search.data.everything, prepared.depth, prepared.leaves)
+            search.run(lambda: False)
+            search.trees([prepared.leaves])
+    _warm.add(instance.kernel_kind)

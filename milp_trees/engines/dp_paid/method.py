@@ -1,18 +1,19 @@
 """`dp-paid`: exact search for trees whose tests have prices that depend on what was paid before.
 
-The search is in `milp_trees.engines.dp_paid`: a dynamic programme over sets of rows and the prices that
-attributes have on the path, with trees of three levels compiled.
+The search is that of `dp-sizes`, over sets of rows and the prices that attributes have on the path.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from milp_trees.common.errors import SolverFailure, Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
-from milp_trees.engines.dp_sizes import limited
+from milp_trees.engines.dp.by_leaves.limits import memo_bytes
+from milp_trees.engines.dp_sizes import limited, with_path
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
@@ -21,15 +22,17 @@ from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import BySize
-from milp_trees.results.result import Limit, Result, Solution
-from milp_trees.results.size_path import Point, SizePath
+from milp_trees.results.result import Limit, Result
+from milp_trees.results.size_path import Point
 from milp_trees.tasks.path_costs import PathCosts
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dp_paid.search import Search
+    from milp_trees.engines.dp.by_leaves.fronts import FrontSearch
 
 #: Problems with no more rows × tests × largest sum surely fit.
 _SMALL = 2**50
+#: The first of the depths that are searched one after the other.
+_FIRST = 4
 
 
 @register
@@ -52,10 +55,10 @@ class DynamicProgrammeWithPrices(Method):
             return "dp-paid takes penalties of at least 0; some are negative."
         if view.largest * (view.errors.n_features + 32) ** 2 < _SMALL:
             return None
-        from milp_trees.engines.dp_paid.arrays import instance_of
+        from milp_trees.engines.dp_paid.arrays import prepare_paid
 
         try:
-            instance_of(view.reduced, limited(problem))
+            prepare_paid(view.reduced, limited(problem), isinstance(problem.question, BySize))
         except Unsupported as why:
             return str(why)
         return None
@@ -65,58 +68,87 @@ class DynamicProgrammeWithPrices(Method):
     ) -> Result:
         clock = Clock()
         with clock("prepare"):
-            view, space = problem.view(PathCosts).reduced, limited(problem)
-            from milp_trees.engines.dp_paid.arrays import instance_of
-            from milp_trees.engines.dp_paid.search import Search, warm_up
+            view, sizes = problem.view(PathCosts).reduced, isinstance(problem.question, BySize)
+            from milp_trees.engines.dp_paid.arrays import prepare_paid, search_of, warm_up
 
-            instance = instance_of(view, space)
-        warm_up(instance)
+            prepared = prepare_paid(view, limited(problem), sizes)
+        warm_up(prepared.instance)
         watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
-            run = _Run(view, problem, Trace(progress), clock, watch)
-            sizes = isinstance(problem.question, BySize)
-            run.search = Search(view, space, instance, watch.check, run.note, sizes)
+            search = search_of(view, prepared, memo_bytes(limits))
+            run = PaidRun(view, problem, search, Trace(progress), clock, watch)
             tree, limit = run.solve()
         if tree is None and limit is None:
             return run.end(None, limit, infeasible=True)
         if start is not None and (tree is None or view.objective(start) < view.objective(tree)):
             tree = start
         result = run.end(tree, limit)
-        if not isinstance(problem.question, BySize):
-            return result
-        path = SizePath(problem, run.points(limited(problem)), self.name, limit, clock.seconds)
-        return replace(
-            result,
-            curve=path,
-            solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)),
-        )
+        return with_path(result, run.points(limited(problem)), limit, clock) if sizes else result
 
 
-class _Run:
-    """One run: search, incumbent, bound, trace."""
-
-    search: Search
+class PaidRun:
+    """One run: the best trees by number of leaves, for one depth after the other."""
 
     def __init__(
-        self, view: PathCosts, problem: Problem, trace: Trace, clock: Clock, watch: Watch
+        self,
+        view: PathCosts,
+        problem: Problem,
+        search: FrontSearch,
+        trace: Trace,
+        clock: Clock,
+        watch: Watch,
     ) -> None:
-        self.view, self.problem, self.trace = view, problem, trace
-        self.clock, self.watch = clock, watch
+        from milp_trees.engines.dp.arrays import INFINITY
+
+        self.view, self.problem, self.search, self.trace = view, problem, search, trace
+        self.clock, self.watch, self.infinity = clock, watch, INFINITY
+        n = search.leaves + 1
+        #: By number of leaves: the best value, its root test, the leaves on its left, and the depth
+        #: of the search that found it.
+        self.best = np.full(n, INFINITY)
+        self.tests, self.left, self.depths = (np.full(n, -1) for _ in range(3))
+        #: Bounds by number of leaves, once the search has ended.
+        self.lower: np.ndarray | None = None
 
     def solve(self) -> tuple[Tree | None, Limit | None]:
         """The best tree, and the limit that ended the search."""
-        _, limit = self.watch.until(self.search.solve)
+        _, limit = self.watch.until(self._search)
+        if limit is None:
+            self.lower = self.best
+            self.note()
+        else:
+            self.lower = np.array([self.search.root_bound(k) for k in range(len(self.best))])
         return self.tree(-1), limit
+
+    def _search(self) -> None:
+        search, most = self.search, self.search.leaves
+        for depth in range(min(_FIRST, search.depth), search.depth + 1):
+            root = search.begin(search.data.everything, depth, most)
+            root.budget[: most + 1] = self.best
+            if not isinstance(self.problem.question, BySize):
+                root.budget[:most] = -self.infinity
+            done = False
+            while not done:
+                self.watch.check()
+                done = search.advance()
+                better = root.best[: most + 1] < self.best
+                better[0] = False
+                for mine, found in (
+                    (self.best, root.best),
+                    (self.tests, root.tests),
+                    (self.left, root.left),
+                ):
+                    mine[better] = found[: most + 1][better]
+                self.depths[better] = depth
+                self.note()
 
     def tree(self, k: int) -> Tree | None:
         """The tree behind the value found for a number of leaves (-1: the largest one)."""
-        from milp_trees.engines.dp.arrays import INFINITY
-
-        found = self.search.found
-        if found is None or found[0].best[k] >= INFINITY // 2:
+        k %= len(self.best)
+        if self.search.objective(int(self.best[k])) is None:
             return None
-        tree = Tree(self.search.tree(*found, k % len(found[0].best)), self.view.actions)
-        claimed = self.Z(found[0].best[k])
+        claimed, found = self.Z(self.best[k]), (self.depths[k], k, self.tests[k], self.left[k])
+        tree = Tree(self.search.tree(*map(int, found)), self.view.actions)
         if self.view.objective(tree) > claimed:
             raise SolverFailure(
                 f"dp-paid found the value {claimed}, but its tree has {self.view.objective(tree)}. Please report this problem."
@@ -129,15 +161,15 @@ class _Run:
 
     def bound(self, k: int = -1) -> int:
         """No tree with so many leaves costs less."""
-        lower = self.search.lower
-        matrix = self.view.errors
+        matrix, k = self.view.errors, k % len(self.best)
         least = int(matrix.base.sum()) + matrix.leaf_cost
-        return least if lower is None else max(least, self.Z(lower[k]))
+        lower = self.search.root_bound(k) if self.lower is None else self.lower[k]
+        return max(least, self.Z(min(lower, self.best[k])))
 
-    def note(self, search: Search) -> None:
+    def note(self) -> None:
         """Add a point to the trace."""
-        if search.found is not None:
-            best, bound = self.Z(search.found[0].best[-1]), self.bound()
+        if self.search.objective(int(self.best[-1])) is not None:
+            best, bound = self.Z(self.best[-1]), self.bound()
             self.trace.add(
                 self.clock.seconds,
                 float(self.view.to_value(best)),
@@ -147,7 +179,7 @@ class _Run:
     def points(self, space: Trees) -> tuple[Point, ...]:
         """The best tree for every number of leaves."""
         out: list[Point] = []
-        last = 0 if self.search.found is None else len(self.search.found[0].best) - 1
+        last = len(self.best) - 1
         for leaves in range(1, (space.max_leaf_nodes or last) + 1):
             k = min(leaves, last)
             tree = out[-1].predictor if out and k < leaves else self.tree(k)
@@ -157,8 +189,7 @@ class _Run:
         return tuple(out)
 
     def end(self, tree: Tree | None, limit: Limit | None, infeasible: bool = False) -> Result:
-        search, name = self.search, DynamicProgrammeWithPrices.name
-        work = search.arrays.work
+        name, counters = DynamicProgrammeWithPrices.name, self.search.counters
         return finish(
             self.problem,
             name,
@@ -172,10 +203,7 @@ class _Run:
             model_size={
                 "rows": self.view.errors.n_rows,
                 "tests": self.view.errors.n_features,
-                "nodes": work.nodes + len(search.memo),
-                "pairs": work.calls,
-                "skipped": work.tests_skipped,
-                "recalled": search.reused,
+                **{name: counters[name] for name in ("nodes", "pairs", "skipped", "recalled")},
             },
             trace=self.trace,
             watch=self.watch,

@@ -1,1 +1,1 @@
-"""The best trees of every number of leaves."""
+"""The search by leaves: best trees of every number, for `dp-sizes` and, with prices, `dp-paid`."""

@@ -13,22 +13,26 @@ from milp_trees.engines.dp.words import fill
 
 
 @kernel(allocates=False)
-def raise_floor(data, known, lower, most):
+def raise_floor(data, known, price, lower, most):
     """Lower bounds for more than `known` leaves from the exact value with `known` leaves.
 
-    A tree with more leaves costs at least its leaves and splits, even if it makes no mistake.
+    A tree with more leaves costs at least its leaves and splits and the price of a split, even if
+    it makes no mistake.
     """
+    free_of_errors = (known + 1) * data.leaf + known * data.least_split + price
     for k in range(known + 1, most + 1):
-        free_of_errors = (known + 1) * data.leaf + known * data.least_split
         lower[k] = min(lower[known], max(lower[k], free_of_errors))
 
 
 @kernel(allocates=False)
-def could_improve(lower, cost, goal, begin, most, width):
-    """Whether two sides of at most `width` leaves each can cost less than a goal.
+def could_improve(frame, f, goal, begin, width):
+    """Whether both sides of a test, of at most `width` leaves each, can cost less than a goal.
 
-    `goal[k]` is that of trees with k leaves, for k from `begin` to `most`.
+    `goal[k]` is that of trees with k leaves, for k from `begin` on.
     """
+    lower, cost, most = frame.lower[f], frame.cost[f], frame.leaves
+    if frame.any_leaves:
+        return lower[0, most] + lower[1, most] + cost < goal[most]
     for k in range(begin, most + 1):
         for a in range(max(1, k - width), min(k - 1, width) + 1):
             if lower[0, a] + lower[1, k - a] + cost < goal[k]:
@@ -37,9 +41,14 @@ def could_improve(lower, cost, goal, begin, most, width):
 
 
 @kernel(allocates=False)
-def combine(frame, f, cost, width):
+def combine(frame, f, width):
     """Offer a root test with the best trees known of both sides, of at most `width` leaves each."""
-    most, best, upper = frame.leaves, frame.best, frame.upper
+    most, best, upper, cost = frame.leaves, frame.best, frame.upper, frame.cost[f]
+    if frame.any_leaves:
+        value = upper[f, 0, most] + upper[f, 1, most] + cost
+        if value < best[most]:
+            best[most], frame.tests[most], frame.left[most] = value, f, most
+        return
     for a in range(1, min(width, most - 1) + 1):
         for b in range(1, min(width, most - a) + 1):
             value = upper[f, 0, a] + upper[f, 1, b] + cost
@@ -55,16 +64,19 @@ def combine(frame, f, cost, width):
 
 
 @kernel(allocates=False)
-def front_two(data, work, row, total, out):
-    """Best values of depth two with at most 1, 2, 3, 4 leaves, from four vectors of SIDES."""
+def front_two(data, work, row, total, cost, out):
+    """Best values of depth two with at most 1, 2, 3, 4 leaves, from four vectors of SIDES.
+
+    `cost` is that of every test at the root.
+    """
     regret = total[len(total) - 1]
     two = three = four = np.int64(2 * INFINITY)
     for f in range(data.n_tests):
         a, b = side_value(data, work.values[row, f]), side_value(data, work.values[row + 1, f])
         c, d = side_value(data, work.values[row + 2, f]), side_value(data, work.values[row + 3, f])
-        two = min(two, a + c + data.split[f])
-        three = min(three, min(a + d, b + c) + data.split[f])
-        four = min(four, b + d + data.split[f])
+        two = min(two, a + c + cost[f])
+        three = min(three, min(a + d, b + c) + cost[f])
+        four = min(four, b + d + cost[f])
     out[1] = leaf_value(data, total)
     out[2] = min(out[1], two + regret)
     out[3] = min(out[2], three + regret)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from milp_trees.engines.dp.arrays import INFINITY
+from milp_trees.engines.dp.by_leaves.limits import MEMO_BYTES as MEMO_BYTES
 from milp_trees.engines.dp.by_leaves.limits import Prepared
 from milp_trees.engines.dp.switches import Switches
 from milp_trees.models.nodes import Branch, Leaf, Node
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 #: Work between two looks at the clock (about 0.05 s).
 QUOTA = 5e8
-#: Bytes of the memo when the caller gives no memory limit.
-MEMO_BYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,28 @@ class Fronts:
     counters: dict[str, int]
 
 
+class Paid(NamedTuple):
+    """Prices that depend on the path.
+
+    `context` is the record of `prices.PAID`, `prices` are those of the attributes at the root,
+    `table` is the address of the table for the kernel, and `kernels` has the addresses of all.
+    """
+
+    context: Context
+    prices: np.ndarray
+    table: int
+    kernels: np.ndarray
+
+
+class Part(NamedTuple):
+    """A set of rows, the prices there, and the limits of a tree on it."""
+
+    bits: np.ndarray
+    prices: np.ndarray
+    depth: int
+    leaves: int
+
+
 #: Called with the objectives (for 1, 2, … leaves) whenever one has improved; 0 leaves the first
 #: out.
 Improved = Callable[[tuple[int | None, ...]], None]
@@ -79,16 +100,27 @@ class FrontSearch:
     """One search: the memory of the kernels, the loop around them, and the trees."""
 
     def __init__(
-        self, prepared: Prepared, view: CostMatrix, memory_bytes: int, similar: bool
+        self,
+        prepared: Prepared,
+        view: CostMatrix,
+        memory_bytes: int,
+        similar: bool,
+        paid: Paid | None = None,
     ) -> None:
+        from milp_trees.engines.dp import pair_layout as at
         from milp_trees.engines.dp.buffers import table_of, work_of
         from milp_trees.engines.dp.by_leaves import kernels
 
         self.kernels, self.view = kernels, view
-        self.instance, self.leaves, self.depth = prepared
+        self.instance, self.leaves, self.depth, self.any_leaves = prepared
         self.data: Context = self.instance.data
         switches = Switches(similarity=similar)
-        self.work: Context = work_of(self.instance, switches, self.depth, self.leaves + 5)
+        own = None if paid is None else paid.kernels
+        self.work: Context = work_of(self.instance, switches, self.depth, self.leaves + 5, own)
+        self.paid, self.prices = paid, np.zeros(0, dtype=np.int64)
+        if paid is not None:
+            self.prices = paid.prices
+            self.work.args[at.PRICES] = paid.table
         self.frames = self._frames(prepared.levels)
         self.fronts = self._fronts()
         self.table: Context = table_of(1)
@@ -106,8 +138,10 @@ class FrontSearch:
         shapes = {
             "bits": (W,),
             "key": (2,),
+            "prices": self.prices.shape,
+            "floor": (F, 2),
             "hashes": (F, 4),
-            **dict.fromkeys(("order", "paired"), (F,)),
+            **dict.fromkeys(("cost", "order", "paired"), (F,)),
             **dict.fromkeys(("budget", "best", "tests", "left"), (size,)),
             **dict.fromkeys(("lower", "upper"), (F, 2, size)),
             "answer": (2, size),
@@ -121,6 +155,8 @@ class FrontSearch:
         return Context(
             FRONTS,
             frames=self.frames.address,
+            any_leaves=int(self.any_leaves),
+            paid=0 if self.paid is None else self.paid.context.address,
             regret=np.zeros((1, len(self.data.tests)), dtype=np.int64),
             goal=np.zeros(self.leaves + 5, dtype=np.int64),
             found=np.zeros((2, 5), dtype=np.int64),
@@ -145,9 +181,12 @@ class FrontSearch:
 
     # -- the search --------------------------------------------------------------------------------
 
-    def begin(self, bits: np.ndarray, depth: int, leaves: int) -> Context:
+    def begin(
+        self, bits: np.ndarray, depth: int, leaves: int, prices: np.ndarray | None = None
+    ) -> Context:
         """Make a set of rows the root of the search."""
         frame = self.frames[0]
+        frame.prices[:] = self.prices if prices is None else prices
         frame.bits[:], frame.depth, frame.leaves = bits, depth, leaves
         frame.budget[:] = INFINITY
         frame.phase = self.kernels.ENTER
@@ -190,6 +229,21 @@ class FrontSearch:
             lower[leaves] = min(least, int(best[exact])) if exact else data.leaf
         return lower
 
+    def root_bound(self, leaves: int) -> int:
+        """No tree with so many leaves costs less than this or than the best value found.
+
+        It is that of the bounds of the root tests, while the search is at its largest depth.
+        """
+        root = self.frames[0]
+        if root.phase == self.kernels.ENTER or root.depth < self.depth or leaves == 0:
+            return 0
+        lower, cost = root.lower, root.cost
+        if root.any_leaves:
+            sums = lower[:, 0, leaves] + lower[:, 1, leaves] + cost
+        else:
+            sums = lower[:, 0, 1:leaves] + lower[:, 1, leaves - 1 : 0 : -1] + cost[:, None]
+        return int(sums.min(initial=INFINITY))
+
     def objective(self, value: int) -> int | None:
         """Z of a value; None for what is infeasible."""
         return None if value >= INFINITY // 2 else self.instance.to_Z(value)
@@ -212,36 +266,53 @@ class FrontSearch:
 
         The search cannot go on after this.
         """
-        root, data = self.frames[0], self.data
+        root = self.frames[0]
         tests, left = root.tests.copy(), root.left.copy()
-        return {
-            k: self._split(data.everything, self.depth, k, int(tests[k]), int(left[k]))
-            for k in wanted
-        }
+        return {k: self.tree(self.depth, k, int(tests[k]), int(left[k])) for k in wanted}
 
-    def _tree(self, bits: np.ndarray, entry: int, depth: int, leaves: int) -> Node:
-        """Best tree of a set with at most so many leaves, from the memo or by another search."""
-        depth = min(depth, leaves - 1)
+    def tree(self, depth: int, leaves: int, test: int, left: int) -> Node:
+        """The best tree of all rows with a root test and so many leaves on its left."""
+        return self._split(Part(self.data.everything, self.prices, depth, leaves), test, left)
+
+    def _tree(self, part: Part, entry: int) -> Node:
+        """Best tree of a set within its limits, from the memo or by another search."""
+        bits, prices, depth, leaves = part
+        if not self._any(depth):
+            part = part._replace(depth=min(depth, leaves - 1))
         if entry >= 0:
-            lower, value, tests, left = self.memo.entries[entry, :, leaves].tolist()
+            lower, value, test, left = self.memo.entries[entry, :, leaves].tolist()
             if lower >= value:
-                return self._split(bits, depth, leaves, tests, left)
-        frame = self.begin(bits, depth, leaves)
+                return self._split(part, test, left)
+        frame = self.begin(bits, part.depth, leaves, prices)
         frame.budget[:leaves] = -INFINITY
         self.run(lambda: False)
-        return self._split(bits, depth, leaves, int(frame.tests[leaves]), int(frame.left[leaves]))
+        return self._split(part, int(frame.tests[leaves]), int(frame.left[leaves]))
 
-    def _split(self, bits: np.ndarray, depth: int, leaves: int, test: int, left: int) -> Node:
+    def _any(self, depth: int) -> bool:
+        """Whether the number of leaves of trees of a depth is not limited."""
+        return self.any_leaves and depth > 3
+
+    def _split(self, part: Part, test: int, left: int) -> Node:
+        """The tree of a set with a root test and so many leaves on its left."""
+        bits, prices, depth, leaves = part
         if test < 0:
             return Leaf(self._action(bits))
-        data, true = self.data, self.data.tests[test]
+        true, after = self.data.tests[test], prices.copy()
         entries = self.kernels.known(
-            data.address, self.work.address, self.table.address, bits, test, depth - 1
+            self.data.address,
+            self.work.address,
+            self.table.address,
+            self.fronts.address,
+            bits,
+            after,
+            test,
+            depth - 1,
         )
+        right = leaves if self._any(depth) else leaves - left
         return Branch(
             self.view.features[test],
-            self._tree(bits & ~true, entries[0], depth - 1, left),
-            self._tree(bits & true, entries[1], depth - 1, leaves - left),
+            self._tree(Part(bits & ~true, after, depth - 1, left), entries[0]),
+            self._tree(Part(bits & true, after, depth - 1, right), entries[1]),
         )
 
     def _action(self, bits: np.ndarray) -> int:

@@ -34,6 +34,7 @@ from milp_trees.engines.dp.by_leaves.bounds import (
     recall,
     remember,
 )
+from milp_trees.engines.dp.by_leaves.prices import charge, costs_of, mix, paid_at, pay, set_prices
 from milp_trees.engines.dp.by_leaves.records import FRAME, frame_at, fronts_at, memo_at
 from milp_trees.engines.dp.gains import sort_tests
 from milp_trees.engines.dp.layouts import data_at, table_at, work_at
@@ -67,9 +68,13 @@ def _enter(data, work, fronts, frame):
     work.nodes += 1
     F, most = data.n_tests, frame.leaves
     frame.size, frame.position, frame.phase = count(frame.bits), 0, PAIRS
+    frame.any_leaves = 1 if fronts.any_leaves and frame.depth > 3 else 0
+    frame.width = most if frame.any_leaves else most - 1
     if frame.depth == 0:
         sums(data, frame.bits, work.total[0])
     else:
+        if fronts.paid:
+            set_prices(data, paid_at(fronts.paid), frame.prices)
         load(data, work, frame.bits)
         sums_by_test(data, frame.bits, data.values.shape[1] - 1, fronts.regret)
     total = work.total[0]
@@ -81,6 +86,10 @@ def _enter(data, work, fronts, frame):
         frame.phase = FINISH
     if frame.depth == 0:
         return
+    if fronts.paid:
+        charge(data, paid_at(fronts.paid), frame, total[data.n_values - 1])
+    else:
+        copy(data.split, frame.cost)
     for f in range(F):
         for side in range(2):
             lower, upper = frame.lower[f, side], frame.upper[f, side]
@@ -90,13 +99,13 @@ def _enter(data, work, fronts, frame):
             clear(lower)
             lower[1] = side_value(data, work.values[2 * side, f]) + regret
             lower[2] = min(lower[1], side_value(data, work.values[2 * side + 1, f]) + regret)
-            raise_floor(data, 2, lower, most)
+            raise_floor(data, 2, frame.floor[f, side], lower, most)
             fill(upper, lower[2])
             upper[1] = lower[1]
-        work.impurity[f] = frame.upper[f, 0, 2] + frame.upper[f, 1, 2] + data.split[f]
-        combine(frame, f, data.split[f], min(2, frame.depth))
+        work.impurity[f] = frame.upper[f, 0, 2] + frame.upper[f, 1, 2] + frame.cost[f]
+        combine(frame, f, min(2, frame.depth))
     sort_tests(frame.order, work.impurity, F)
-    if most > 4:
+    if most > 4 and frame.depth > 3:
         hash_children(data, work, frame.bits, frame.hashes)
 
 
@@ -108,9 +117,9 @@ def _set_goal(fronts, frame):
 
 
 @kernel(allocates=False)
-def _may_matter(data, fronts, frame, f, begin, width):
+def _may_matter(fronts, frame, f, begin, width):
     _set_goal(fronts, frame)
-    return could_improve(frame.lower[f], data.split[f], fronts.goal, begin, frame.leaves, width)
+    return could_improve(frame, f, fronts.goal, begin, width)
 
 
 @kernel(allocates=False)
@@ -128,21 +137,25 @@ def _pair(data, work, fronts, frame, f):
     Returns whether they were counted.
     """
     most, depth = frame.leaves, frame.depth
-    width = most - 1 if depth > 3 else min(4, most - 1)
+    width = frame.width if depth > 3 else min(4, most - 1)
     n = children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
-    if n == 0 or n == frame.size or not _may_matter(data, fronts, frame, f, 2, width):
+    if n == 0 or n == frame.size or not _may_matter(fronts, frame, f, 2, width):
         work.tests_skipped += 1
         return False
     for side in range(2):
         _similar(data, work, depth - 1, work.sides[side], width, frame.lower[f, side])
-    if not _may_matter(data, fronts, frame, f, 2, width):
+    if not _may_matter(fronts, frame, f, 2, width):
         work.tests_skipped += 1
         return False
+    if fronts.paid:
+        paid = paid_at(fronts.paid)
+        pay(paid, frame.prices, f)
+        set_prices(data, paid, paid.after)
     small = split(data, work, n, frame.size)
     if small < 0:
         return False
-    front_two(data, work, 0, work.total[1], fronts.found[small])
-    front_two(data, work, 4, work.total[2], fronts.found[1 - small])
+    _front_of_side(data, work, fronts, 0, work.total[1], fronts.found[small])
+    _front_of_side(data, work, fronts, 4, work.total[2], fronts.found[1 - small])
     known = min(most, 3 if depth > 3 else 4)
     for side in range(2):
         found, lower, upper = fronts.found[side], frame.lower[f, side], frame.upper[f, side]
@@ -150,12 +163,23 @@ def _pair(data, work, fronts, frame, f):
             upper[k] = found[min(k, 4)]
         for k in range(1, known + 1):
             lower[k] = found[k]
-        raise_floor(data, known, lower, most)
+        raise_floor(data, known, frame.floor[f, side], lower, most)
         if work.similarity:
             archive_set(work, 2, work.sides[side], 0, found, 5)
     frame.paired[f] = 1
-    combine(frame, f, data.split[f], min(4, most - 1))
+    combine(frame, f, min(4, most - 1))
     return True
+
+
+@kernel(allocates=False)
+def _front_of_side(data, work, fronts, row, total, out):
+    """As `front_two`, with the prices after the root test."""
+    if fronts.paid:
+        paid = paid_at(fronts.paid)
+        costs_of(data, paid, paid.after, total[data.n_values - 1], paid.cost)
+        front_two(data, work, row, total, paid.cost, out)
+    else:
+        front_two(data, work, row, total, data.split, out)
 
 
 @kernel(allocates=False)
@@ -166,25 +190,32 @@ def _child(data, work, table, memo, fronts, frame, child, side):
     children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
     copy(work.sides[side], child.bits)
     child.key[0], child.key[1] = frame.hashes[f, 2 * side], frame.hashes[f, 2 * side + 1]
+    if fronts.paid:
+        paid = paid_at(fronts.paid)
+        pay(paid, frame.prices, f)
+        copy(paid.after, child.prices)
+        mix(child.prices, child.key, 0)
     e = recall(table, child.key[0], child.key[1], depth - 1)
     if e >= 0:
         work.hits += 1
-        for k in range(4, most):
+        for k in range(4, frame.width + 1):
             lower[k] = max(lower[k], memo.entries[e, 0, k])
             upper[k] = min(upper[k - 1], min(upper[k], memo.entries[e, 1, k]))
-    _similar(data, work, depth - 1, child.bits, most - 1, lower)
+    _similar(data, work, depth - 1, child.bits, frame.width, lower)
     fill(child.budget, -INFINITY)
     leaves = 0
     _set_goal(fronts, frame)
-    for a in range(4, most):
+    for a in range(most if frame.any_leaves else 4, frame.width + 1):
+        if frame.any_leaves:
+            child.budget[a] = fronts.goal[a] - frame.cost[f] - other[a]
         for b in range(1, most - a + 1):
-            left_over = fronts.goal[a + b] - data.split[f] - other[b]
+            left_over = fronts.goal[a + b] - frame.cost[f] - other[b]
             child.budget[a] = max(child.budget[a], left_over)
         if lower[a] < min(child.budget[a], upper[a]):
             leaves = a
     if leaves == 0:
         return False
-    child.depth = min(depth - 1, leaves - 1)
+    child.depth = depth - 1 if frame.any_leaves else min(depth - 1, leaves - 1)
     child.leaves, child.phase, child.memo_depth = leaves, ENTER, depth - 1
     return True
 
@@ -212,7 +243,7 @@ def _finish(work, table, memo, frame, parent):
 def _take(frame, child):
     """Bounds of a side from the answer of the frame below."""
     lower, upper = frame.lower[frame.test, frame.side], frame.upper[frame.test, frame.side]
-    for k in range(1, frame.leaves):
+    for k in range(1, frame.width + 1):
         if k <= child.leaves:
             lower[k] = max(lower[k], child.answer[0, k])
         upper[k] = min(upper[k], child.answer[1, min(k, child.leaves)])
@@ -224,7 +255,7 @@ def _next_deep(data, work, fronts, frame):
     while frame.position < data.n_tests:
         f = frame.order[frame.position]
         frame.position += 1
-        if frame.paired[f] and _may_matter(data, fronts, frame, f, 5, frame.leaves - 1):
+        if frame.paired[f] and _may_matter(fronts, frame, f, 5, frame.width):
             n = children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
             frame.test, frame.side = f, 1 if 2 * n > frame.size else 0
             return True
@@ -236,7 +267,7 @@ def _by_four_leaves(data, work, frame):
     """Begin the second round through the tests, those with the best trees of four leaves first."""
     F = data.n_tests
     for f in range(F):
-        work.impurity[f] = frame.upper[f, 0, 4] + frame.upper[f, 1, 4] + data.split[f]
+        work.impurity[f] = frame.upper[f, 0, 4] + frame.upper[f, 1, 4] + frame.cost[f]
     sort_tests(frame.order, work.impurity, F)
     frame.position, frame.phase = 0, DEEP
 
@@ -275,12 +306,12 @@ def search(data_address, work_address, table_address, memo_address, fronts_addre
                 frame.phase = FINISH
         elif frame.phase == BETWEEN:
             frame.side, frame.phase = 1 - frame.side, AFTER
-            if _may_matter(data, fronts, frame, frame.test, 5, frame.leaves - 1) and _child(
+            if _may_matter(fronts, frame, frame.test, 5, frame.width) and _child(
                 data, work, table, memo, fronts, frame, child, frame.side
             ):
                 fronts.level += 1
         elif frame.phase == AFTER:
-            combine(frame, frame.test, data.split[frame.test], frame.leaves - 1)
+            combine(frame, frame.test, frame.width)
             frame.phase = DEEP
         elif fronts.level == 0:
             return DONE
@@ -294,9 +325,19 @@ def search(data_address, work_address, table_address, memo_address, fronts_addre
 
 
 @kernel(allocates=False)
-def known(data_address, work_address, table_address, bits, test, depth):
-    """The memo's entries of both sides of a test of a set, -1 where there is none."""
+def known(data_address, work_address, table_address, fronts_address, bits, prices, test, depth):
+    """The memo's entries of both sides of a test of a set, -1 where there is none.
+
+    `prices` become those after the test.
+    """
     data, work, table = data_at(data_address), work_at(work_address), table_at(table_address)
+    fronts = fronts_at(fronts_address)
     hash_children(data, work, bits, work.hashes)
     h = work.hashes[test]
+    if fronts.paid:
+        paid = paid_at(fronts.paid)
+        pay(paid, prices, test)
+        copy(paid.after, prices)
+        mix(prices, h, 0)
+        mix(prices, h, 2)
     return recall(table, h[0], h[1], depth), recall(table, h[2], h[3], depth)
