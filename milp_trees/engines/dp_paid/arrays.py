@@ -12,7 +12,7 @@ from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.arrays import Instance, prepare
 from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES, FrontSearch, Paid
 from milp_trees.engines.dp.by_leaves.limits import Prepared, prepare_sizes
-from milp_trees.engines.dp.by_leaves.prices import PAID
+from milp_trees.engines.dp.by_leaves.prices import PAID, fill_kernel
 from milp_trees.engines.dp.contexts import Context
 from milp_trees.engines.dp.pair_counts import (
     COUNT,
@@ -103,6 +103,7 @@ def _context(view: PathCosts, data: Any, bits: int) -> Context:
         shapes,
         matrix_rows=R,
         any_free=int((own < 0).any()),
+        fill=fill_kernel(),
         attribute=own,
         discount=view.discount,
         group=view.group,

@@ -74,7 +74,7 @@ def _enter(data, work, fronts, frame):
         sums(data, frame.bits, work.total[0])
     else:
         if fronts.paid:
-            set_prices(data, paid_at(fronts.paid), frame.prices)
+            set_prices(fronts.paid, frame.prices)
         load(data, work, frame.bits)
         sums_by_test(data, frame.bits, data.values.shape[1] - 1, fronts.regret)
     total = work.total[0]
@@ -150,7 +150,7 @@ def _pair(data, work, fronts, frame, f):
     if fronts.paid:
         paid = paid_at(fronts.paid)
         pay(paid, frame.prices, f)
-        set_prices(data, paid, paid.after)
+        set_prices(fronts.paid, paid.after)
     small = split(data, work, n, frame.size)
     if small < 0:
         return False
@@ -174,12 +174,12 @@ def _pair(data, work, fronts, frame, f):
 @kernel(allocates=False)
 def _front_of_side(data, work, fronts, row, total, out):
     """As `front_two`, with the prices after the root test."""
+    cost = data.split
     if fronts.paid:
         paid = paid_at(fronts.paid)
         costs_of(data, paid, paid.after, total[data.n_values - 1], paid.cost)
-        front_two(data, work, row, total, paid.cost, out)
-    else:
-        front_two(data, work, row, total, data.split, out)
+        cost = paid.cost
+    front_two(data, work, row, total, cost, out)
 
 
 @kernel(allocates=False)

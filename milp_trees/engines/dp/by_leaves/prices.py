@@ -9,14 +9,18 @@ cheapest attribute for all its rows.
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
+from functools import cache
+
 import numpy as np
 
-from milp_trees.common.compiling.kernels import kernel
+from milp_trees.common.compiling.kernels import c_function, kernel
+from milp_trees.common.compiling.vectors import call
 from milp_trees.engines.dp.contexts import ContextType, context_at, fields
 from milp_trees.engines.dp.nodes import sums_by_test
 
 #: A attributes, F tests in rows of S; the weight of a row is the last of its values.
-#: matrix_rows: R of `pair_layout.PRICES`; any_free: whether a test has no price. attribute (F,): -1
+#: matrix_rows: R of `pair_layout.PRICES`; any_free: whether a test has no price;
+#: fill: address of `fill_kernel`. attribute (F,): -1
 #: for free tests; discount, group (A,); relation (R, S): of two tests, 0 none, 1 the same group, 2
 #: the same attribute; prices_* (2 R, S): the table for the kernel, of its number type, the others
 #: empty. Scratch: base, low (S,): price of every test now and with a discount; after (A,): prices
@@ -24,7 +28,7 @@ from milp_trees.engines.dp.nodes import sums_by_test
 PAID = ContextType(
     "Paid",
     fields(
-        "matrix_rows:fixed any_free:fixed attribute:int64:1 discount:int64:1 group:int64:1"
+        "matrix_rows:fixed any_free:fixed fill:fixed attribute:int64:1 discount:int64:1 group:int64:1"
         " relation:uint8:2 prices_16:int16:2 prices_32:int32:2 prices_64:int64:2"
         " base:int64:1 low:int64:1 after:int64:1 weight:int64:2 cost:int64:1"
     ),
@@ -49,14 +53,14 @@ def pay(paid, prices, f):
 
 
 @kernel(allocates=False)
-def _fill(table, data, paid):
+def _fill(table, paid):
     """The prices of all pairs of tests in the layout of `pair_layout.PRICES`."""
-    R, base, low = paid.matrix_rows, paid.base, paid.low
-    for i in range(data.n_tests):
+    R, F, base, low = paid.matrix_rows, len(paid.attribute), paid.base, paid.low
+    for i in range(F):
         of_i = paid.relation[i]
         row, column = table[i], table[R + i]
         here, less = base[i], low[i]
-        for j in range(data.n_tests):
+        for j in range(F):
             related = of_i[j]
             p, q = base[j], here
             if related == 1:
@@ -67,19 +71,32 @@ def _fill(table, data, paid):
             column[j] = q
 
 
+@cache
+def fill_kernel():
+    """The address of `_fill` as code of its own, so that searches without prices compile less."""
+
+    def fill_prices(paid_address):
+        paid = paid_at(paid_address)
+        if paid.prices_16.size:
+            _fill(paid.prices_16, paid)
+        elif paid.prices_32.size:
+            _fill(paid.prices_32, paid)
+        else:
+            _fill(paid.prices_64, paid)
+        return 0
+
+    return c_function("int64(int64)", fill_prices).address
+
+
 @kernel(allocates=False)
-def set_prices(data, paid, prices):
+def set_prices(paid_address, prices):
     """Tell the kernel for pairs what tests cost on a node."""
-    for f in range(data.n_tests):
+    paid = paid_at(paid_address)
+    for f in range(len(paid.attribute)):
         a = paid.attribute[f]
         paid.base[f] = prices[a] if a >= 0 else 0
         paid.low[f] = min(prices[a], paid.discount[a]) if a >= 0 else 0
-    if paid.prices_16.size:
-        _fill(paid.prices_16, data, paid)
-    elif paid.prices_32.size:
-        _fill(paid.prices_32, data, paid)
-    else:
-        _fill(paid.prices_64, data, paid)
+    call(paid.fill, paid_address)
 
 
 @kernel(allocates=False)
