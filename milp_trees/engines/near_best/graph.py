@@ -88,7 +88,7 @@ class Graph:
         self.max_leaves = 0 if max_leaves is None else max_leaves
         self.base = 2 * self.max_leaves + 1
         self.one_leaf = int(max_leaves is not None)
-        held, remembered = sets.bytes, len(sets.memo)
+        held, known = sets.bytes, len(sets.known)
         try:
             self.states = self._grow(depth, allowance)
             self.root = self.states[0]
@@ -96,7 +96,7 @@ class Graph:
                 state.table = dict(sorted(self._count(state).items()))
                 sets.tick(ENTRY // 2 * len(state.table))
         finally:  # the values of sets are kept, the graph may be freed
-            sets.bytes = held + (len(sets.memo) - remembered) * (ENTRY + 8 * sets.words)
+            sets.bytes = held + (len(sets.known) - known) * (ENTRY + 8 * sets.words)
 
     # -- growing ---------------------------------------------------------------------------------------------
 

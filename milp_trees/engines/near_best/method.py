@@ -67,13 +67,16 @@ class NearBestTrees(Method):
         return self._too_large(problem, view)
 
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
-        """The sentence that sums for all pairs of features or costs are too large, or None."""
-        from milp_trees.engines.dp.arrays import prepare, surely_fits
+        """The sentence that pair sums, costs or the depth are too large, or None."""
+        from milp_trees.engines.dp.arrays import UNLIMITED, prepare, surely_fits
 
-        if surely_fits(view):
+        depth = problem.trees.max_depth
+        if surely_fits(view) and (depth or 0) < UNLIMITED:
             return None
+        if depth is not None and depth < UNLIMITED:
+            depth = None
         try:
-            prepare(problem.presolved_view(), replace(problem.trees, max_depth=None))
+            prepare(problem.presolved_view(), replace(problem.trees, max_depth=depth))
         except Unsupported as why:
             return str(why)
         return None
@@ -84,12 +87,14 @@ class NearBestTrees(Method):
             return
         _warm.add(self.name)
         with compiling("near-best"):
+            from milp_trees.engines.dp.arrays import INFINITY
             from milp_trees.engines.dp.warm import tiny_view
             from milp_trees.engines.near_best.states import RowSets
             from milp_trees.models.space import Trees
 
             sets = RowSets(tiny_view(), Trees(2), None, 2**30)
             sets.levels(sets.all_rows)
+            sets.value(sets.all_rows, 2, INFINITY)
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         """Claims that prove the optimum, and with which `check_count` counts all trees again.

@@ -1,8 +1,7 @@
 """Sets of rows and their optimal values, from which the hypergraph of near-best trees is made.
 
-The last two levels of a set are one compiled call. Above them, sets are remembered with their value
-or a lower bound (Lin et al. 2020, *GOSDT*; Demirović et al. 2022, *MurTree*). All values are
-regrets: costs minus the cheapest action of every (merged) row.
+The last two levels of a set are one compiled call; values of deeper trees come from `dp`. All values
+are regrets: costs minus the cheapest action of every (merged) row.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 from milp_trees.common.limits import Deadline, Stopped
 from milp_trees.engines.dp.arrays import prepare
 from milp_trees.engines.dp.buffers import work_of
+from milp_trees.engines.dp.optimum import Optimum
 from milp_trees.engines.dp.switches import Switches
 from milp_trees.engines.near_best.kernels import NONE, levels
 from milp_trees.methods.watch import Watch
@@ -67,7 +67,10 @@ class RowSets:
         self._by_test = np.zeros((self.data.values.shape[1], len(self.split)), dtype=np.int64)
         #: A lower bound on the cost of every set that is split.
         self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
-        self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}
+        check = None if watch is None else watch.check
+        self.optimum = Optimum(instance, check, max_bytes // 2)
+        #: Values that were found, by set and depth.
+        self.known: dict[tuple[bytes, int], int] = {}
         self.calls = 0
 
     def tick(self, more_bytes: int = 0) -> None:
@@ -76,7 +79,7 @@ class RowSets:
         self.bytes += more_bytes
         if self.watch is not None:
             self.watch.check()
-        if self.bytes > self.max_bytes:
+        if self.bytes + self.optimum.bytes > self.max_bytes:
             raise Stopped(Limit.MEMORY)
 
     def levels(self, rows: np.ndarray, two: bool = True) -> Levels:
@@ -120,56 +123,17 @@ class RowSets:
         return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
 
     def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
-        """Optimal value of a set with some depth left."""
-        key = (rows.tobytes(), depth)
-        known, exact = self.memo.get(key, (0, False))
-        if exact or known > budget:
+        """Optimal value of a set with some depth left, or a bound above the budget."""
+        key = rows.tobytes(), depth
+        known = self.known.get(key)
+        if known is not None:
             return known
-        self.tick(0 if key in self.memo else ENTRY + 8 * self.words)
-        two = self.levels(rows)
-        best = two.leaf
-        if depth == 1 and len(self.split):
-            best = min(best, int((two.value.sum(axis=0) + self.split).min()))
-        elif depth >= 2 and len(self.split):
-            best = min(best, int((two.stump.sum(axis=0) + self.split).min()))
-        excluded = best
-        if depth > 2 and best > self.floor:
-            best, excluded = self._deeper(rows, depth, budget, two, best)
-        self.memo[key] = (
-            (best, True)
-            if best <= budget
-            else (max(known, min(best, excluded)), depth <= 2 or excluded >= best)
-        )
-        return self.memo[key][0]
-
-    def _deeper(
-        self, rows: np.ndarray, depth: int, budget: int, two: Levels, best: int
-    ) -> tuple[int, int]:
-        """Best value within the budget, and a lower bound on what was left out."""
-        excluded = NONE
-        low = self.low(two)
-        guess = two.stump.sum(axis=0) + self.split
-        for f in np.argsort(guess, kind="stable").tolist():
-            if guess[f] >= NONE:
-                break
-            cost, right_low = int(self.split[f]), int(low[1, f])
-            cap = min(best - 1, budget)
-            total = cost + int(low[0, f]) + right_low
-            if total <= cap:
-                left, right = self.sides(rows, f)
-                left_value = self.side(two, left, depth, 0, f, cap - cost - right_low)
-                total = cost + left_value + right_low
-                if total <= cap:
-                    total = (
-                        cost
-                        + left_value
-                        + self.side(two, right, depth, 1, f, cap - cost - left_value)
-                    )
-            if total <= cap:
-                best = total
-            else:
-                excluded = min(excluded, total)
-        return best, excluded
+        self.tick()
+        value = self.optimum.value(rows, depth, budget)
+        if value <= budget:
+            self.known[key] = value
+            self.bytes += ENTRY + 8 * self.words
+        return value
 
     def side(
         self, two: Levels, rows: np.ndarray, depth: int, side: int, f: int, budget: int

@@ -16,11 +16,10 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import Limit, Stopped
-from milp_trees.engines.dp.arrays import INFINITY, UNLIMITED, Instance, prepare
-from milp_trees.engines.dp.buffers import most_levels, table_of
-from milp_trees.engines.dp.descent import DONE, NEEDS_ROOM, run
-from milp_trees.engines.dp.entering import ENTER
+from milp_trees.engines.dp.arrays import UNLIMITED, Instance, prepare
+from milp_trees.engines.dp.buffers import table_of
 from milp_trees.engines.dp.memory import move
+from milp_trees.engines.dp.optimum import Optimum
 from milp_trees.engines.dp.proofs.kernels import (
     known_bounds,
     most_similar,
@@ -28,7 +27,6 @@ from milp_trees.engines.dp.proofs.kernels import (
     remember,
 )
 from milp_trees.engines.dp.proofs.recent import FREE, HELPFUL, KEPT, Recent
-from milp_trees.engines.dp.shared import Shared
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
@@ -75,9 +73,7 @@ class Prover:
         self.claims = table_of(2**12)
         self.room = np.zeros((3, W), dtype=np.uint64)
         self.out = np.zeros((F, 3), dtype=np.int64)
-        self.search = Shared(self.inst)
-        self.search.board["stop"] = stop
-        self.stack = self.search.stack(most_levels(self.inst, INFINITY) + 1)
+        self.optimum = Optimum(self.inst, stop=stop)
 
     def prove(self, Z: int, depth: int | None) -> Claims:
         """Claims of which the last is that no tree of the space costs less than `Z`."""
@@ -127,11 +123,11 @@ class Prover:
 
     def _prove_tests(self, part: Part, depth: int, bound: int) -> None:
         """List the claims by which no test is the root of a tree that costs less."""
-        data, work = self.inst.data, self.search.works[0]
+        data, work, search = self.inst.data, self.optimum.work, self.optimum.shared
         found = open_tests(
             data.address,
             work.address,
-            self.search.table.address,
+            search.table.address,
             self.claims.address,
             part.bits,
             bound,
@@ -140,8 +136,8 @@ class Prover:
             self.out,
             self.room,
         )
-        if self.search.table.used[0] > self.search.table.room:
-            self.search.grow()
+        if search.table.used[0] > search.table.room:
+            search.grow()
         if found < -1:
             raise SolverFailure("A leaf costs less than the claim that dp wants to prove.")
         if found <= 0:
@@ -182,26 +178,7 @@ class Prover:
     def _bound(self, bits: np.ndarray, key: np.ndarray, depth: int, budget: int) -> int:
         """The optimum of a set if it is at most the budget, else a lower bound above the budget."""
         self.searches += 1
-        stack, search = self.stack, self.search
-        stack.base = stack.level = 1
-        level = stack.parts[1]
-        level.depth = min(depth, self.inst.depth)
-        level.budget, level.allowed, level.phase, level.lower = budget, -1, ENTER, 0
-        level.bits[:], level.key[:] = bits, key
-        while True:
-            code = run(
-                self.inst.data.address,
-                search.works[0].address,
-                search.table.address,
-                stack.address,
-                False,
-                search.full,
-            )
-            if code == DONE:
-                return int(stack.returned)
-            if code != NEEDS_ROOM:
-                raise Stopped(Limit.TIME)
-            search.grow()
+        return self.optimum.value_at(bits, key, depth, budget)
 
 
 def prove_trees(
