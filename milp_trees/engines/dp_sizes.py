@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from milp_trees.common.errors import Unsupported
-from milp_trees.common.limits import Limit, Limits
+from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.engines.kit.run import Run, infeasible
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
@@ -68,53 +69,26 @@ class DynamicProgrammeBySize(Method):
         clock = Clock()
         with clock("prepare"):
             view, space = problem.presolved_view(), limited(problem)
-        trace = Trace(progress)
+        run = Run(self.label, problem, limits, progress, clock, fallback=space is problem.trees)
         least = float(view.to_value(int(view.base.sum()) + view.leaf_cost))
 
         def improved(found: tuple[int | None, ...]) -> None:
             if found[-1] is not None:
-                trace.add(clock.seconds, float(view.to_value(found[-1])), least)
+                run.note(view.to_value(found[-1]), least)
 
         with clock("solve"):
-            watch = Watch(
-                limits,
-                clock.begin,
-                problem if space is problem.trees else replace(problem, space=space),
-            )
-            fronts = solve_sizes(
-                view, space, watch, progress=improved, memory_bytes=memo_bytes(limits)
-            )
-        last = fronts.sizes[-1]
-        tree = last.tree
+            if space is not problem.trees:  # a greedy tree has no more leaves than are asked for
+                run.watch = Watch(limits, clock.begin, replace(problem, space=space))
+            fronts = solve_sizes(view, space, run.watch, improved, memo_bytes(limits))
+        last, run.limit = fronts.sizes[-1], fronts.limit
+        tree, bound = last.tree, view.to_value(last.bound)
         if start is not None and (last.Z is None or view.objective(start) < last.Z):
             tree = start  # the start is better than what was found in time
-        if tree is None and fronts.limit is None:
-            return finish(
-                problem,
-                self.name,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.name,
-                clock=clock,
-                infeasible=True,
-            )
-        bound = view.to_value(last.bound)
-        if fronts.limit is None:
-            trace.add(clock.seconds, float(bound), float(bound))
-        result = finish(
-            problem,
-            self.name,
-            tree,
-            bound=bound,
-            claims_optimal=fronts.limit is None,
-            proved_by=self.name,
-            clock=clock,
-            limit=fronts.limit,
-            model_size=fronts.counters,
-            trace=trace,
-            watch=watch,
-        )
+        if tree is None and run.limit is None:
+            return infeasible(self.label, problem, clock)
+        if run.limit is None:
+            run.note(bound, bound)
+        result = run.result(tree, bound, model_size=fronts.counters)
         if not isinstance(problem.question, BySize):
             return result
         points = tuple(
@@ -122,14 +96,12 @@ class DynamicProgrammeBySize(Method):
             for size in fronts.sizes
             if size.tree is not None
         )
-        return with_path(result, points, fronts.limit, clock)
+        return with_path(result, points, run)
 
 
-def with_path(
-    result: Result, points: tuple[Point, ...], limit: Limit | None, clock: Clock
-) -> Result:
+def with_path(result: Result, points: tuple[Point, ...], run: Run) -> Result:
     """A result with the best trees of every number of leaves."""
-    path = SizePath(result.problem, points, result.method, limit, clock.seconds)
+    path = SizePath(run.problem, points, run.label, run.limit, run.clock.seconds)
     solutions = tuple(Solution(p.predictor, p.value) for p in reversed(path.improving))
     return replace(result, curve=path, solutions=solutions)
 

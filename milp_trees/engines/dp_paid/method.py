@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.errors import SolverFailure, Unsupported
+from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.dp.by_leaves.limits import memo_bytes
 from milp_trees.engines.dp_sizes import limited, with_path
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.engines.kit.run import Run, wrong_value
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import BySize
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.results.size_path import Point
 from milp_trees.tasks.path_costs import PathCosts
 
@@ -73,35 +73,26 @@ class DynamicProgrammeWithPrices(Method):
 
             prepared = prepare_paid(view, limited(problem), sizes)
         warm_up(prepared.instance)
-        watch = Watch(limits, clock.begin, problem)
+        run = PaidRun(self.label, problem, limits, progress, clock)
         with clock("solve"):
-            search = search_of(view, prepared, memo_bytes(limits))
-            run = PaidRun(view, problem, search, Trace(progress), clock, watch)
-            tree, limit = run.solve()
-        if tree is None and limit is None:
-            return run.end(None, limit, infeasible=True)
+            run.prepare(view, search_of(view, prepared, memo_bytes(limits)))
+            tree = run.solve()
+        if tree is None and run.limit is None:
+            return run.end(None)
         if start is not None and (tree is None or view.objective(start) < view.objective(tree)):
             tree = start
-        result = run.end(tree, limit)
-        return with_path(result, run.points(limited(problem)), limit, clock) if sizes else result
+        result = run.end(tree)
+        return with_path(result, run.points(limited(problem)), run) if sizes else result
 
 
-class PaidRun:
+class PaidRun(Run):
     """One run: the best trees by number of leaves, for one depth after the other."""
 
-    def __init__(
-        self,
-        view: PathCosts,
-        problem: Problem,
-        search: FrontSearch,
-        trace: Trace,
-        clock: Clock,
-        watch: Watch,
-    ) -> None:
+    def prepare(self, view: PathCosts, search: FrontSearch) -> None:
+        """Begin with a search, before it has found a tree."""
         from milp_trees.engines.dp.arrays import INFINITY
 
-        self.view, self.problem, self.search, self.trace = view, problem, search, trace
-        self.clock, self.watch, self.infinity = clock, watch, INFINITY
+        self.view, self.search, self.infinity = view, search, INFINITY
         n = search.leaves + 1
         #: By number of leaves: the best value, its root test, the leaves on its left, and the depth
         #: of the search that found it.
@@ -110,15 +101,15 @@ class PaidRun:
         #: Bounds by number of leaves, once the search has ended.
         self.lower: np.ndarray | None = None
 
-    def solve(self) -> tuple[Tree | None, Limit | None]:
-        """The best tree, and the limit that ended the search."""
-        _, limit = self.watch.until(self._search)
-        if limit is None:
+    def solve(self) -> Tree | None:
+        """The best tree."""
+        self.attempt(self._search)
+        if self.limit is None:
             self.lower = self.best
-            self.note()
+            self.point()
         else:
             self.lower = np.array([self.search.root_bound(k) for k in range(len(self.best))])
-        return self.tree(-1), limit
+        return self.tree(-1)
 
     def _search(self) -> None:
         search, most = self.search, self.search.leaves
@@ -129,7 +120,7 @@ class PaidRun:
                 root.budget[:most] = -self.infinity
             done = False
             while not done:
-                self.watch.check()
+                self.check()
                 done = search.advance()
                 better = root.best[: most + 1] < self.best
                 better[0] = False
@@ -140,7 +131,7 @@ class PaidRun:
                 ):
                     mine[better] = found[: most + 1][better]
                 self.depths[better] = depth
-                self.note()
+                self.point()
 
     def tree(self, k: int) -> Tree | None:
         """The tree behind the value found for a number of leaves (-1: the largest one)."""
@@ -150,9 +141,7 @@ class PaidRun:
         claimed, found = self.Z(self.best[k]), (self.depths[k], k, self.tests[k], self.left[k])
         tree = Tree(self.search.tree(*map(int, found)), self.view.actions)
         if self.view.objective(tree) > claimed:
-            raise SolverFailure(
-                f"dp-paid found the value {claimed}, but its tree has {self.view.objective(tree)}. Please report this problem."
-            )
+            raise wrong_value(self.label, claimed, self.view.objective(tree))
         return tree
 
     def Z(self, value: Any) -> int:
@@ -166,15 +155,11 @@ class PaidRun:
         lower = self.search.root_bound(k) if self.lower is None else self.lower[k]
         return max(least, self.Z(min(lower, self.best[k])))
 
-    def note(self) -> None:
-        """Add a point to the trace."""
+    def point(self) -> None:
+        """Add a point to the trace, if there is a tree."""
         if self.search.objective(int(self.best[-1])) is not None:
-            best, bound = self.Z(self.best[-1]), self.bound()
-            self.trace.add(
-                self.clock.seconds,
-                float(self.view.to_value(best)),
-                float(self.view.to_value(min(best, bound))),
-            )
+            best = self.Z(self.best[-1])
+            self.note(self.view.to_value(best), self.view.to_value(min(best, self.bound())))
 
     def points(self, space: Trees) -> tuple[Point, ...]:
         """The best tree for every number of leaves."""
@@ -188,23 +173,12 @@ class PaidRun:
                 out.append(Point.of(self.problem, leaves, tree, bound))
         return tuple(out)
 
-    def end(self, tree: Tree | None, limit: Limit | None, infeasible: bool = False) -> Result:
-        name, counters = DynamicProgrammeWithPrices.name, self.search.counters
-        return finish(
-            self.problem,
-            name,
-            tree,
-            bound=None if infeasible else self.view.to_value(self.bound()),
-            claims_optimal=limit is None and not infeasible,
-            proved_by=name,
-            clock=self.clock,
-            limit=limit,
-            infeasible=infeasible,
-            model_size={
-                "rows": self.view.errors.n_rows,
-                "tests": self.view.errors.n_features,
-                **{name: counters[name] for name in ("nodes", "pairs", "skipped", "recalled")},
-            },
-            trace=self.trace,
-            watch=self.watch,
-        )
+    def end(self, tree: Tree | None) -> Result:
+        """The result with a tree."""
+        counters = self.search.counters
+        sizes = {
+            "rows": self.view.errors.n_rows,
+            "tests": self.view.errors.n_features,
+            **{name: counters[name] for name in ("nodes", "pairs", "skipped", "recalled")},
+        }
+        return self.result(tree, self.view.to_value(self.bound()), model_size=sizes)
