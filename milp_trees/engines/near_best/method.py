@@ -15,24 +15,24 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.common.compiling import compiling, run_clock
+from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import Unsupported
-from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import Run, infeasible
 from milp_trees.engines.near_best.tree_set import TreeSet
 from milp_trees.methods.claims import Claims
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.problems.questions import NearBest
-from milp_trees.results.result import Limit, Result, Solution, Status
+from milp_trees.results.result import Result, Solution, Status
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.engines.near_best.graph import Graph
-    from milp_trees.engines.near_best.states import RowSets
     from milp_trees.problems.problem import Problem
 
 log = logging.getLogger("milp_trees")
@@ -135,69 +135,53 @@ class NearBestTrees(Method):
             _warm_up_dp()
         clock = Clock()
         with clock("prepare"):
-            view = problem.presolved_view()
-            search = _Search(problem, view, limits, clock.begin, Trace(progress))
-        if not search.feasible:
-            return finish(
-                problem,
-                self.name,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.name,
-                clock=clock,
-                infeasible=True,
-            )
+            run = NearBestRun(self.label, problem, limits, progress, clock)
+            run.prepare()
+        if not run.feasible:
+            return infeasible(self.label, problem, clock)
         with clock("solve"):
-            limit = search.run()
-        if search.graph is None or search.optimum is None:
-            message = "The run was stopped before there was a set of trees."
-            known = search.optimum
-            return finish(
-                problem,
-                self.name,
+            run.attempt(run.search)
+        optimum, bound, base = run.optimum, None, int(run.view.base.sum())
+        if optimum is not None:
+            bound = run.view.to_value(optimum + base)
+        if run.graph is None or optimum is None:
+            return run.result(
                 start,
-                bound=None if known is None else view.to_value(known + int(view.base.sum())),
-                claims_optimal=False,
-                proved_by=None if known is None else self.name,
-                clock=clock,
-                limit=limit,
-                message=message,
-                watch=search.watch,
+                bound,
+                proven=False,
+                proved_by=None if optimum is None else self.label,
+                limit=run.limit,
+                message="The run was stopped before there was a set of trees.",
             )
         with clock("list"):
             trees = TreeSet(
                 problem,
-                search.graph,
-                offset=int(view.base.sum()),
-                optimum=search.optimum,
-                asked=search.asked,
-                covered=search.covered,
-                limit=limit,
+                run.graph,
+                offset=base,
+                optimum=optimum,
+                asked=run.asked,
+                covered=run.covered,
+                limit=run.limit,
             )
             first = trees[0].predictor
         sizes = {
-            "states": len(search.graph.states),
-            "splits": sum(len(s.edges) for s in search.graph.states),
-            "calls": search.sets.calls,
+            "states": len(run.graph.states),
+            "splits": sum(len(s.edges) for s in run.graph.states),
+            "calls": run.sets.calls,
         }
         message = (
             ""
             if trees.complete
             else f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for."
         )
-        result = finish(
-            problem,
-            self.name,
+        result = run.result(
             first,
-            bound=view.to_value(search.optimum + int(view.base.sum())),
-            claims_optimal=True,
-            proved_by=self.name,
-            clock=clock,
-            limit=limit,
+            bound,
+            proven=True,
+            limit=run.limit,
             model_size=sizes,
             message=message,
-            trace=search.trace,
+            watch=None,
         )
         if not isinstance(problem.question, NearBest) or result.status is not Status.OPTIMAL:
             return result
@@ -221,21 +205,18 @@ def _warm_up_dp() -> None:
     solve_view(tiny_view(), Trees(2, max_leaf_nodes=3))
 
 
-class _Search:
-    """The optimum, and hypergraphs for a rising slack."""
+class NearBestRun(Run):
+    """One run: the optimum, and hypergraphs for a rising slack."""
 
-    def __init__(
-        self, problem: Problem, view: CostMatrix, limits: Limits, began: float, trace: Trace
-    ) -> None:
+    def prepare(self) -> None:
+        """Make the sets of rows of the presolved view."""
         from milp_trees.engines.near_best.states import RowSets
 
-        self.problem, self.view, self.space = problem, view, problem.trees
-        self.watch, self.trace = Watch(limits, began, problem), trace
-        self.sets: RowSets = RowSets(
-            view, self.space, self.watch, (limits.memory_mb or MEMORY_MB) * 2**20
-        )
+        self.view, self.space = self.problem.presolved_view(), self.problem.trees
+        memory = (self.limits.memory_mb or MEMORY_MB) * 2**20
+        self.sets = RowSets(self.view, self.space, self.watch, memory)
         self.most_leaves = self.space.max_leaf_nodes if self.space.limits_leaves else None
-        question = problem.question
+        question = self.problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
         self.optimum: int | None = None
         #: The requested slack, in natural units, and the slack that was reached, in integer units;
@@ -246,42 +227,33 @@ class _Search:
 
     @property
     def feasible(self) -> bool:
+        """Whether there are enough rows for a leaf."""
         return self.view.total_rows >= self.space.min_samples_leaf and all(
             int(amounts.sum()) >= least for amounts, least in self.view.leaf_minima
         )
 
-    def run(self) -> Limit | None:
+    def search(self) -> None:
+        """Find the optimum, then all trees within a rising slack."""
         from milp_trees.engines.near_best.graph import Graph
 
         given = self.problem.view(CostMatrix)
-        try:
-            self.optimum = self._best()
-            value = self.view.to_value(self.optimum + int(self.view.base.sum()))
-            seconds = run_clock() - self.watch.began
-            self.trace.add(seconds, float(value), float(value))
-            self.asked = self.question.allowance(value)
-            last = int(
-                self.asked / abs(self.view.scale)
-            )  # no tree has a value between two integers
-            depth = self._depth(self.optimum + last)
-            for slack in sorted({0, last // 4, last // 2, last}):
-                self.graph = Graph(
-                    self.sets,
-                    given,
-                    depth,
-                    self.optimum + slack,
-                    self.most_leaves,
-                    self.question.trivial,
-                    self.question.equal_tests == "one",
-                )
-                self.covered = slack if slack < last else None
-        except Stopped as stopped:
-            return stopped.limit
-        except MemoryError:
-            return Limit.MEMORY
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        return None
+        self.optimum = self._best()
+        value = self.view.to_value(self.optimum + int(self.view.base.sum()))
+        self.note(value, value)
+        self.asked = self.question.allowance(value)
+        last = int(self.asked / abs(self.view.scale))  # no tree has a value between two integers
+        depth = self._depth(self.optimum + last)
+        for slack in sorted({0, last // 4, last // 2, last}):
+            self.graph = Graph(
+                self.sets,
+                given,
+                depth,
+                self.optimum + slack,
+                self.most_leaves,
+                self.question.trivial,
+                self.question.equal_tests == "one",
+            )
+            self.covered = slack if slack < last else None
 
     def _best(self) -> int:
         """The least regret of a tree of the space."""

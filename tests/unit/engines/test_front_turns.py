@@ -17,7 +17,7 @@ class Counting(Watch):
         super().__init__(Limits(time=1000))
         self.looks = looks
 
-    def over(self):
+    def over(self, ended=None):
         self.looks -= 1
         return Limit.TIME if self.looks <= 0 else None
 

@@ -233,7 +233,7 @@ def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
         left = [looks]
 
         class Counting(Watch):
-            def over(self, left=left):
+            def over(self, ended=None, left=left):
                 left[0] -= 1
                 return Limit.INTERRUPTED if left[0] < 0 else None
 

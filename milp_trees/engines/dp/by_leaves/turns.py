@@ -8,14 +8,13 @@ a run that ends before needs none of them. What they find, the search of all siz
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from milp_trees.common.compiling import compiling, run_clock
 from milp_trees.common.errors import Unsupported
-from milp_trees.common.limits import Limit
+from milp_trees.common.limits import Limit, Limits
 from milp_trees.engines.dp.arrays import INFINITY, Instance
 from milp_trees.engines.dp.by_leaves.fronts import (
     MEMO_BYTES,
@@ -94,40 +93,29 @@ class Turns:
 
     def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> Fronts:
         """The front on all rows."""
-        told: list[tuple[int | None, ...]] = []
-        try:
-            limit = self._search(watch, progress, told)
-        except KeyboardInterrupt:
-            limit = Limit.INTERRUPTED
+        guard = watch or Watch(Limits(time=None))
+        _, limit = guard.until(lambda: self._search(guard, progress))
         if self.short is not None and self.short.work.nodes:
             self._keep(self.short)
         best = self._best()
         return self._answer(best, best if limit is None else self._lower(best), limit)
 
-    def _search(
-        self,
-        watch: Watch | None,
-        progress: Improved | None,
-        told: list[tuple[int | None, ...]],
-    ) -> Limit | None:
-        """Search in turns; None if everything is proven."""
-        late = math.inf
-        if watch is not None:
-            late = watch.began + (watch.deadline.at - watch.began) / SHARE
+    def _search(self, watch: Watch, progress: Improved | None) -> None:
+        """Search in turns until everything is proven."""
+        late = watch.began + (watch.deadline.at - watch.began) / SHARE
+        last: tuple[int | None, ...] = ()
         for calls in itertools.count():
             if calls % (TURNS + 1) and self.size < self.leaves and run_clock() >= late:
                 done = self._fewer()
             else:
                 done = self.whole.advance()
             found = tuple(map(self.whole.objective, self._best()[1:].tolist()))
-            if progress and (not told or told[-1] != found):
-                told.append(found)
+            if progress and found != last:
+                last = found
                 progress(found)
             if done:
-                return None
-            if watch and (limit := watch.over()):
-                return limit
-        raise AssertionError("the loop has no end")
+                return
+            watch.check()
 
     def _fewer(self) -> bool:
         """One call of the search for fewer leaves; True if no tree of more leaves can be better."""
