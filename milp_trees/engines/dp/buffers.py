@@ -8,7 +8,7 @@ import numpy as np
 
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.arrays import UNLIMITED, Instance
-from milp_trees.engines.dp.contexts import Context, Rows
+from milp_trees.engines.dp.contexts import Context, ContextRows
 from milp_trees.engines.dp.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dp.memory import RING
 from milp_trees.engines.dp.pair_counts import (
@@ -69,7 +69,7 @@ def stack_of(
         "side": (2, W),
         "total": (U + 1,),
     }
-    parts = Rows(LEVEL, levels, shapes, number=np.arange(levels))
+    parts = ContextRows(LEVEL, levels, shapes, number=np.arange(levels))
     names = ("root_bound", "busy")
     roots = dict.fromkeys(names, (F,)) if shared is None else {}
     root = {} if shared is None else {name: getattr(shared, name) for name in names}

@@ -260,7 +260,7 @@ class Context:
             self.__dict__[name] = int(value)
 
 
-class Rows(Sequence[Context]):
+class ContextRows(Sequence[Context]):
     """Contexts that follow each other in memory; their objects are made on access.
 
     Parameters

@@ -30,11 +30,14 @@ UNKNOWN, _UNSOLVED = -3, -2
 
 
 @kernel(allocates=False)
-def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
-    """(root test, value, depth) of an optimal tree of a set that costs at most `most`.
+def _root_test(data, work, table, stack, tree):
+    """(root test, value, depth) of an optimal tree of the set on top of those that wait.
 
     The test is -1 for a leaf, _UNSOLVED if level 1 of the stack says what must be solved first.
     """
+    top = tree.top
+    bits, key = tree.waiting[top], tree.keys[top]
+    depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
     if tree.solved:
         tree.solved = 0
         return stack.returned_test, stack.returned, depth
@@ -110,13 +113,10 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
     left, right = tree.sides[0], tree.sides[1]
     while tree.top >= 0:
         top = tree.top
-        node, key = tree.waiting[top], tree.keys[top]
-        depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
+        node, depth, allowed = tree.waiting[top], tree.depths[top, 0], tree.depths[top, 1]
         test, value = tree.root_test, tree.root_value
         if tree.written > 0 or test == UNKNOWN:
-            test, value, depth = _root_test(
-                data, work, table, stack, tree, node, key, depth, allowed, most
-            )
+            test, value, depth = _root_test(data, work, table, stack, tree)
             if test == _UNSOLVED:
                 return False
         if test >= 0:

@@ -24,7 +24,7 @@ from milp_trees.common.compiling import run_clock
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import register
-from milp_trees.engines.dp.run import Run
+from milp_trees.engines.dp.run import DpRun
 from milp_trees.engines.dp.switches import Options
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock, finish
@@ -135,7 +135,7 @@ class DynamicProgramme(Options, Method):
 
                 prepare_sizes(instance, space)
             elif whole:
-                Run(self, instance, space, Limits(), None, None).prepare()
+                DpRun(self, instance, space, Limits(), None, None).prepare()
         except Unsupported as why:
             return str(why)
         return None
@@ -146,7 +146,7 @@ class DynamicProgramme(Options, Method):
         clock = Clock()
         with clock("prepare"):
             view = problem.presolved_view(self.merge_rows, self.drop_tests)
-        run = Run(self, view, problem.trees, limits, start, progress)
+        run = DpRun(self, view, problem.trees, limits, start, progress)
         run.load()
         with clock("prepare"):
             run.prepare()
@@ -195,7 +195,7 @@ def solve_view(
     if view.side:
         raise ValueError("The dynamic programme takes no side constraints; use state-flow.")
     method = DynamicProgramme(ties=ties)
-    run = Run(method, view.reduce(), space, Limits(time=None), None, None)
+    run = DpRun(method, view.reduce(), space, Limits(time=None), None, None)
     run.prepare()
     run.compile()
     run.begin(run_clock(), watch)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TABLE_BYTES = 2**30
 
 
-class Run:
+class DpRun:
     """One run on one view: incumbent, bound, trace."""
 
     def __init__(
@@ -138,7 +138,7 @@ class Run:
                 )
 
     def search(self, inst: Instance, upper: int, report: Any) -> Outcome:
-        from milp_trees.engines.dp.runs import Search
+        from milp_trees.engines.dp.runs import DpSearch
 
         method, order = self.method, self.method.order
         if order == "auto":
@@ -147,7 +147,7 @@ class Run:
             _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19
         )  # half of what is allowed
         threads = max(1, self.limits.threads)
-        run = Search(inst, method, order, threads, memory, report, method.deepening)
+        run = DpSearch(inst, method, order, threads, memory, report, method.deepening)
         return run.solve(upper=upper, watch=self.watch)
 
     def fronts(self) -> None:

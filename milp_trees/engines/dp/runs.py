@@ -42,7 +42,7 @@ SHORT = 4.0
 Report = Callable[[int, np.ndarray | None, int], None]
 
 
-class Search:
+class DpSearch:
     """One instance, its tables and its threads.
 
     Parameters

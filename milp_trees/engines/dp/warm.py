@@ -10,7 +10,7 @@ from milp_trees.common.compiling import compiling
 from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.dp.arrays import Instance, prepare
 from milp_trees.engines.dp.buffers import kernels_of
-from milp_trees.engines.dp.runs import Search
+from milp_trees.engines.dp.runs import DpSearch
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -47,7 +47,7 @@ def compile_search(depth: int) -> None:
     tried = 2 if depth <= 2 else 4
     if tried in _done:
         return
-    Search(prepare(tiny_view(), Trees(tried))).solve()
+    DpSearch(prepare(tiny_view(), Trees(tried))).solve()
     _done.add(tried)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from milp_trees.common.compiling import compiling
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.arrays import Instance, prepare
-from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES, FrontSearch, Paid
-from milp_trees.engines.dp.by_leaves.limits import Prepared, prepare_sizes
+from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES, LeavesSearch, Paid
+from milp_trees.engines.dp.by_leaves.limits import PreparedSizes, prepare_sizes
 from milp_trees.engines.dp.by_leaves.prices import PAID, fill_kernel
 from milp_trees.engines.dp.contexts import Context
 from milp_trees.engines.dp.pair_counts import (
@@ -33,14 +33,14 @@ _ANY = 8
 _warm: set[tuple[str, bool, bool, bool]] = set()
 
 
-def prepare_paid(view: PathCosts, space: Trees, sizes: bool) -> Prepared:
+def prepare_paid(view: PathCosts, space: Trees, sizes: bool) -> PreparedSizes:
     """The arrays of a reduced view for trees within a depth.
 
     Weights are the costs of one more action above those of the first one: no leaf chooses it, and
     sums over pairs of tests then hold the weights too.
     """
     matrix = view.errors
-    made: dict[tuple[Trees, bool], Prepared] = matrix.memo.setdefault("dp-paid", {})
+    made: dict[tuple[Trees, bool], PreparedSizes] = matrix.memo.setdefault("dp-paid", {})
     if (space, sizes) in made:
         return made[space, sizes]
     wide = np.column_stack([matrix.costs, matrix.costs[:, 0] + view.weights])
@@ -54,12 +54,14 @@ def prepare_paid(view: PathCosts, space: Trees, sizes: bool) -> Prepared:
     else:
         instance = prepare(named, space, every_row=True, prices=3 * most)
         depth = min(space.depth, instance.depth)
-        found = Prepared(instance, min(2**depth, _ANY), depth, depth > 3)
+        found = PreparedSizes(instance, min(2**depth, _ANY), depth, depth > 3)
     made[space, sizes] = found
     return found
 
 
-def search_of(view: PathCosts, prepared: Prepared, memory_bytes: int = MEMO_BYTES) -> FrontSearch:
+def search_of(
+    view: PathCosts, prepared: PreparedSizes, memory_bytes: int = MEMO_BYTES
+) -> LeavesSearch:
     """The search of a reduced view."""
     data, bits = prepared.instance.data, int(prepared.instance.kind[1:])
     context = _context(view, data, bits)
@@ -69,7 +71,7 @@ def search_of(view: PathCosts, prepared: Prepared, memory_bytes: int = MEMO_BYTE
         context.address_of(f"prices_{bits}"),
         _kernels_of(prepared.instance),
     )
-    return FrontSearch(prepared, view.errors, memory_bytes, similar=False, paid=paid)
+    return LeavesSearch(prepared, view.errors, memory_bytes, similar=False, paid=paid)
 
 
 def _kernels_of(instance: Instance) -> np.ndarray:

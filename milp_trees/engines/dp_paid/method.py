@@ -27,7 +27,7 @@ from milp_trees.results.size_path import Point
 from milp_trees.tasks.path_costs import PathCosts
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dp.by_leaves.fronts import FrontSearch
+    from milp_trees.engines.dp.by_leaves.fronts import LeavesSearch
 
 #: Problems with no more rows × tests × largest sum surely fit.
 _SMALL = 2**50
@@ -88,7 +88,7 @@ class DynamicProgrammeWithPrices(Method):
 class PaidRun(Run):
     """One run: the best trees by number of leaves, for one depth after the other."""
 
-    def prepare(self, view: PathCosts, search: FrontSearch) -> None:
+    def prepare(self, view: PathCosts, search: LeavesSearch) -> None:
         """Begin with a search, before it has found a tree."""
         from milp_trees.engines.dp.arrays import INFINITY
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.engines.dp.method import DynamicProgramme
-from milp_trees.engines.dp.run import Run
+from milp_trees.engines.dp.run import DpRun
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers, best_for_planes
 from milp_trees.methods.watch import Watch
@@ -166,7 +166,7 @@ class Dual:
         limits = Limits(time=None, memory_mb=self.memory_mb)
         start = self.planes[min(self.planes, key=price)] if self.planes else None
         method = DynamicProgramme(ties="first")
-        run = Run(method, view, self.space, limits, start, lambda _: midway(run.bound))
+        run = DpRun(method, view, self.space, limits, start, lambda _: midway(run.bound))
         run.prepare()
         run.compile()
         run.begin(self.watch.began, self.watch)

@@ -21,7 +21,7 @@ from milp_trees.tasks.views import CostMatrix
 Table = dict[int, Any]
 
 
-class Splits(NamedTuple):
+class GivenSplits(NamedTuple):
     """The tests as the user gave them.
 
     Per test: its number in the view, the equal test that presolve kept, whether it is the
@@ -34,7 +34,7 @@ class Splits(NamedTuple):
     cost: np.ndarray
 
 
-class State:
+class TreeState:
     """A set of rows with the depth that is left."""
 
     __slots__ = ("action", "allowance", "depth", "edges", "leaf", "rows", "size", "table")
@@ -42,15 +42,15 @@ class State:
     def __init__(self, rows: np.ndarray, depth: int, size: int, leaf: int, action: int) -> None:
         self.rows, self.depth, self.size, self.leaf, self.action = rows, depth, size, leaf, action
         self.allowance = -1
-        #: (position in `Splits`, cost, state where the test is false, state where it is true), by
+        #: (position in `GivenSplits`, cost, state where the test is false, state where it is true), by
         #: position.
-        self.edges: list[tuple[int, int, State, State]] = []
+        self.edges: list[tuple[int, int, TreeState, TreeState]] = []
         #: Key → number of trees. A key is the value, or value · base + leaves if leaves are
         #: limited.
         self.table: Table = {}
 
 
-class Graph:
+class TreeGraph:
     """All trees of regret at most `allowance`.
 
     Parameters
@@ -100,11 +100,11 @@ class Graph:
 
     # -- growing ---------------------------------------------------------------------------------------------
 
-    def _grow(self, depth: int, allowance: int) -> list[State]:
+    def _grow(self, depth: int, allowance: int) -> list[TreeState]:
         """States by falling number of rows: a state is opened after all its parents."""
         sets = self.sets
         whole = sets.levels(sets.all_rows)
-        root = State(
+        root = TreeState(
             sets.all_rows,
             min(depth, max(0, sets.view.n_rows - 1)),
             sets.view.n_rows,
@@ -125,11 +125,11 @@ class Graph:
             sets.tick(ENTRY // 2 * len(state.edges))
         return states
 
-    def _open(self, state: State, known: dict[tuple[bytes, int], State]) -> list[State]:
+    def _open(self, state: TreeState, known: dict[tuple[bytes, int], TreeState]) -> list[TreeState]:
         """Make the edges of a state; returns the new states."""
         sets, two, allowance = self.sets, self.sets.levels(state.rows), state.allowance
         low, new = sets.low(two), []
-        found: dict[int, tuple[State, State]] = {}
+        found: dict[int, tuple[TreeState, TreeState]] = {}
         value: dict[int, int] = {}
         for f in np.flatnonzero(low.sum(axis=0) + sets.split <= allowance).tolist():
             spare = allowance - int(sets.split[f])
@@ -144,7 +144,7 @@ class Graph:
                 key = (rows.tobytes(), depth)
                 child = known.get(key)
                 if child is None:
-                    child = State(
+                    child = TreeState(
                         rows,
                         depth,
                         int(two.size[side, f]),
@@ -172,10 +172,10 @@ class Graph:
             state.edges = _merged(state.edges)
         return new
 
-    def last(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def last(self, state: TreeState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The splits of a state into two leaves.
 
-        They are position in `Splits`, value, and actions of both leaves.
+        They are position in `GivenSplits`, value, and actions of both leaves.
         """
         one, s = self.sets.levels(state.rows, two=False), self.splits
         value = one.value.sum(axis=0)[s.kept] + s.cost
@@ -196,7 +196,7 @@ class Graph:
 
     # -- counting --------------------------------------------------------------------------------------------
 
-    def _count(self, state: State) -> Table:
+    def _count(self, state: TreeState) -> Table:
         """Number of trees per key."""
         out: Table = defaultdict(int)
         if state.leaf <= state.allowance:
@@ -218,7 +218,7 @@ class Graph:
                     out[key + shift] += count
         return out
 
-    def both(self, left: State, right: State, allowance: int, a: Table, b: Table) -> Table:
+    def both(self, left: TreeState, right: TreeState, allowance: int, a: Table, b: Table) -> Table:
         """Numbers of trees for two sides together, sorted by key."""
         out: Table = {}
         base, top = self.base, (allowance + 1) * self.base
@@ -235,14 +235,14 @@ class Graph:
                 del out[least]
         return out
 
-    def siblings(self, left: State, right: State) -> int | None:
+    def siblings(self, left: TreeState, right: TreeState) -> int | None:
         """Key of the two leaves with one action that do not count as a tree, or None."""
         if self.trivial or left.action != right.action:
             return None
         return (left.leaf + right.leaf) * self.base + 2 * self.one_leaf
 
 
-def _splits(given: CostMatrix, reduced: CostMatrix) -> Splits:
+def _splits(given: CostMatrix, reduced: CostMatrix) -> GivenSplits:
     """Where presolve put the tests of a view; constant tests split nothing and are left out."""
     rows = []
     for j, test in enumerate(given.features):
@@ -250,12 +250,14 @@ def _splits(given: CostMatrix, reduced: CostMatrix) -> Splits:
         if not isinstance(to, bool):
             rows.append((j, to[0], int(to[1]), int(given.split_costs[j])))
     number, kept, flipped, cost = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    return Splits(number, kept, flipped.astype(bool), cost)
+    return GivenSplits(number, kept, flipped.astype(bool), cost)
 
 
-def _merged(edges: list[tuple[int, int, State, State]]) -> list[tuple[int, int, State, State]]:
+def _merged(
+    edges: list[tuple[int, int, TreeState, TreeState]],
+) -> list[tuple[int, int, TreeState, TreeState]]:
     """Of the edges into the same two states the cheapest, and of equally cheap ones the first."""
-    best: dict[frozenset[int], tuple[int, int, State, State]] = {}
+    best: dict[frozenset[int], tuple[int, int, TreeState, TreeState]] = {}
     for edge in edges:
         pair = frozenset((id(edge[2]), id(edge[3])))
         if pair not in best or edge[1] < best[pair][1]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.engines.near_best.graph import Graph, State, Table
+from milp_trees.engines.near_best.graph import Table, TreeGraph, TreeState
 from milp_trees.models.nodes import Branch, Leaf, Node
 
 #: Counts up to this are convolved as 64-bit integers, larger ones as integers of Python.
@@ -26,13 +26,13 @@ VECTORS, CHOICES = 2**28, 200_000
 class Lookup:
     """Trees of a graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: TreeGraph) -> None:
         self.graph = graph
         self._choices: dict[tuple[int, int], tuple[list[int], list[tuple[Any, ...]]]] = {}
 
     # -- one tree by its number ------------------------------------------------------------------------------
 
-    def tree(self, state: State, key: int, i: int) -> Node:
+    def tree(self, state: TreeState, key: int, i: int) -> Node:
         """The i-th tree of a state among those with one key.
 
         The leaf is first; then trees are ordered by test, by the left side's key, by the left
@@ -64,10 +64,10 @@ class Lookup:
             i -= m * n - skipped
         raise AssertionError("a tree's number is beyond the count")
 
-    def _is_leaf(self, state: State, key: int) -> bool:
+    def _is_leaf(self, state: TreeState, key: int) -> bool:
         return key == state.leaf * self.graph.base + self.graph.one_leaf
 
-    def _choice(self, state: State, key: int) -> tuple[list[int], list[tuple[Any, ...]]]:
+    def _choice(self, state: TreeState, key: int) -> tuple[list[int], list[tuple[Any, ...]]]:
         """The roots of the trees of a state with one key, and where the numbers of each end."""
         known = self._choices.get((id(state), key))
         if known is not None:
@@ -100,7 +100,7 @@ class Lookup:
     # -- who uses what ---------------------------------------------------------------------------------------
 
     def without(self) -> list[Table]:
-        """For every test (as in `Splits`), the number of trees per key that do not use it."""
+        """For every test (as in `GivenSplits`), the number of trees per key that do not use it."""
         n = len(self.graph.splits.number)
         entries = sum(len(s.table) for s in self.graph.states)
         step = max(1, VECTORS // (8 * max(1, entries)))

@@ -32,7 +32,7 @@ from milp_trees.results.result import Result, Solution, Status
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.engines.near_best.graph import Graph
+    from milp_trees.engines.near_best.graph import TreeGraph
     from milp_trees.problems.problem import Problem
 
 log = logging.getLogger("milp_trees")
@@ -223,7 +223,7 @@ class NearBestRun(Run):
         #: the latter is None if all of the requested slack was reached.
         self.asked = Fraction(0)
         self.covered: int | None = 0
-        self.graph: Graph | None = None
+        self.graph: TreeGraph | None = None
 
     @property
     def feasible(self) -> bool:
@@ -234,7 +234,7 @@ class NearBestRun(Run):
 
     def search(self) -> None:
         """Find the optimum, then all trees within a rising slack."""
-        from milp_trees.engines.near_best.graph import Graph
+        from milp_trees.engines.near_best.graph import TreeGraph
 
         given = self.problem.view(CostMatrix)
         self.optimum = self._best()
@@ -244,7 +244,7 @@ class NearBestRun(Run):
         last = int(self.asked / abs(self.view.scale))  # no tree has a value between two integers
         depth = self._depth(self.optimum + last)
         for slack in sorted({0, last // 4, last // 2, last}):
-            self.graph = Graph(
+            self.graph = TreeGraph(
                 self.sets,
                 given,
                 depth,

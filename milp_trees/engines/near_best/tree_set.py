@@ -14,7 +14,7 @@ from milp_trees.results.result import Limit, Solution
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milp_trees.engines.near_best.graph import Graph
+    from milp_trees.engines.near_best.graph import TreeGraph
     from milp_trees.problems.problem import Problem
 
 
@@ -43,7 +43,7 @@ class TreeSet(ModelSet):
     def __init__(
         self,
         problem: Problem,
-        graph: Graph,
+        graph: TreeGraph,
         offset: int,
         optimum: int,
         asked: Fraction,

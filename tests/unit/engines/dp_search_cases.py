@@ -6,13 +6,13 @@ import milp_trees as mt
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.limits import Limits
 from milp_trees.engines.dp.method import DynamicProgramme
-from milp_trees.engines.dp.run import Run
+from milp_trees.engines.dp.run import DpRun
 
 
 def solve(view, space, method=None, threads=1):
     """A run on a view, which need not come from a task."""
     method = method or DynamicProgramme()
-    run = Run(
+    run = DpRun(
         method,
         view.reduce(method.merge_rows, method.drop_tests),
         space,

@@ -177,7 +177,7 @@ def test_a_search_that_has_ended_does_not_wait_for_the_greedy_tree(engine, monke
         assert watch.beside(lambda stop: time.sleep(0.2) or 7) == 7
         assert watch.fallback is None
     else:
-        searches = {"dp": runs.Search, "dp-sorted": run.SortedRun}
+        searches = {"dp": runs.DpSearch, "dp-sorted": run.SortedRun}
         whole = searches[engine]._search
 
         def slowly(*args):

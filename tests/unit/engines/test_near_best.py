@@ -315,7 +315,7 @@ def test_an_interrupt_leaves_the_complete_set_of_a_smaller_slack(monkeypatch):
     """Ctrl-C while the third of four hypergraphs is made: the second is kept. (A signal sent by a
     clock would hit another test on a fast machine.)
     """
-    made, tick, allowances = near_graph.Graph.__init__, near_states.RowSets.tick, []
+    made, tick, allowances = near_graph.TreeGraph.__init__, near_states.RowSets.tick, []
 
     def make(graph, sets, given, depth, allowance, *rest):
         allowances.append(allowance)
@@ -326,7 +326,7 @@ def test_an_interrupt_leaves_the_complete_set_of_a_smaller_slack(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         tick(sets, *more)
 
-    monkeypatch.setattr(near_graph.Graph, "__init__", make)
+    monkeypatch.setattr(near_graph.TreeGraph, "__init__", make)
     monkeypatch.setattr(near_states.RowSets, "tick", interrupted)
     trees = mt.near_best(planted(2), slack=12)
     assert trees.limit is mt.plugins.Limit.INTERRUPTED

@@ -8,7 +8,7 @@ from random_views import random_view
 import milp_trees as mt
 from milp_trees.engines.dp.arrays import INFINITY, prepare
 from milp_trees.engines.dp.plain import Plain
-from milp_trees.engines.dp.runs import Search
+from milp_trees.engines.dp.runs import DpSearch
 
 PROBLEMS = 2000
 
@@ -45,7 +45,7 @@ def test_equals_the_compiled_search():
     for seed in range(PROBLEMS):
         view, space = small_problem(np.random.default_rng(seed))
         inst = prepare(view, space)
-        found = Search(inst).solve()
+        found = DpSearch(inst).solve()
         expected = Plain(view, space).objective()
         where = f"seed {seed}, {space}"
         if found.value >= INFINITY:

@@ -16,7 +16,7 @@ import numpy as np
 
 from milp_trees.engines.dp.arrays import INFINITY
 from milp_trees.engines.dp.by_leaves.limits import MEMO_BYTES as MEMO_BYTES
-from milp_trees.engines.dp.by_leaves.limits import Prepared
+from milp_trees.engines.dp.by_leaves.limits import PreparedSizes
 from milp_trees.engines.dp.switches import Switches
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -24,7 +24,7 @@ from milp_trees.results.result import Limit
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dp.contexts import Context, Rows
+    from milp_trees.engines.dp.contexts import Context, ContextRows
 
 #: Work between two looks at the clock (about 0.05 s).
 QUOTA = 5e8
@@ -58,7 +58,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Fronts:
+class TreesBySize:
     """The answer of `solve_sizes`.
 
     It holds one `Size` for each of 1, 2, … leaves, why the search ended early, and its counters.
@@ -82,7 +82,7 @@ class Paid(NamedTuple):
     kernels: np.ndarray
 
 
-class Part(NamedTuple):
+class LeavesPart(NamedTuple):
     """A set of rows, the prices there, and the limits of a tree on it."""
 
     bits: np.ndarray
@@ -96,12 +96,12 @@ class Part(NamedTuple):
 Improved = Callable[[tuple[int | None, ...]], None]
 
 
-class FrontSearch:
+class LeavesSearch:
     """One search: the memory of the kernels, the loop around them, and the trees."""
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: PreparedSizes,
         view: CostMatrix,
         memory_bytes: int,
         similar: bool,
@@ -130,9 +130,9 @@ class FrontSearch:
 
     # -- arrays ------------------------------------------------------------------------------------
 
-    def _frames(self, levels: int) -> Rows:
+    def _frames(self, levels: int) -> ContextRows:
         from milp_trees.engines.dp.by_leaves.records import FRAME
-        from milp_trees.engines.dp.contexts import Rows
+        from milp_trees.engines.dp.contexts import ContextRows
 
         size, (F, W) = self.leaves + 5, self.data.tests.shape
         shapes = {
@@ -146,7 +146,7 @@ class FrontSearch:
             **dict.fromkeys(("lower", "upper"), (F, 2, size)),
             "answer": (2, size),
         }
-        return Rows(FRAME, levels, shapes)
+        return ContextRows(FRAME, levels, shapes)
 
     def _fronts(self) -> Context:
         from milp_trees.engines.dp.by_leaves.records import FRONTS
@@ -272,9 +272,9 @@ class FrontSearch:
 
     def tree(self, depth: int, leaves: int, test: int, left: int) -> Node:
         """The best tree of all rows with a root test and so many leaves on its left."""
-        return self._split(Part(self.data.everything, self.prices, depth, leaves), test, left)
+        return self._split(LeavesPart(self.data.everything, self.prices, depth, leaves), test, left)
 
-    def _tree(self, part: Part, entry: int) -> Node:
+    def _tree(self, part: LeavesPart, entry: int) -> Node:
         """Best tree of a set within its limits, from the memo or by another search."""
         bits, prices, depth, leaves = part
         if not self._any(depth):
@@ -292,7 +292,7 @@ class FrontSearch:
         """Whether the number of leaves of trees of a depth is not limited."""
         return self.any_leaves and depth > 3
 
-    def _split(self, part: Part, test: int, left: int) -> Node:
+    def _split(self, part: LeavesPart, test: int, left: int) -> Node:
         """The tree of a set with a root test and so many leaves on its left."""
         bits, prices, depth, leaves = part
         if test < 0:
@@ -311,8 +311,8 @@ class FrontSearch:
         right = leaves if self._any(depth) else leaves - left
         return Branch(
             self.view.features[test],
-            self._tree(Part(bits & ~true, after, depth - 1, left), entries[0]),
-            self._tree(Part(bits & true, after, depth - 1, right), entries[1]),
+            self._tree(LeavesPart(bits & ~true, after, depth - 1, left), entries[0]),
+            self._tree(LeavesPart(bits & true, after, depth - 1, right), entries[1]),
         )
 
     def _action(self, bits: np.ndarray) -> int:

@@ -25,7 +25,7 @@ def memo_bytes(limits: Limits) -> int:
     return MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19
 
 
-class Prepared(NamedTuple):
+class PreparedSizes(NamedTuple):
     """The arrays of a search by number of leaves, the largest number and the largest depth.
 
     With `any_leaves` the largest number stands for any number.
@@ -44,7 +44,7 @@ class Prepared(NamedTuple):
 
 def prepare_sizes(
     view: CostMatrix, space: Trees, every_row: bool = False, prices: int = 0
-) -> Prepared:
+) -> PreparedSizes:
     """The arrays of a reduced view; `prices` is the most that they add to a sum."""
     leaves = max(1, view.n_rows)
     if space.max_leaf_nodes is not None:
@@ -56,7 +56,7 @@ def prepare_sizes(
     instance = prepare(view, within, every_row=every_row, prices=prices)
     if not instance.n_rows or not view.n_features:
         depth = 0
-    found = Prepared(instance, leaves, depth)
+    found = PreparedSizes(instance, leaves, depth)
     needed = 32 * found.levels * view.n_features * (leaves + 5)
     if needed > MOST_BYTES:
         raise Unsupported(

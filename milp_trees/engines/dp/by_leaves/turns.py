@@ -18,10 +18,10 @@ from milp_trees.common.limits import Limit, Limits
 from milp_trees.engines.dp.arrays import INFINITY, Instance
 from milp_trees.engines.dp.by_leaves.fronts import (
     MEMO_BYTES,
-    Fronts,
-    FrontSearch,
     Improved,
+    LeavesSearch,
     Size,
+    TreesBySize,
 )
 from milp_trees.engines.dp.by_leaves.limits import prepare_sizes
 from milp_trees.methods.watch import Watch
@@ -49,17 +49,17 @@ def solve_sizes(
     progress: Improved | None = None,
     memory_bytes: int = MEMO_BYTES,
     similar: bool = True,
-) -> Fronts:
+) -> TreesBySize:
     """Best trees of at most 1, 2, …, L leaves on a view without side rows."""
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
     prepared = prepare_sizes(view, space)
     warm_up(prepared.instance)
 
-    def make(leaves: int, part: int) -> FrontSearch:
+    def make(leaves: int, part: int) -> LeavesSearch:
         depth = min(prepared.depth, leaves - 1)
         smaller = prepared._replace(leaves=leaves, depth=depth)
-        return FrontSearch(smaller, view, memory_bytes // part, similar)
+        return LeavesSearch(smaller, view, memory_bytes // part, similar)
 
     return Turns(make, prepared.leaves).solve(watch, progress)
 
@@ -75,7 +75,7 @@ class Turns:
         Largest number of leaves.
     """
 
-    def __init__(self, make: Callable[[int, int], FrontSearch], leaves: int) -> None:
+    def __init__(self, make: Callable[[int, int], LeavesSearch], leaves: int) -> None:
         self.make, self.leaves = make, leaves
         self.whole, self.short = self._begun(leaves, 1), None
         #: Leaves of the last search for fewer, and up to which all values are proven.
@@ -84,14 +84,14 @@ class Turns:
         self.values = np.full(leaves + 1, INFINITY)
         self.nodes: dict[int, Node] = {}
 
-    short: FrontSearch | None
+    short: LeavesSearch | None
 
-    def _begun(self, leaves: int, part: int) -> FrontSearch:
+    def _begun(self, leaves: int, part: int) -> LeavesSearch:
         made = self.make(leaves, part)
         made.begin(made.data.everything, made.depth, leaves)
         return made
 
-    def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> Fronts:
+    def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> TreesBySize:
         """The front on all rows."""
         guard = watch or Watch(Limits(time=None))
         _, limit = guard.until(lambda: self._search(guard, progress))
@@ -135,7 +135,7 @@ class Turns:
         best = self._best()
         return bool((self._lower(best) >= best).all())
 
-    def _keep(self, search: FrontSearch) -> None:
+    def _keep(self, search: LeavesSearch) -> None:
         """Keep the trees of a search for fewer leaves that are better than those known."""
         sizes = np.minimum(np.arange(self.leaves + 1), search.leaves)
         values = search.frames[0].best[sizes]
@@ -154,7 +154,7 @@ class Turns:
     def _lower(self, best: np.ndarray) -> np.ndarray:
         return self.whole.lower(best, self.proven)
 
-    def _answer(self, best: np.ndarray, lower: np.ndarray, limit: Limit | None) -> Fronts:
+    def _answer(self, best: np.ndarray, lower: np.ndarray, limit: Limit | None) -> TreesBySize:
         whole, counters, sizes = self.whole, self.whole.counters, list[Size]()
         Z = [whole.objective(int(value)) for value in best]
         new = [
@@ -169,7 +169,7 @@ class Turns:
                 tree = Tree(own[k] if k in own else self.nodes[k], whole.view.actions)
             bound = whole.instance.to_Z(min(int(lower[k]), INFINITY))
             sizes.append(Size(k, Z[k], bound, tree))
-        return Fronts(tuple(sizes), limit, counters)
+        return TreesBySize(tuple(sizes), limit, counters)
 
 
 def warm_up(instance: Instance) -> None:

@@ -48,16 +48,17 @@ def _never_pays(data, side, empty, low, split):
 
 @kernel(nogil=True, allocates=False)
 def open_tests(
-    data_address, work_address, two_address, claims_address, bits, bound, depth, deepest, out, room
+    data_address, work_address, two_address, claims_address, bound, depth, deepest, out, room
 ):
     """Tests of a set whose sides are not known to cost `bound` together.
 
     `out` (F, 3) gets the test and lower bounds of its sides; the keys of all children stay in the
-    work's `hashes`. Returns their number, or SETTLED. `room` (3, W) is scratch.
+    work's `hashes`. Returns their number, or SETTLED. `room` (4, W) begins with the set; the rest is
+    scratch.
     """
     data, work = data_at(data_address), work_at(work_address)
     two, claims = table_at(two_address), table_at(claims_address)
-    left, right, empty = room[0], room[1], room[2]
+    bits, left, right, empty = room[0], room[1], room[2], room[3]
     size, four = count(bits), 4 * data.leaf + 3 * data.least_split
     penalised = data.leaf + data.least_split > 0
     whole = work.total[0]

@@ -17,11 +17,10 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import Limit, Stopped
-from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES, FrontSearch
+from milp_trees.engines.dp.by_leaves.fronts import MEMO_BYTES, LeavesSearch
 from milp_trees.engines.dp.by_leaves.limits import prepare_sizes
 from milp_trees.engines.dp.by_leaves.turns import warm_up
-from milp_trees.engines.dp.proofs.kernels import most_similar
-from milp_trees.engines.dp.proofs.recent import FREE, HELPFUL, KEPT, Recent
+from milp_trees.engines.dp.proofs.recent import FREE, Recent, numbers_of
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
@@ -31,7 +30,7 @@ from milp_trees.tasks.views import CostMatrix
 FEW = 4
 
 
-class Part(NamedTuple):
+class LeavesClaim(NamedTuple):
     """A set of rows as bits, the answers that lead to it, and the limits of trees on it."""
 
     bits: np.ndarray
@@ -40,7 +39,7 @@ class Part(NamedTuple):
     leaves: int
 
 
-class Open(NamedTuple):
+class OpenTest(NamedTuple):
     """A test whose sides need claims.
 
     `low` and `free` (2, leaves of the parent) bound its sides from below by their number of leaves:
@@ -75,7 +74,7 @@ class LeavesProver:
         warm_up(prepared.instance)
         self.inst, self.most_depth = prepared.instance, prepared.depth
         self.data = self.inst.data
-        self.search = FrontSearch(prepared, view, MEMO_BYTES, similar=True)
+        self.search = LeavesSearch(prepared, view, MEMO_BYTES, similar=True)
         base, regret = view.base, view.regret.max(axis=1, initial=0)
         of_rows = np.zeros((64 * self.data.n_words, 2), dtype=np.int64)
         of_rows[self.inst.position] = np.column_stack([base, regret])
@@ -88,7 +87,7 @@ class LeavesProver:
 
     def prove(self, Z: int, depth: int | None, leaves: int) -> Claims:
         """Claims of which the last is that no tree of the space costs less than `Z`."""
-        root = Part(self.data.everything.copy(), (), depth, min(leaves, self.search.leaves))
+        root = LeavesClaim(self.data.everything.copy(), (), depth, min(leaves, self.search.leaves))
         bound = Z - self.inst.constant
         if not self._follows(root, bound, self.inst.n_rows):
             self._prove_tests(root, bound)
@@ -97,19 +96,16 @@ class LeavesProver:
 
     # -- claims ------------------------------------------------------------------------------------
 
-    def _follows(self, part: Part, bound: int, n: int) -> bool:
+    def _follows(self, part: LeavesClaim, bound: int, n: int) -> bool:
         """Whether the checker needs no other claims for a claim about n rows."""
         levels = n - 1 if part.depth is None else min(part.depth, n - 1)
         four = 4 * self.data.leaf + 3 * self.data.least_split
         return levels <= FREE or min(part.leaves, n) <= FEW or bound <= max(four, self.data.leaf)
 
-    def _prove(self, part: Part, bound: int) -> None:
+    def _prove(self, part: LeavesClaim, bound: int) -> None:
         """List a claim about a set, after all claims that it needs."""
         recent = self.recent.setdefault((part.depth, part.leaves), Recent(self.data.n_words))
-        place, low = most_similar(
-            self.data.address, recent.bits, recent.bound, min(recent.count, KEPT), part.bits, 1
-        )
-        helps = [recent.number[place]] if low >= HELPFUL * bound else []
+        helps, low = recent.closest(self.data, part.bits, bound)
         held = self._held(part.bits)
         if low < bound:
             if not self._follows(part, bound, len(held)):
@@ -120,18 +116,18 @@ class LeavesProver:
         known = self.claims.setdefault((part.bits.tobytes(), part.depth), [])
         known.append((part.leaves, bound))
 
-    def _prove_tests(self, part: Part, bound: int) -> None:
+    def _prove_tests(self, part: LeavesClaim, bound: int) -> None:
         """List the claims by which no test is the root of a tree that costs less."""
         for test in self._open_tests(part, bound):
             self._prove_test(part, test)
 
-    def _prove_test(self, part: Part, test: Open) -> None:
+    def _prove_test(self, part: LeavesClaim, test: OpenTest) -> None:
         """List claims that suffice for every way to divide the leaves."""
         below = None if part.depth is None else part.depth - 1
         true, number = self.data.tests[test.test], self.numbers[test.test]
         sides = [
-            Part(part.bits & ~true, (*part.path, -number), below, 0),
-            Part(part.bits & true, (*part.path, number), below, 0),
+            LeavesClaim(part.bits & ~true, (*part.path, -number), below, 0),
+            LeavesClaim(part.bits & true, (*part.path, number), below, 0),
         ]
         for side, child in enumerate(sides):
             for leaves, bound in self.claims.get((child.bits.tobytes(), below), ()):
@@ -143,7 +139,7 @@ class LeavesProver:
             free = test.free[side, : leaves + 1]
             np.maximum(free, bound, out=free)
 
-    def _divisions(self, test: Open, leaves: int) -> np.ndarray:
+    def _divisions(self, test: OpenTest, leaves: int) -> np.ndarray:
         """Leaves of the first side in divisions for which more claims are needed."""
         a = np.arange(1, leaves)
         no, yes = test.free[0, a], test.free[1, leaves - a]
@@ -152,7 +148,7 @@ class LeavesProver:
         found: np.ndarray = a[pays & (no + yes < test.need)]
         return found
 
-    def _choose(self, test: Open, wanted: np.ndarray, most: int) -> tuple[int, int, int]:
+    def _choose(self, test: OpenTest, wanted: np.ndarray, most: int) -> tuple[int, int, int]:
         """The next claim: a side, a number of leaves, and a bound.
 
         One claim about one side for all divisions is best. Otherwise the division that gives one
@@ -181,7 +177,7 @@ class LeavesProver:
         """The numbers of the rows of a set, in the order of the search."""
         return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
 
-    def _open_tests(self, part: Part, bound: int) -> list[Open]:
+    def _open_tests(self, part: LeavesClaim, bound: int) -> list[OpenTest]:
         """Tests whose sides need claims, after a search for trees that cost less than a bound."""
         frame = self._searched(part, bound)
         data, most = self.data, part.leaves
@@ -205,11 +201,11 @@ class LeavesProver:
         pays = (no < largest[0][:, None]) & (yes + cost[:, None] < largest[1][:, None])
         at = np.flatnonzero((pays & (no + yes < bound)).any(axis=1))
         return [
-            Open(int(allowed[i]), low[i], free[i], largest[:, i], bound - int(cost[i]))
+            OpenTest(int(allowed[i]), low[i], free[i], largest[:, i], bound - int(cost[i]))
             for i in at.tolist()
         ]
 
-    def _searched(self, part: Part, bound: int) -> Any:
+    def _searched(self, part: LeavesClaim, bound: int) -> Any:
         """The root of a search for trees that cost less than a bound; there are none."""
         self.searches += 1
         depth = self.most_depth if part.depth is None else min(part.depth, self.most_depth)
@@ -239,6 +235,5 @@ def prove_few_leaves(
     most = space.max_leaf_nodes
     if most is None:
         raise ValueError("The space has no largest number of leaves.")
-    index = view.index
-    numbers = [index[t] + 1 for t in reduced.features]
+    numbers = numbers_of(view, reduced)
     return LeavesProver(reduced, space, numbers, watch).prove(Z, space.max_depth, most)

@@ -22,11 +22,10 @@ from milp_trees.engines.dp.memory import move
 from milp_trees.engines.dp.optimum import Optimum
 from milp_trees.engines.dp.proofs.kernels import (
     known_bounds,
-    most_similar,
     open_tests,
     remember,
 )
-from milp_trees.engines.dp.proofs.recent import FREE, HELPFUL, KEPT, Recent
+from milp_trees.engines.dp.proofs.recent import FREE, Recent, numbers_of
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.watch import Watch
 from milp_trees.models.space import Trees
@@ -34,7 +33,7 @@ from milp_trees.tasks.views import CostMatrix
 
 
 @dataclass(eq=False)
-class Part:
+class TreeClaim:
     """A set of rows: its bits, its key, the answers that lead to it, and its rows of the view."""
 
     bits: np.ndarray
@@ -71,14 +70,14 @@ class Prover:
         F, W = max(1, data.n_tests), data.n_words
         self.recent = [Recent(W) for _ in range(self.depth + 1 if limited else 1)]
         self.claims = table_of(2**12)
-        self.room = np.zeros((3, W), dtype=np.uint64)
+        self.room = np.zeros((4, W), dtype=np.uint64)
         self.out = np.zeros((F, 3), dtype=np.int64)
         self.optimum = Optimum(self.inst, stop=stop)
 
     def prove(self, Z: int, depth: int | None) -> Claims:
         """Claims of which the last is that no tree of the space costs less than `Z`."""
         data, view = self.inst.data, self.view
-        root = Part(
+        root = TreeClaim(
             data.everything.copy(),
             np.zeros(2, dtype=np.uint64),
             (),
@@ -94,42 +93,38 @@ class Prover:
 
     # -- claims ------------------------------------------------------------------------------------
 
-    def _prove(self, part: Part, depth: int, bound: int) -> None:
+    def _prove(self, part: TreeClaim, depth: int, bound: int) -> None:
         """List a claim about a set, after all claims that it needs."""
-        data = self.inst.data
         if self.stop[0]:
             raise Stopped(Limit.TIME)
         recent = self.recent[depth if depth < UNLIMITED else 0]
-        place, low = most_similar(
-            data.address, recent.bits, recent.bound, min(recent.count, KEPT), part.bits, 1
-        )
-        helps = (recent.number[place],) if low >= HELPFUL * bound else ()
+        helps, low = recent.closest(self.inst.data, part.bits, bound)
         if low < bound:
             if depth > FREE:
                 self._prove_tests(part, depth, bound)
             recent.keep(part.bits, bound, len(self.listed))
         self._list(part, depth, bound, helps)
 
-    def _list(self, part: Part, depth: int, bound: int, helps: tuple[int, ...]) -> None:
+    def _list(self, part: TreeClaim, depth: int, bound: int, helps: list[int]) -> None:
         below = int(self.view.base[part.rows].sum())
         told = None if depth == UNLIMITED else depth
         claim = (bound + below, told, list(part.path))
-        self.listed.append((*claim, list(helps)) if helps else claim)
+        self.listed.append((*claim, helps) if helps else claim)
         used = remember(self.claims.address, part.key[0], part.key[1], depth, bound)
         if used > self.claims.room:
             larger = table_of(2 * len(self.claims.slots))
             move(self.claims.address, larger.address)
             self.claims = larger
 
-    def _prove_tests(self, part: Part, depth: int, bound: int) -> None:
+    def _prove_tests(self, part: TreeClaim, depth: int, bound: int) -> None:
         """List the claims by which no test is the root of a tree that costs less."""
         data, work, search = self.inst.data, self.optimum.work, self.optimum.shared
+        self.room[0] = part.bits
         found = open_tests(
             data.address,
             work.address,
             search.table.address,
             self.claims.address,
-            part.bits,
             bound,
             depth,
             self.depth,
@@ -152,7 +147,7 @@ class Prover:
                 self._prove_test(part, f, hashes[f], below, low, need)
 
     def _prove_test(
-        self, part: Part, f: int, keys: np.ndarray, below: int, low: list[int], need: int
+        self, part: TreeClaim, f: int, keys: np.ndarray, below: int, low: list[int], need: int
     ) -> None:
         """List claims about the sides of a test that cost `need` together."""
         data = self.inst.data
@@ -170,10 +165,12 @@ class Prover:
                 return
         raise SolverFailure("dp found a better tree than its optimum. Please report this problem.")
 
-    def _child(self, part: Part, f: int, side: int, bits: np.ndarray, keys: np.ndarray) -> Part:
+    def _child(
+        self, part: TreeClaim, f: int, side: int, bits: np.ndarray, keys: np.ndarray
+    ) -> TreeClaim:
         rows = part.rows & (self.view.X[:, f] == side)
         step = self.numbers[f] if side else -self.numbers[f]
-        return Part(bits, keys[2 * side : 2 * side + 2].copy(), (*part.path, step), rows)
+        return TreeClaim(bits, keys[2 * side : 2 * side + 2].copy(), (*part.path, step), rows)
 
     def _bound(self, bits: np.ndarray, key: np.ndarray, depth: int, budget: int) -> int:
         """The optimum of a set if it is at most the budget, else a lower bound above the budget."""
@@ -185,8 +182,7 @@ def prove_trees(
     view: CostMatrix, reduced: CostMatrix, space: Trees, Z: int, watch: Watch
 ) -> Claims:
     """Claims that no tree of a space costs less than `Z`."""
-    index = view.index
-    numbers = [index[t] + 1 for t in reduced.features]
+    numbers = numbers_of(view, reduced)
 
     def work(stop: np.ndarray) -> Claims:
         return Prover(reduced, space, numbers, stop.view(np.int64)).prove(Z, space.max_depth)
