@@ -29,11 +29,12 @@ In the order of reading, with what each file may touch:
    ones), `gains.py` (order of tests), `words.py` (sets as words).
 5. `extract.py`: the tree behind a value; `shallow.py`: depths up to two.
 6. `runs.py`: threads, limits, deepening, incumbents and bounds; `buffers.py`: the memory of a run;
-   `warm.py`: compiling it. What `dp` makes of it is in `engines/_dp_run.py`.
+   `warm.py`: compiling it. What `dp` makes of it is in `run.py` and `method.py`. `optimum.py`:
+   values of sets on demand, for other engines and for `proofs/`.
 7. `contexts.py`: how compiled code reads a record by name. `pair_layout.py`, `pair_sums_code.py`,
    `pair_values_code.py`, `pair_counts.py`: the kernels as vector code (`compiling/vectors.py`).
 
-Fronts by number of leaves (`engines/sizes/`) and sets of near-optimal trees (`engines/near/`) use 2,
-4 and 7 with searches of their own. `switches.py`
-names the bounds that can be switched off; `benchmarks/switches.py` measures what each is worth.
+`by_leaves/` (for `dp-sizes`, and with prices for `dp-paid`) uses 2, 4 and 7 with a search of its own;
+`near_best` uses `optimum.py`. `switches.py` names the bounds that can be switched off;
+`benchmarks/switches.py` measures what each is worth.
 """

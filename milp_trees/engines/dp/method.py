@@ -9,7 +9,7 @@ counted and the other one derived (Demirović et al. 2022, *MurTree*; Aglin, Nij
 *DL8.5*; van der Linden, de Weerdt, Demirović 2023, *STreeD*). With a penalty per leaf or split no
 depth limit is needed (Lin et al. 2020, *GOSDT*). It takes any number of actions, any integer costs,
 and smallest leaves by rows and by weight; limits on the number of leaves are left to
-`sizes.fronts`.
+`by_leaves.fronts`.
 
 A run that is stopped keeps its tree and a valid bound. All arithmetic is in integers.
 """

@@ -55,7 +55,7 @@ SET_COUNT = 34  #: n
 KEYS = 35  #: `hash_keys(...)`: uint64[4, KEYS_STRIDE]
 KEYS_STRIDE = 36  #: in words
 HASHES = 37  #: out uint64[n, 4]: two hashes of the rows where the test is false, two of those where it is true
-# SIDES with prices (`engines/paid`): T[2 R, S], R = `pair_rows(F)`: in row i the prices of all lower
+# SIDES with prices (`dp_paid`): T[2 R, S], R = `pair_rows(F)`: in row i the prices of all lower
 # tests where test i is the root, in row R + i the price of the lower test i below every root.
 PRICES = 38
 TABLE = 40  #: entries of the array

@@ -1,6 +1,6 @@
 """Vector code that evaluates pairs of tests where the lower one's price depends on the root's.
 
-It is the code of `engines/dynamic/pair_values_code`, which finds the best splits on both sides of
+It is the code of `dp/pair_values_code`, which finds the best splits on both sides of
 every root test. Here a split of a side also costs the price of the lower test, times the weight of
 the side. The weight of rows is the last of their values; prices come as a table (`at.PRICES`).
 """

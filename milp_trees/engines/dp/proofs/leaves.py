@@ -1,6 +1,6 @@
 """Claims that prove the optimum of trees with a largest number of leaves. Loads numba.
 
-The search for the best trees of every size (`engines.sizes`) is asked for trees that cost less than
+The search for the best trees of every size (`dp.by_leaves`) is asked for trees that cost less than
 a claim. It finds none, and leaves lower bounds of both sides of every test by number of leaves:
 for every division of the leaves they are enough together. What the checker does not find by itself
 becomes a claim about a side, which is only as high as its parent needs.

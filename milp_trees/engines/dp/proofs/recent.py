@@ -1,4 +1,4 @@
-"""What proofs of trees share: numbers of tests, and the last claims, with which new ones compare."""
+"""What proofs of trees share: numbers of tests, and the last claims, to compare new ones with."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Prover:
     view : CostMatrix
         After presolve, without side rows.
     space : Trees
-        Its largest number of leaves is not looked at; see `proving.leaves`.
+        Its largest number of leaves is not looked at; see `leaves`.
     numbers : sequence of int
         What the features of the view are called in paths, counted from 1.
     stop : int64 array of shape (1,)
