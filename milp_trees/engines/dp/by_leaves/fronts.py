@@ -122,6 +122,7 @@ class LeavesSearch:
             self.prices = paid.prices
             self.work.args[at.PRICES] = paid.table
         self.frames = self._frames(prepared.levels)
+        self.root: Context = self.frames[0]
         self.fronts = self._fronts()
         self.table: Context = table_of(1)
         entry = 32 * (self.leaves + 5) + 3 * 8 * 4
@@ -185,8 +186,9 @@ class LeavesSearch:
         self, bits: np.ndarray, depth: int, leaves: int, prices: np.ndarray | None = None
     ) -> Context:
         """Make a set of rows the root of the search."""
-        frame = self.frames[0]
-        frame.prices[:] = self.prices if prices is None else prices
+        frame = self.root
+        if self.paid is not None:
+            frame.prices[:] = self.prices if prices is None else prices
         frame.bits[:], frame.depth, frame.leaves = bits, depth, leaves
         frame.budget[:] = INFINITY
         frame.phase = self.kernels.ENTER
@@ -221,7 +223,7 @@ class LeavesSearch:
         They are the values proven for up to four leaves, or for as many as another search has
         proven; every other tree pays at least its leaves.
         """
-        k, root, data = self.kernels, self.frames[0], self.data
+        k, root, data = self.kernels, self.root, self.data
         exact = max(proven, 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0)
         lower = best.copy()
         for leaves in range(exact + 1, self.leaves + 1):
@@ -234,7 +236,7 @@ class LeavesSearch:
 
         It is that of the bounds of the root tests, while the search is at its largest depth.
         """
-        root = self.frames[0]
+        root = self.root
         if root.phase == self.kernels.ENTER or root.depth < self.depth or leaves == 0:
             return 0
         lower, cost = root.lower, root.cost
@@ -266,7 +268,7 @@ class LeavesSearch:
 
         The search cannot go on after this.
         """
-        root = self.frames[0]
+        root = self.root
         tests, left = root.tests.copy(), root.left.copy()
         return {k: self.tree(self.depth, k, int(tests[k]), int(left[k])) for k in wanted}
 
@@ -277,8 +279,8 @@ class LeavesSearch:
     def _tree(self, part: LeavesPart, entry: int) -> Node:
         """Best tree of a set within its limits, from the memo or by another search."""
         bits, prices, depth, leaves = part
-        if not self._any(depth):
-            part = part._replace(depth=min(depth, leaves - 1))
+        if not self._any(depth) and leaves <= depth:
+            part = LeavesPart(bits, prices, leaves - 1, leaves)
         if entry >= 0:
             lower, value, test, left = self.memo.entries[entry, :, leaves].tolist()
             if lower >= value:
@@ -297,7 +299,7 @@ class LeavesSearch:
         bits, prices, depth, leaves = part
         if test < 0:
             return Leaf(self._action(bits))
-        true, after = self.data.tests[test], prices.copy()
+        true, after = self.data.tests[test], prices if self.paid is None else prices.copy()
         entries = self.kernels.known(
             self.data.address,
             self.work.address,

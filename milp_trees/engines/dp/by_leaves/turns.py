@@ -124,13 +124,13 @@ class Turns:
             if self.size == self.leaves:
                 return False
             self.short = self._begun(self.size, MEMORY_SHARE)
-            budget = self.short.frames[0].budget
+            budget = self.short.root.budget
             budget[: self.size + 1] = self.values[: self.size + 1]
         if not self.short.advance():
             return False
         self._keep(self.short)
         self.short, self.proven = None, self.size
-        budget = self.whole.frames[0].budget
+        budget = self.whole.root.budget
         budget[: self.leaves + 1] = np.minimum(budget[: self.leaves + 1], self.values)
         best = self._best()
         return bool((self._lower(best) >= best).all())
@@ -138,7 +138,7 @@ class Turns:
     def _keep(self, search: LeavesSearch) -> None:
         """Keep the trees of a search for fewer leaves that are better than those known."""
         sizes = np.minimum(np.arange(self.leaves + 1), search.leaves)
-        values = search.frames[0].best[sizes]
+        values = search.root.best[sizes]
         better = np.flatnonzero((values < self.values) & (sizes > 0))
         trees = search.trees(sorted(set(sizes[better].tolist())))
         for k in better.tolist():
@@ -148,7 +148,7 @@ class Turns:
 
     def _best(self) -> np.ndarray:
         """The best values known, by number of leaves."""
-        best: np.ndarray = np.minimum(self.whole.frames[0].best[: self.leaves + 1], self.values)
+        best: np.ndarray = np.minimum(self.whole.root.best[: self.leaves + 1], self.values)
         return best
 
     def _lower(self, best: np.ndarray) -> np.ndarray:
