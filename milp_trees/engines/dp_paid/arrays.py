@@ -22,8 +22,8 @@ from milp_trees.engines.dp.pair_counts import (
     PACK,
     kernel_addresses,
 )
-from milp_trees.engines.dp.warm import tiny_view
 from milp_trees.engines.dp_paid.pairs_code import priced_kernel
+from milp_trees.engines.kit.compile import tiny_view
 from milp_trees.models.space import Trees
 from milp_trees.tasks.path_costs import PathCosts
 

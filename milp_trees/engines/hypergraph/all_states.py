@@ -6,14 +6,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
 from milp_trees.engines.hypergraph.graph import States
 from milp_trees.engines.hypergraph.levels import Enumeration, all_trees
 from milp_trees.engines.hypergraph.row_sets import SetTable
+from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
-
-_warm: set[str] = set()
 
 T = TypeVar("T", bound=States)
 
@@ -60,33 +58,9 @@ def assemble(run: Enumeration, made: type[T]) -> T:
 
 def warm_up() -> None:
     """Compile the kernels, once per process; later processes read them from files."""
-    if _warm:
-        return
-    _warm.add("states")
-    with compiling("the enumeration of states"):
-        enumerate_states(tiny_view(), Trees(2))
+
+    def enumerate_tiny() -> None:
+        enumerate_states(tiny_view(side=True), Trees(2))
         SetTable.of(1, 1).with_room(2)
 
-
-def tiny_view() -> CostMatrix:
-    """Two rows, two tests, a side row: what kernels are compiled with."""
-    from fractions import Fraction
-
-    from milp_trees.data.dataset import BinaryFeature
-    from milp_trees.tasks.views import SideRow
-
-    costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
-    return CostMatrix(
-        X=np.eye(2, dtype=np.uint8),
-        features=(BinaryFeature("a"), BinaryFeature("b")),
-        costs=costs,
-        actions=(0, 1),
-        counts=np.ones(2, dtype=np.int64),
-        leaf_cost=0,
-        split_costs=np.zeros(2, dtype=np.int64),
-        side=(SideRow("s", costs, 0, None),),
-        offset=Fraction(0),
-        scale=Fraction(1),
-        exact=True,
-        rows=np.arange(2),
-    )
+    compile_once("the enumeration of states", enumerate_tiny)

@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Stopped
-from milp_trees.engines.hypergraph.all_states import assemble, tiny_view
+from milp_trees.engines.hypergraph.all_states import assemble
 from milp_trees.engines.hypergraph.columns import NONE, StateColumns
 from milp_trees.engines.hypergraph.graph import States
 from milp_trees.engines.hypergraph.levels import StateLevel, TreeStates, data_of, leaf_minima
 from milp_trees.engines.hypergraph.row_sets import SetTable
 from milp_trees.engines.hypergraph.shrink import Priced, most_at, shrink
+from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.engines.near_best.kernels import levels
 from milp_trees.engines.near_best.states import RowSets
 from milp_trees.methods.watch import Watch
@@ -38,8 +38,6 @@ from milp_trees.tasks.views import CostMatrix
 MEMORY_MB = 3000
 #: Values of sides that are made at a time.
 VALUES = 200_000
-
-_warm: set[str] = set()
 
 
 def trees_within(
@@ -159,12 +157,12 @@ def values_of_sides(data_address, work_address, sets, begin, by_test, scratch, v
 
 def warm_up() -> None:
     """Compile the kernels, once per process; later processes read them from files."""
-    if _warm:
-        return
-    _warm.add("within a bound")
-    with compiling("the reduction of states"):
-        TreesWithin(tiny_view(), Trees(2), _Zero()).within(10)
+
+    def enumerate_tiny() -> None:
+        TreesWithin(tiny_view(side=True), Trees(2), _Zero()).within(10)
         SetTable.of(1, 1).with_room(2)
+
+    compile_once("the states within a bound", enumerate_tiny)
 
 
 class _Zero:

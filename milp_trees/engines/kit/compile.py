@@ -13,7 +13,7 @@ from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.methods.callback import unheard
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
     from milp_trees.tasks.base import Task
@@ -39,19 +39,20 @@ def compile_once(what: str, work: Callable[[], object], *kind: Hashable) -> None
         _done.add((what, *kind))
 
 
-def tiny_view(price: int = 0) -> CostMatrix:
-    """Parity of four features; every split has a price."""
+def tiny_view(price: int = 0, side: bool = False) -> CostMatrix:
+    """Parity of four features; every split has a price, and a side row limits nothing."""
     X = ((np.arange(16)[:, None] >> np.arange(4)) & 1).astype(np.uint8)
     odd = (X.sum(axis=1) % 2).astype(np.int64)
+    costs = np.column_stack([odd, 1 - odd])
     return CostMatrix(
         X=X,
         features=tuple(BinaryFeature(f"x{f}") for f in range(4)),
-        costs=np.column_stack([odd, 1 - odd]),
+        costs=costs,
         actions=(0, 1),
         counts=np.ones(16, np.int64),
         leaf_cost=0,
         split_costs=np.full(4, price, dtype=np.int64),
-        side=(),
+        side=(SideRow("s", costs, 0, None),) if side else (),
         offset=Fraction(0),
         scale=Fraction(1),
         exact=True,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.engines.kit.run import Run
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.finish import Clock
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 #: Memory for values and vectors, if no limit is given.
 MEMORY_MB = 2000
-
-_warm: set[str] = set()
 
 
 @register
@@ -86,13 +84,13 @@ class LagrangianTrees(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels, once per process; later processes read them from a cache."""
-        if _warm:
-            return
-        _warm.add(self.name)
-        with compiling("the Lagrangian method"):
+
+        def compile_all() -> None:
             from milp_trees.engines.lagrangian.warm import compile_kernels
 
             compile_kernels()
+
+        compile_once("the Lagrangian method", compile_all)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from milp_trees.common.limits import Limits
-from milp_trees.engines.dp.warm import compile_search, tiny_view
+from milp_trees.engines.dp.warm import compile_search
+from milp_trees.engines.kit.compile import tiny_view
 from milp_trees.engines.lagrangian.closing import Closing
 from milp_trees.engines.lagrangian.incumbent import Incumbent
 from milp_trees.engines.lagrangian.multipliers import Multipliers

@@ -15,10 +15,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.engines.kit.run import Run, infeasible
 from milp_trees.engines.near_best.tree_set import TreeSet
 from milp_trees.methods.claims import Claims
@@ -39,8 +39,6 @@ log = logging.getLogger("milp_trees")
 
 #: Memory for the hypergraph, if no limit is given.
 MEMORY_MB = 2000
-
-_warm: set[str] = set()
 
 
 @register
@@ -83,18 +81,17 @@ class NearBestTrees(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels, once per process; later processes read them from a cache."""
-        if _warm:
-            return
-        _warm.add(self.name)
-        with compiling("near-best"):
+
+        def value_tiny() -> None:
             from milp_trees.engines.dp.arrays import INFINITY
-            from milp_trees.engines.dp.warm import tiny_view
             from milp_trees.engines.near_best.states import RowSets
             from milp_trees.models.space import Trees
 
             sets = RowSets(tiny_view(), Trees(2), None, 2**30)
             sets.levels(sets.all_rows)
             sets.value(sets.all_rows, 2, INFINITY)
+
+        compile_once("near-best", value_tiny)
 
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         """Claims that prove the optimum, and with which `check_count` counts all trees again.
@@ -195,14 +192,14 @@ class NearBestTrees(Method):
 
 def _warm_up_dp() -> None:
     """Compile what finds the optimum under a limit on leaves; no run is charged for it."""
-    if "dp" in _warm:
-        return
-    _warm.add("dp")
-    from milp_trees.engines.dp.method import solve_view
-    from milp_trees.engines.dp.warm import tiny_view
-    from milp_trees.models.space import Trees
 
-    solve_view(tiny_view(), Trees(2, max_leaf_nodes=3))
+    def solve_tiny() -> None:
+        from milp_trees.engines.dp.method import solve_view
+        from milp_trees.models.space import Trees
+
+        solve_view(tiny_view(), Trees(2, max_leaf_nodes=3))
+
+    compile_once("the optimum of near-best", solve_tiny)
 
 
 class NearBestRun(Run):

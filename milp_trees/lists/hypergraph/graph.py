@@ -22,17 +22,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling
-from milp_trees.engines.hypergraph.all_states import assemble, tiny_view
+from milp_trees.engines.hypergraph.all_states import assemble
 from milp_trees.engines.hypergraph.graph import LAST, SPLIT, STOP, States
+from milp_trees.engines.kit.compile import compile_once, tiny_view
 from milp_trees.lists.rule_list import Rule, RuleList
 from milp_trees.tasks.captured_share import DefaultOnly
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.lists.hypergraph.levels import Rules
-
-_warm: set[str] = set()
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +150,12 @@ def enumerate_chains(
 
 def warm_up() -> None:
     """Compile the kernels, once per process; later processes read them from files."""
-    if _warm:
-        return
-    _warm.add("chains")
-    with compiling("the enumeration of rule lists"):
+
+    def enumerate_tiny() -> None:
         from milp_trees.engines.hypergraph.row_sets import SetTable
         from milp_trees.lists.hypergraph.levels import Rules
 
-        enumerate_chains(tiny_view(), Rules(1, 1))
+        enumerate_chains(tiny_view(side=True), Rules(1, 1))
         SetTable.of(1, 1).with_room(2)
+
+    compile_once("the enumeration of rule lists", enumerate_tiny)

@@ -176,7 +176,7 @@ def warm_up(instance: Instance) -> None:
     """Compile the search and the kernels for an instance's kind, once per process."""
     if instance.kernel_kind not in _warm:
         from milp_trees.engines.dp.buffers import kernels_of
-        from milp_trees.engines.dp.warm import tiny_view
+        from milp_trees.engines.kit.compile import tiny_view
 
         with compiling("the search for trees of every size"):
             kernels_of(instance, sides=True)
