@@ -4,8 +4,8 @@
     [--sets lymph,car] [--penalties 0.01,0.002] [--limits 0.3,1,3] [--sizes 3,4,5,none]
 
 A *ladder* is a method with problems of rising size: the depth of trees (`dp`, `dp-free`,
-`dp-sorted`, `dp-paid`, `pareto`, `states`, `partial-trees`, `side-fronts`), their number of leaves
-(`dp-leaves`, `dp-sizes`), or the length of rule lists (`dp-lists`, `corels`). For every set,
+`dp-sorted`, `dp-paid`, `pareto`, `separable`, `partial-trees`, `side-fronts`), their number of
+leaves (`dp-leaves`, `dp-sizes`), or the length of rule lists (`dp-lists`, `corels`). For every set,
 penalty and time limit each size is run once. It is a violation if the value at the limit is worse
 than that of a smaller size whose run ended, with a proof, within a third of the limit. Other work
 on the machine can make one by itself, so a violation counts only if it shows again. The table of
@@ -134,7 +134,7 @@ LADDERS = {
     "corels": Ladder("corels", SETS, (1, 2, 3, 4, 5, 6, 8, None), by_length),
     "dp-paid": Ladder("dp-paid", PRICED, (2, 3, 4, 5, 6), by_priced_depth, False),
     "pareto": Ladder("pareto", SHORT, (2, 3, 4, 5), by_f1_depth, False),
-    "states": Ladder("states", SHORT, (2, 3, 4, 5, 6), by_depth),
+    "separable": Ladder("separable", SHORT, (2, 3, 4, 5, 6), by_depth),
     "partial-trees": Ladder("partial-trees", SHORT, (2, 3, 4, 5, 6, None), by_area_depth),
     "side-fronts": Ladder("side-fronts", FAIR, (1, 2, 3, 4), by_fair_depth, False),
 }

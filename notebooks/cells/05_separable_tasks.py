@@ -190,9 +190,9 @@ class Alarms(SeparableTask):
         return dataset.classes
 
 
-own = mt.solve(mt.Problem(cancer, Alarms(), mt.Trees(2)), method="states")
+own = mt.solve(mt.Problem(cancer, Alarms(), mt.Trees(2)), method="separable")
 built_in = mt.solve(mt.Problem(cancer, mt.Accuracy(), mt.Trees(2)), start=None)
-three = mt.solve(mt.Problem(cancer, Alarms(3), mt.Trees(2)), method="states")
+three = mt.solve(mt.Problem(cancer, Alarms(3), mt.Trees(2)), method="separable")
 print(f"errors: {own.value.number:g} and {built_in.value.number:g}; with dear false alarms: {three.value.number:g}")
 """,
     ),

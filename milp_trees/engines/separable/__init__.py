@@ -1,1 +1,1 @@
-"""Parts of the engine `states`: compiled parts of a task, and the search over its states."""
+"""Parts of the engine `separable`: compiled parts of a task, and the search over its states."""

@@ -1,4 +1,4 @@
-"""`states`: exact search for any separable task, from its six parts.
+"""`separable`: exact search for any separable task, from its six parts.
 
 This is the general dynamic programme of van der Linden, de Weerdt, Demirović (2023, *Necessary and
 sufficient conditions for optimal decision trees using dynamic programming*), equations (3) to (8)
@@ -54,7 +54,7 @@ class SeparableStates(Method):
         Whether the parts of the task are compiled if they can be; the answer does not depend on it.
     """
 
-    name: ClassVar[str] = "states"  # type: ignore[misc]
+    name: ClassVar[str] = "separable"  # type: ignore[misc]
     title: ClassVar[str] = "Search over the states of any separable task, from its six parts"
     needs: ClassVar[type] = States
     questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
@@ -66,7 +66,7 @@ class SeparableStates(Method):
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if getattr(problem.question, "against", None) is not None:
-            return "states finds the front of a task's own values, not one against another quantity; leave out against= (--against)."
+            return "separable finds the front of a task's own values, not one against another quantity; leave out against= (--against)."
         return None
 
     def search(

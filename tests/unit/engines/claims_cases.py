@@ -65,7 +65,9 @@ SMALL = {
     "pareto": trees(mt.tasks.F1()),
     "partial-trees": trees(mt.tasks.AUC()),
     "side-fronts": trees(mt.Accuracy(constraints=CAPACITY), 2),
-    "states": trees(mt.tasks.CostSensitive(matrix=[[0, 9], [9, 0]], attributes=PAID.attributes), 2),
+    "separable": trees(
+        mt.tasks.CostSensitive(matrix=[[0, 9], [9, 0]], attributes=PAID.attributes), 2
+    ),
     "subgradient": prunings,
     "tangents": trees(mt.tasks.AUC()),
 }

@@ -118,10 +118,10 @@ LONG = {
         mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=200),)),
         mt.Trees(3),
     ),
-    "states": lambda: mt.Problem(
+    "separable": lambda: mt.Problem(
         noise(1000, 60), mt.tasks.bounded(mt.Accuracy(), None), mt.Trees(5)
     ),
-    "states, front": lambda: mt.Problem(
+    "separable, front": lambda: mt.Problem(
         noise(300, 40),
         mt.tasks.combine(mt.tasks.WeightedError(), mt.Accuracy()),
         mt.Trees(4),

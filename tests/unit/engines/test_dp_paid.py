@@ -169,12 +169,12 @@ def test_without_prices_other_methods_take_the_task_and_agree():
     stated = mt.Problem(problem.dataset, free, mt.Trees(3))
     assert mt.solve(stated, method="dp").value == mt.solve(stated, method=METHOD).value
     priced = mt.Problem(problem.dataset, problem.task, mt.Trees(3))
-    assert f"{METHOD}, states can" in mt.registry.method("dp").unsupported(priced)
+    assert f"{METHOD}, separable can" in mt.registry.method("dp").unsupported(priced)
 
 
 def test_the_engine_of_the_framework_agrees():
-    """`states` knows the task by its six parts alone; it takes no minimum weight in a leaf."""
-    judge, compared = mt.registry.method("states"), 0
+    """`separable` knows the task by its six parts alone; it takes no minimum weight in a leaf."""
+    judge, compared = mt.registry.method("separable"), 0
     for seed in range(0, 24, 2):
         problem, *_ = drawn(seed)
         if judge.unsupported(problem) is None:

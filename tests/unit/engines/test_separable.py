@@ -1,4 +1,4 @@
-"""The engine `states`: every kind of separable task against all values that trees can have."""
+"""The engine `separable`: every kind of separable task against all values that trees can have."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -40,9 +40,9 @@ def test_the_answer_is_the_best_of_all_values(kind):
         rng = np.random.default_rng([seed, list(KINDS).index(kind)])
         question = Front() if kind in WIDTHS and seed % 3 else None
         problem = random_problem(rng, kind, question)
-        check(problem, "states:compiled=off")
+        check(problem, "separable:compiled=off")
         if kind in ("prices", "two"):
-            check(problem, "states")
+            check(problem, "separable")
 
 
 def test_a_part_that_is_not_compiled_is_said():
@@ -54,7 +54,7 @@ def test_a_part_that_is_not_compiled_is_said():
             return replace(super().states(dataset, space), leaf=leaf)
 
     data = mt.Dataset([[0], [1], [1]], y=[0, 1, 1], classes=(0, 1))
-    result = mt.solve(mt.Problem(data, Odd(), mt.Trees(1)), "states")
+    result = mt.solve(mt.Problem(data, Odd(), mt.Trees(1)), "separable")
     assert result.optimal
     assert "plain Python" in result.message
     assert "'leaf'" in result.message
@@ -64,7 +64,7 @@ def test_a_run_that_is_stopped_keeps_its_tree_and_bound():
     rng = np.random.default_rng(0)
     data = mt.Dataset(rng.integers(0, 2, (300, 40)), y=rng.integers(0, 2, 300), classes=(0, 1))
     problem = mt.Problem(data, Drawn("linear"), mt.Trees(4))
-    result = mt.solve(problem, "states:compiled=off", time_limit=0.5)
+    result = mt.solve(problem, "separable:compiled=off", time_limit=0.5)
     assert result.limit is Limit.TIME
     assert result.status is Status.FEASIBLE
     assert result.bound == 0
@@ -74,6 +74,6 @@ def test_a_run_that_is_stopped_keeps_its_tree_and_bound():
 def test_what_the_engine_cannot_take_is_said():
     data = mt.Dataset([[0], [1]], y=[0, 1], classes=(0, 1))
     with pytest.raises(mt.MilpTreesError, match="the action whose rows"):
-        mt.solve(mt.Problem(data, Drawn("two"), mt.Trees(1), Front("capacity")), "states")
+        mt.solve(mt.Problem(data, Drawn("two"), mt.Trees(1), Front("capacity")), "separable")
     with pytest.raises(mt.MilpTreesError, match="views it offers"):
-        mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "states")
+        mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "separable")

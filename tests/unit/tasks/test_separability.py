@@ -169,10 +169,10 @@ def test_fairness_as_a_product_is_that_of_the_side_rows(seed):
     data = mt.Dataset(X, y=rng.integers(0, 2, 24), classes=(0, 1), groups=groups)
     task = combine(mt.Accuracy(), ParityThresholds(10))
     fair = mt.Accuracy(constraints=(StatisticalParity("0.1"),))
-    found = mt.solve(mt.Problem(data, task, mt.Trees(2)), "states:compiled=off")
+    found = mt.solve(mt.Problem(data, task, mt.Trees(2)), "separable:compiled=off")
     expected = mt.solve(mt.Problem(data, fair, mt.Trees(2)), "side-fronts")
     assert found.value == expected.value
-    front = mt.solve(mt.Problem(data, task, mt.Trees(2), Front()), "states:compiled=off")
+    front = mt.solve(mt.Problem(data, task, mt.Trees(2), Front()), "separable:compiled=off")
     assert front.complete
     assert front.value == found.value
 
@@ -192,7 +192,7 @@ def test_negative_costs_are_no_lower_bounds():
     task = ActionCostMatrix(leaf_penalty="1/6")
     problem = mt.Problem(data, bounded(task, None), mt.Trees(1))
     assert not problem.view(States).nonnegative
-    found = registry.method("states").run(problem)
+    found = registry.method("separable").run(problem)
     best = registry.method("dp").run(mt.Problem(data, task, mt.Trees(1)))
     assert found.value.exact == best.value.exact < 0
 
