@@ -4,7 +4,8 @@ A front is an array of such triples; no triple is at most another one in all thr
 counted as 0 if their number does not matter. While a front is made it is a table `least[leaves,
 fp]` of the fewest false negatives. `allowed[leaves, fp]` is the largest number of false negatives
 with which a tree could still be better than the incumbent (-1: none); it falls in both arguments,
-so what is cut off here is cut off in every sum.
+so what is cut off here is cut off in every sum. `sizes` are the positives p and the negatives q of
+a set, the smallest size of a leaf, and what a leaf counts: 1, or 0.
 
 Complexity of `two_levels` for F tests: F² words for the counts, then F sums of two fronts. Kernels
 that take long end soon once the first byte of `stop` is not 0; their value is not used then.
@@ -16,8 +17,7 @@ that take long end soon once the first byte of `stop` is not 0; their value is n
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.common.compiling.ones import ones
-from milp_trees.engines.partial_trees.kernels import side_counts
+from milp_trees.engines.fronts.rows import add_pairs
 
 #: Stands for the absence of a point.
 NONE = np.int64(2**40)
@@ -31,8 +31,9 @@ def put(least, allowed, leaves, fp, fn):
 
 
 @kernel
-def put_leaf(least, allowed, p, q, unit):
-    """Enter both labels of a set of p positives and q negatives."""
+def put_leaf(least, allowed, sizes):
+    """Enter both labels of a set."""
+    p, q, _, unit = sizes
     put(least, allowed, unit, np.int64(0), p)
     put(least, allowed, unit, q, np.int64(0))
 
@@ -46,8 +47,9 @@ def put_sums(least, allowed, a, b):
 
 
 @kernel
-def put_splits(least, allowed, sides, p, q, size, unit):
+def put_splits(least, allowed, sides, sizes):
     """Enter all labelled splits of a set, from the counts of one side of every test."""
+    p, q, size, unit = sizes
     for f in range(len(sides)):
         p1, q1 = sides[f, 0], sides[f, 1]
         p2, q2 = p - p1, q - q1
@@ -82,54 +84,47 @@ def front_of(least, width):
 
 
 @kernel
-def leaf(least, allowed, p, q, unit):
+def leaf(least, allowed, sizes):
     """The front of a set as a leaf."""
-    put_leaf(least, allowed, p, q, unit)
-    return front_of(least, q + 1)
+    put_leaf(least, allowed, sizes)
+    return front_of(least, sizes[1] + 1)
 
 
 @kernel
-def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
-    """The front of a set for at most one split."""
-    put_leaf(least, allowed, p, q, unit)
-    put_splits(least, allowed, side_counts(rows, tests, ups), p, q, size, unit)
-    return front_of(least, q + 1)
+def one_level(least, allowed, sides, sizes):
+    """The front of a set for at most one split, from the counts of one side of every test."""
+    put_leaf(least, allowed, sizes)
+    put_splits(least, allowed, sides, sizes)
+    return front_of(least, sizes[1] + 1)
 
 
 @kernel(nogil=True)
-def pairs_of(rows, tests, ups, stop):
-    """Positives and negatives of a set for which both tests of a pair are true, shape (2, F, F).
-
-    `tests` is by words, shape (words, F), so that the counts of many tests are vector code.
-    """
-    F = tests.shape[1]
+def pairs_of(rows, words, ups, stop):
+    """Positives and negatives of a set for which both tests of a pair are true, shape (2, F, F)."""
+    F = words.shape[1]
     out = np.zeros((2, F, F), dtype=np.int32)
-    for w in range(len(rows)):
-        counts = out[0] if w < ups else out[1]
-        for f in range(F):
-            if stop[0]:
-                return out
-            both = rows[w] & tests[w, f]
-            if both:
-                for g in range(F):
-                    counts[f, g] += np.int32(ones(both & tests[w, g]))
+    add_pairs(out[0], rows, words, 0, ups, stop)
+    add_pairs(out[1], rows, words, ups, len(rows), stop)
     return out
 
 
 @kernel
-def side_fronts(table, allowed, pairs, sides, f, p, q, size, unit):
+def side_fronts(table, allowed, pairs, sides, f, sizes):
     """The fronts of both sides of test f for at most one more split: true, then false."""
+    p, q, size, unit = sizes
     p1, q1 = np.int64(pairs[0, f, f]), np.int64(pairs[1, f, f])
     for g in range(len(sides)):
         sides[g, 0], sides[g, 1] = pairs[0, f, g], pairs[1, f, g]
-    put_leaf(table, allowed, p1, q1, unit)
-    put_splits(table, allowed, sides, p1, q1, size, unit)
+    inner = (p1, q1, size, unit)
+    put_leaf(table, allowed, inner)
+    put_splits(table, allowed, sides, inner)
     useful = (allowed[unit] >= 0).sum()
     true = front_of(table, min(q1 + 1, useful))
     for g in range(len(sides)):
         sides[g, 0], sides[g, 1] = pairs[0, g, g] - sides[g, 0], pairs[1, g, g] - sides[g, 1]
-    put_leaf(table, allowed, p - p1, q - q1, unit)
-    put_splits(table, allowed, sides, p - p1, q - q1, size, unit)
+    outer = (p - p1, q - q1, size, unit)
+    put_leaf(table, allowed, outer)
+    put_splits(table, allowed, sides, outer)
     return true, front_of(table, min(q - q1 + 1, useful))
 
 
@@ -146,32 +141,35 @@ def in_reach(sums, border):
 
 
 @kernel(nogil=True)
-def two_levels(least, allowed, pairs, low, other, border, p, q, size, unit, stop):
+def two_levels(least, allowed, pairs, bounds, sizes, stop):
     """The front of a set for at most two levels of splits, from `pairs_of`.
 
-    Tests f are left out for which the sums of `low[:, f]` and of what the rest of the rows needs,
-    `other`, are out of reach (see `lines`).
+    `bounds` are `low`, `other` and `border`: tests f are left out for which the sums of `low[:, f]`
+    and of what the rest of the rows needs, `other`, are out of reach (see `lines`).
     """
     F = pairs.shape[1]
+    low, other, border = bounds
+    p, q, size, _ = sizes
     table, sides = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
-    put_leaf(least, allowed, p, q, unit)
+    put_leaf(least, allowed, sizes)
     for f in range(F):
         if stop[0]:
             break
         under = np.int64(pairs[0, f, f]) + np.int64(pairs[1, f, f])
         if under >= size and p + q - under >= size and in_reach(low[:, f] + other, border):
-            true, false = side_fronts(table, allowed, pairs, sides, f, p, q, size, unit)
+            true, false = side_fronts(table, allowed, pairs, sides, f, sizes)
             put_sums(least, allowed, true, false)
     return front_of(least, q + 1)
 
 
 @kernel(nogil=True)
-def find_two(least, allowed, pairs, p, q, size, unit, point, stop):
+def find_two(least, allowed, pairs, sizes, point, stop):
     """The test of a split into two levels that has a point, and the points of its sides.
 
     The result is the test and an array of both points, the true side first; -1 if there is none.
     """
     F = pairs.shape[1]
+    p, q, size, _ = sizes
     table, sides = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
     both = np.empty((2, 3), dtype=np.int64)
     for f in range(F):
@@ -179,7 +177,7 @@ def find_two(least, allowed, pairs, p, q, size, unit, point, stop):
             break
         under = np.int64(pairs[0, f, f]) + np.int64(pairs[1, f, f])
         if under >= size and p + q - under >= size:
-            true, false = side_fronts(table, allowed, pairs, sides, f, p, q, size, unit)
+            true, false = side_fronts(table, allowed, pairs, sides, f, sizes)
             for i in range(len(true)):
                 for j in range(len(false)):
                     if (true[i] + false[j] == point).all():
@@ -189,11 +187,12 @@ def find_two(least, allowed, pairs, p, q, size, unit, point, stop):
 
 
 @kernel
-def find_one(sides, p, q, size, unit, point):
+def find_one(sides, sizes, point):
     """The test of a split into two leaves that has a point, and whether true is positive.
 
     The result is (-1, False) if there is none.
     """
+    p, q, size, unit = sizes
     for f in range(len(sides)):
         p1, q1 = sides[f, 0], sides[f, 1]
         if p1 + q1 >= size and p + q - p1 - q1 >= size and point[0] == 2 * unit:

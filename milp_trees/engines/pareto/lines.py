@@ -18,13 +18,7 @@ All sums stay below 2³¹: the caller chooses small enough weights.
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.engines.pareto.kernels import (
-    NONE,
-    in_reach,
-    pairs_of,
-    put_sums,
-    two_levels,
-)
+from milp_trees.engines.pareto.kernels import NONE, in_reach, pairs_of, put_sums, two_levels
 from milp_trees.engines.partial_trees.kernels import count
 
 
@@ -50,12 +44,7 @@ def least_of(pairs, p, q, size, weights, low, stop):
                 low[k, f] = NONE
                 continue
             # Errors of a split are b · p + s or a · q - s, with s of one part; s = 0 is a leaf.
-            least, most, other_least, other_most = (
-                np.int32(0),
-                np.int32(0),
-                np.int32(0),
-                np.int32(0),
-            )
+            least = most = other_least = other_most = np.int32(0)
             ones, zeros = pairs[0, f], pairs[1, f]
             for g in range(F):
                 s = np.int32(np.int32(a * zeros[g]) - np.int32(b * ones[g]))
@@ -69,48 +58,51 @@ def least_of(pairs, p, q, size, weights, low, stop):
     return out
 
 
-@kernel(nogil=True)
-def least_sums(whole, part, words, ups, p, q, size, weights, stop):
-    """The least weighted errors of both sides of a test together, for every pair of weights.
+@kernel
+def both_sides(whole, part, given, low, stop):
+    """Pair counts, sizes and least weighted errors of a side of a test, then of the other side.
 
-    `whole` holds the pair counts of a set of p positives and q negatives, `part` the rows of a side.
+    `whole` holds the pair counts of a set, `part` the rows of a side. `given` are the tests by words
+    and the number of words that hold positives, the sizes of the set, and the weights.
     """
-    pairs, p1, q1 = (
-        pairs_of(part, words, ups, stop),
-        count(part, part, 0, ups),
-        count(part, part, ups, len(part)),
-    )
-    low = np.empty((len(weights), whole.shape[1]), dtype=np.int64)
-    one = least_of(pairs, p1, q1, size, weights, low, stop)
-    return one + least_of(whole - pairs, p - p1, q - q1, size, weights, low, stop)
+    words, ups, (p, q, size, unit), weights = given
+    pairs = pairs_of(part, words, ups, stop)
+    p1, q1 = count(part, part, 0, ups), count(part, part, ups, len(part))
+    rest, p2, q2 = whole - pairs, p - p1, q - q1
+    one = least_of(pairs, p1, q1, size, weights, low[0], stop)
+    two = least_of(rest, p2, q2, size, weights, low[1], stop)
+    return (pairs, (p1, q1, size, unit), one), (rest, (p2, q2, size, unit), two)
 
 
 @kernel(nogil=True)
-def split(least, allowed, whole, part, words, ups, p, q, size, unit, weights, border, stop):
+def least_sums(whole, part, given, stop):
+    """The least weighted errors of both sides of a test together, for every pair of weights."""
+    low = np.empty((2, len(given[3]), whole.shape[1]), dtype=np.int64)
+    one, two = both_sides(whole, part, given, low, stop)
+    return one[2] + two[2]
+
+
+@kernel(nogil=True)
+def split(least, allowed, whole, part, given, border, stop):
     """Enter the sums of the fronts of both sides of a test, as far as they can be useful.
 
     The result is both fronts, without points that are useless for this split.
     """
-    pairs, p1, q1 = (
-        pairs_of(part, words, ups, stop),
-        count(part, part, 0, ups),
-        count(part, part, ups, len(part)),
-    )
-    rest, p2, q2 = whole - pairs, p - p1, q - q1
+    weights = given[3]
     low = np.empty((2, len(weights), whole.shape[1]), dtype=np.int64)
-    one = least_of(pairs, p1, q1, size, weights, low[0], stop)
-    two = least_of(rest, p2, q2, size, weights, low[1], stop)
+    inner, outer = both_sides(whole, part, given, low, stop)
+    (pairs, sizes, one), (rest, other_sizes, two) = inner, outer
     table = np.full_like(least, NONE)
     first = np.empty((0, 3), dtype=np.int64)
     if in_reach(one + two, border):
-        first = two_levels(table, allowed, pairs, low[0], two, border, p1, q1, size, unit, stop)
+        first = two_levels(table, allowed, pairs, (low[0], two, border), sizes, stop)
     second = first[:0]
     if len(first):
         for k in range(len(weights)):
             for i in range(len(first)):
                 sums = weights[k, 0] * first[i, 1] + weights[k, 1] * first[i, 2]
                 one[k] = sums if i == 0 else min(one[k], sums)
-        second = two_levels(table, allowed, rest, low[1], one, border, p2, q2, size, unit, stop)
+        second = two_levels(table, allowed, rest, (low[1], one, border), other_sizes, stop)
         if not stop[0]:
             put_sums(least, allowed, first, second)
     return first, second

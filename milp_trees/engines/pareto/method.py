@@ -16,7 +16,7 @@ value with FP + FN = E.
 
 **Three levels.** Trees with the fewest a · FP + b · FN are found much faster than fronts. For some
 weights a, b these minima of both sides of a root test are made first. They leave out most of the
-root tests, and most of the tests below the others (`pareto_fronts.lines`).
+root tests, and most of the tests below the others (`lines.py`).
 
 **Question `front`.** Without an incumbent nothing is dropped, and the front of all rows is the
 answer, with a tree for each of its points.
@@ -28,33 +28,31 @@ solved by sequences of linear problems.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from milp_trees.common.compiling import run_clock
-from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.limits import Limit, Limits, Stopped
 from milp_trees.common.registering import register
-from milp_trees.methods.finish import Clock, finish
-from milp_trees.methods.front import finish_front
+from milp_trees.engines.kit.run import Run, infeasible
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import GO, Watch
-from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.watch import GO
 from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
 from milp_trees.problems.questions import Front
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
 
 if TYPE_CHECKING:
-    from milp_trees.engines.pareto.search import Nested, Point
+    from milp_trees.engines.fronts.search import Point, Split
     from milp_trees.problems.problem import Problem
 
 
-#: Leaves (or 0) and false positives of a point → root test and both sides.
-Origins = dict[tuple[int, int], tuple[int, Any, Any]]
+#: Leaves (or 0) and false positives of a point → the split at the root.
+Origins = dict[tuple[int, int], "Split"]
 
 
 @register
@@ -78,29 +76,31 @@ class ParetoFront(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels."""
+        from milp_trees.engines.fronts import rows as sets
         from milp_trees.engines.pareto import kernels, lines
         from milp_trees.engines.partial_trees.kernels import side_counts
 
+        sets.warm_up()
         rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
-        table, allowed = (
-            np.full((2, 3), kernels.NONE, dtype=np.int64),
-            np.full((2, 3), 2, dtype=np.int64),
+        table, allowed = np.full((2, 2, 3), 2, dtype=np.int64)
+        words, sizes, border = (
+            np.ascontiguousarray(tests.T),
+            (2, 2, 1, 1),
+            np.ones((1, 2), np.int64),
         )
-        kernels.leaf(table, allowed, 2, 2, 1)
-        kernels.one_level(table, allowed, rows, tests, 1, 2, 2, 1, 1)
-        pairs = kernels.pairs_of(rows, np.ascontiguousarray(tests.T), 1, GO)
-        low, most = np.zeros((1, 2), dtype=np.int64), np.ones((1, 2), dtype=np.int64)
-        one = np.zeros(1, dtype=np.int64)
-        kernels.in_reach(one, most)
-        front = kernels.two_levels(table, allowed, pairs, low, one, most, 2, 2, 1, 1, GO)
-        words = np.ascontiguousarray(tests.T)
-        lines.least_sums(pairs, rows, words, 1, 2, 2, 1, most, GO)
-        lines.split(table, allowed, pairs, rows, words, 1, 2, 2, 1, 1, most, most, GO)
-        point = np.zeros(3, dtype=np.int64)
-        kernels.find_two(table, allowed, pairs, 2, 2, 1, 1, point, GO)
-        kernels.find_one(side_counts(rows, tests, 1), 2, 2, 1, 1, point)
+        given, point = (words, 1, sizes, border), np.zeros(3, dtype=np.int64)
+        sides, pairs = side_counts(rows, tests, 1), kernels.pairs_of(rows, words, 1, GO)
+        one = lines.least_sums(pairs, rows, given, GO)
+        kernels.in_reach(one, border)
+        kernels.put_leaf(table, allowed, sizes)
+        kernels.leaf(table, allowed, sizes)
+        kernels.one_level(table, allowed, sides, sizes)
+        bounds = (np.zeros((1, 2), dtype=np.int64), one, border)
+        front = kernels.two_levels(table, allowed, pairs, bounds, sizes, GO)
+        lines.split(table, allowed, pairs, rows, given, border, GO)
+        kernels.find_two(table, allowed, pairs, sizes, point, GO)
+        kernels.find_one(sides, sizes, point)
         kernels.put_sums(table, allowed, front, front)
-        kernels.put_leaf(table, allowed, 2, 2, 1)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
@@ -112,77 +112,44 @@ class ParetoFront(Method):
 
             whole = problem.view(PairCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
-        asked = isinstance(problem.question, Front)
         if len(view.is_positive) < space.min_samples_leaf:
-            said: dict[str, Any] = {"proved_by": self.name, "clock": clock, "infeasible": True}
-            if asked:
-                return finish_front(problem, self.name, (), complete=True, **said)
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, **said)
-        run = _Run(view, problem, limits, progress, clock.begin)
-        if asked:
-            with clock("solve"):
-                trees, limit = run.whole_front()
-            return finish_front(
-                problem,
-                self.name,
-                trees,
-                complete=limit is None,
-                proved_by=self.name,
-                clock=clock,
-                limit=limit,
-                model_size=run.sizes,
-                trace=run.trace,
-            )
+            return infeasible(self.name, problem, clock)
+        run = ParetoRun(self.name, problem, limits, progress, clock)
+        run.prepare(view)
         with clock("solve"):
-            limit = run.solve(start)
-        assert run.tree is not None
-        return finish(
-            problem,
-            self.name,
-            run.tree,
-            bound=_number(view.to_value(run.bound)),
-            claims_optimal=limit is None,
-            proved_by=self.name,
-            clock=clock,
-            limit=limit,
-            model_size=run.sizes,
-            trace=run.trace,
-            watch=run.watch,
-        )
+            if isinstance(problem.question, Front):
+                run.attempt(run.whole_front)
+            else:
+                run.solve(start)
+        if isinstance(problem.question, Front):
+            return run.front(run.trees, model_size=run.sizes)
+        return run.result(run.tree, _number(view.to_value(run.bound)), model_size=run.sizes)
 
 
-class _Run:
-    """One run: incumbent, bound, limits, trace."""
+class ParetoRun(Run):
+    """One run: incumbent and bound."""
 
-    def __init__(
-        self,
-        view: PairCounts,
-        problem: Problem,
-        limits: Limits,
-        progress: Progress | None,
-        began: float,
-    ) -> None:
-        from milp_trees.engines.pareto.search import Fronts
+    best: Surd | None = None
+    tree: Tree | None = None
+    #: The best metric of a point that was found, if its tree may not be made yet.
+    aim: Surd | None = None
 
-        space = problem.trees
-        self.view, self.began = view, began
-        self.watch = Watch(limits, began, problem)
-        self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
+    def prepare(self, view: PairCounts) -> None:
+        """Make the search."""
+        from milp_trees.engines.pareto.search import ErrorFronts
+
+        space = self.problem.trees
+        self.view, self.trees = view, list[Tree]()
         self.depth = min(space.depth, view.errors.n_features, len(view.is_positive) - 1)
         most = min(full_leaves(self.depth), len(view.is_positive))
         counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
-        self.fronts = Fronts(
+        self.fronts = ErrorFronts(
             view,
             space.min_samples_leaf,
             min(most, space.max_leaf_nodes or most) if counts_leaves else None,
             self.check,
             self.watch.beside,
         )
-        self.best: Surd | None = None
-        self.tree: Tree | None = None
-        #: The best metric of a point that was found, if its tree may not be made yet.
-        self.aim: Surd | None = None
-        self.trace = Trace(progress)
         self.bound = view.units(0, 0, 1)  # no errors at all
 
     @property
@@ -190,70 +157,61 @@ class _Run:
         found = self.fronts
         return {"fronts": len(found.memo), "reused": found.reused, "sums": found.sums}
 
-    def whole_front(self) -> tuple[list[Tree], Limit | None]:
+    def whole_front(self) -> None:
         """A tree for every point of the front, or for those of the last depth that was finished."""
-        trees: list[Tree] = []
-        try:
-            for depth in sorted({0, min(self.depth, 2), self.depth}):
-                if depth <= 2:
-                    front = self.fronts.front(self.fronts.root, depth)
-                    tests: Origins = {}
-                else:
-                    front, tests = self.deepen(depth)
-                trees = [self.tree_of(depth, tuple(p), tests) for p in front.tolist()]
-        except Stopped as stop:
-            return trees, stop.limit
-        except KeyboardInterrupt:
-            return trees, Limit.INTERRUPTED
-        return trees, None
+        for depth in sorted({0, min(self.depth, 2), self.depth}):
+            tests: Origins = {}
+            if depth <= 2:
+                front = self.fronts.front(self.fronts.root, depth)
+            else:
+                front, tests = self.deepen(depth)
+            self.trees = [self.tree_of(depth, tuple(p), tests) for p in front.tolist()]
 
     def check(self) -> None:
-        self.watch.check()
-        if self.most_bytes is not None and self.fronts.bytes > self.most_bytes:
+        super().check()
+        most = self.limits.memory_mb
+        if most is not None and self.fronts.bytes > most * 2**20:
             raise Stopped(Limit.MEMORY)
 
-    def solve(self, start: Tree | None) -> Limit | None:
-        root = self.fronts.root
-        try:
-            self.take(self.fronts.front(root, 0), {}, 0)
-            if start is not None:
-                self.offer_start(start)
-            if self.depth:
-                self.take(self.fronts.front(root, min(self.depth, 2)), {}, min(self.depth, 2))
-            if self.depth > 2 and not self.fronts.unit:
-                self.cut_off()
-            for depth in range(3, self.depth + 1):
-                self.take(*self.deepen(depth), depth)
-        except Stopped as stop:
+    def solve(self, start: Tree | None) -> None:
+        """Search for the best point, level by level."""
+        self.attempt(lambda: self._search(start))
+        if self.limit is not None:
             self.bound = _unavoidable(self.view)
-            return stop.limit
-        except KeyboardInterrupt:
-            self.bound = _unavoidable(self.view)
-            return Limit.INTERRUPTED
+            return
         assert self.best is not None
         self.bound = self.best
         self.report()
-        return None
+
+    def _search(self, start: Tree | None) -> None:
+        root = self.fronts.root
+        self.take(self.fronts.front(root, 0), {}, 0)
+        if start is not None:
+            self.offer_start(start)
+        if self.depth:
+            self.take(self.fronts.front(root, min(self.depth, 2)), {}, min(self.depth, 2))
+        if self.depth > 2 and not self.fronts.unit:
+            self.cut_off()
+        for depth in range(3, self.depth + 1):
+            self.take(*self.deepen(depth), depth)
 
     def deepen(self, depth: int) -> tuple[np.ndarray, Origins]:
         """The front of all trees of a depth, and the root test of every point that is new."""
         from milp_trees.engines.pareto import kernels
 
         fronts = self.fronts
-        table = np.full_like(fronts.table, kernels.NONE)
+        table = fronts.empty.copy()
         origins: Origins = {}
         for leaves, fp, fn in fronts.front(fronts.root, min(depth - 1, 2)).tolist():
             table[leaves, fp] = fn
         fronts.cut(table)
         try:
             before, root = table.copy(), fronts.root
-            for f, left, right in (
-                fronts.three_levels(root, table) if depth == 3 else fronts.splits(root)
-            ):
+            for split in fronts.three_levels(root, table) if depth == 3 else fronts.splits(root):
                 if depth > 3:
-                    fronts.add(table, left, right, depth - 1)
+                    fronts.merge(table, split, *fronts.sides(split, depth - 1))
                 new = [(int(x), int(fp)) for x, fp in np.argwhere(table != before)]
-                origins.update(dict.fromkeys(new, (f, left, right)))
+                origins.update(dict.fromkeys(new, split))
                 fronts.cut(table)
                 if self.best is not None and new:
                     if depth > 3:
@@ -284,12 +242,9 @@ class _Run:
     def tree_of(self, depth: int, point: Point, origins: Origins) -> Tree:
         """A tree with the numbers of a point of the front of all rows."""
         fronts = self.fronts
-        split = origins.get(point[:2])
-        if split is None:
-            nested = fronts.tree(fronts.root, min(depth, 2), point)
-        else:
-            nested = fronts.split_tree(*split, depth - 1, point)
-        return Tree(self._node(nested), self.view.actions)
+        split = origins.get((point[0], point[1]))
+        node = fronts.read(fronts.root, min(depth, 2) if split is None else depth, point, split)
+        return Tree(node, self.view.actions)
 
     def take(self, front: np.ndarray, origins: Origins, depth: int) -> None:
         """Make the best point of a front of all rows the incumbent, if it is better."""
@@ -304,13 +259,10 @@ class _Run:
     def offer_start(self, tree: Tree) -> None:
         """Make a given tree the incumbent if it is better than a leaf."""
         placed = self.view.errors.canonical(tree)
-        said, ones = (
-            placed.routes(self.view.errors).action == self.view.positive,
-            self.view.is_positive,
-        )
-        units = self.view.units(
-            int((said & ~ones).sum()), int((~said & ones).sum()), placed.n_leaves
-        )
+        found, ones = placed.routes(self.view.errors).action, self.view.is_positive
+        positive = found == self.view.positive
+        errors = (int((positive & ~ones).sum()), int((~positive & ones).sum()))
+        units = self.view.units(*errors, placed.n_leaves)
         assert self.best is not None
         if units > self.best:
             self.keep(units, placed)
@@ -325,15 +277,7 @@ class _Run:
 
     def report(self) -> None:
         assert self.best is not None
-        incumbent, bound = (float(self.view.to_value(units)) for units in (self.best, self.bound))
-        self.trace.add(run_clock() - self.began, incumbent, bound)
-
-    def _node(self, nested: Nested) -> Node:
-        if isinstance(nested, int):
-            return Leaf(nested)
-        return Branch(
-            self.view.errors.features[nested[0]], self._node(nested[1]), self._node(nested[2])
-        )
+        self.note(self.view.to_value(self.best), self.view.to_value(self.bound))
 
 
 def _unavoidable(view: PairCounts) -> Surd:

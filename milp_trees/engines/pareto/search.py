@@ -1,7 +1,4 @@
-"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows.
-
-They are remembered by the set and the depth.
-"""
+"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows."""
 
 from __future__ import annotations
 
@@ -14,19 +11,15 @@ from typing import Any
 import numpy as np
 
 from milp_trees.common.limits import Limits
+from milp_trees.engines.fronts import rows as sets
+from milp_trees.engines.fronts.search import FrontSearch, Leaves, Point, Split, summands
 from milp_trees.engines.pareto import kernels, lines
 from milp_trees.engines.partial_trees.beside import Beside, LongKernels
-from milp_trees.engines.partial_trees.bits import pack
-from milp_trees.engines.partial_trees.kernels import count, side_counts
+from milp_trees.engines.partial_trees.kernels import side_counts
 from milp_trees.methods.callback import unheard
 from milp_trees.methods.watch import Watch
+from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.tasks.count_views import PairCounts
-
-#: Leaves (or 0), false positives, false negatives.
-Point = tuple[int, int, int]
-#: An action, or a test with both sides.
-Nested = int | tuple[int, Any, Any]
-
 
 #: Estimated bytes of a remembered front, without its points and its rows.
 ENTRY_BYTES = 300
@@ -34,10 +27,14 @@ ENTRY_BYTES = 300
 LINES = 6
 #: Weights whose ratios differ by less than one part in ALIKE say the same.
 ALIKE = 10
+#: A front without points.
+NOTHING = np.empty((0, 3), dtype=np.int64)
 
 
-class Fronts(LongKernels):
-    """The search on one problem.
+class ErrorFronts(LongKernels, FrontSearch[np.ndarray, np.ndarray, np.ndarray]):
+    """The search on one problem; a front is an array with a row per point.
+
+    Points are left out if no tree that contains them is better than the incumbent.
 
     Parameters
     ----------
@@ -60,15 +57,23 @@ class Fronts(LongKernels):
         check: Callable[[], None],
         beside: Beside,
     ) -> None:
-        self.view, self.least, self.check, self.beside = view, least, check, beside
-        self.tests, self.root, self.ups, _ = pack(view)
-        self.words = np.ascontiguousarray(self.tests.T)
+        self.view, self.beside = view, beside
+        order = np.argsort(~view.is_positive, kind="stable")
+        ones = view.is_positive[order]
+        bits = sets.pack(
+            view.errors.X[order],
+            np.column_stack([np.ones_like(ones), ones, ~ones]).astype(np.int64),
+        )
+        super().__init__(bits, view.errors.features, least, check, alike=True)
+        self.root, self.words = bits.root, bits.words
+        #: Number of words that hold positives; they come first.
+        self.ups = int(bits.sums[:, 1].sum())
         self.unit = 0 if most_leaves is None else 1
         layers, width = (most_leaves or 0) + 1, view.totals[1] + 1
         #: The largest useful number of false negatives; at first there is no limit.
         self.allowed = np.full((layers, width), view.totals[0], dtype=np.int64)
         self.whole = self.allowed.copy()
-        self.table = np.full((layers, width), kernels.NONE, dtype=np.int64)
+        self.empty = np.full((layers, width), kernels.NONE, dtype=np.int64)
         #: Numbers for `two_levels` that leave no test out.
         self.no_lines = (
             np.empty((0, len(self.tests)), dtype=np.int64),
@@ -76,9 +81,8 @@ class Fronts(LongKernels):
             np.empty((1, 0), dtype=np.int64),
         )
         #: Fronts of sides in `three_levels`, with the points that are useful for this split.
-        self.sides: dict[bytes, np.ndarray] = {}
-        self.memo: dict[tuple[bytes, int], np.ndarray] = {}
-        self.sums = self.reused = 0
+        self.known_sides: dict[bytes, np.ndarray] = {}
+        self.sums = 0
         #: Estimated bytes of what is remembered.
         self.bytes = 0
 
@@ -112,37 +116,80 @@ class Fronts(LongKernels):
 
     def counts(self, rows: np.ndarray) -> tuple[int, int]:
         """Positives and negatives."""
-        return count(rows, rows, 0, self.ups), count(rows, rows, self.ups, len(rows))
+        _, p, q = sets.set_sums(rows, self.bits.sums).tolist()
+        return p, q
 
-    def front(self, rows: np.ndarray, depth: int) -> np.ndarray:
-        """The front of a set: the points of its trees of at most this depth.
+    def sizes(self, rows: np.ndarray) -> tuple[int, int, int, int]:
+        """Positives and negatives of a set, the smallest size of a leaf, and what a leaf counts."""
+        return *self.counts(rows), self.size, self.unit
 
-        Points are left out if no tree that contains them is better than the incumbent.
-        """
-        key = (rows.tobytes(), depth)
-        found = self.memo.get(key)
-        if found is not None:
-            self.reused += 1
-            return found
-        p, q = self.counts(rows)
-        if not depth or not p or not q:
-            out = kernels.leaf(self.table, self.allowed, p, q, self.unit)
+    # -- the algebra (see `FrontSearch`) -----------------------------------------------------------
+
+    def shallow(self, state: np.ndarray, depth: int, most: int | None) -> np.ndarray:
+        sizes = self.sizes(state)
+        front: np.ndarray
+        if depth == 0 or 0 in sizes[:2]:
+            front = kernels.leaf(self.empty, self.allowed, sizes)
         elif depth == 1:
-            out = kernels.one_level(
-                self.table, self.allowed, rows, self.tests, self.ups, p, q, self.least, self.unit
-            )
-        elif depth == 2:
-            self.check()
-            out = self.two_levels(rows, p, q)
+            sides = side_counts(state, self.tests, self.ups)
+            front = kernels.one_level(self.empty, self.allowed, sides, sizes)
         else:
-            table = np.full_like(self.table, kernels.NONE)
-            kernels.put_leaf(table, self.allowed, p, q, self.unit)
-            for _, left, right in self.splits(rows):
-                self.add(table, left, right, depth - 1)
-            out = kernels.front_of(table, q + 1)
-        self.memo[key] = out
-        self.bytes += out.nbytes + len(key[0]) + ENTRY_BYTES
-        return out
+            self.check()
+            pairs, table = self.pairs(state), self.empty.copy()
+            work = partial(kernels.two_levels, table, self.allowed, pairs, self.no_lines, sizes)
+            front = self.compiled(4 + self.area(), work)
+        return front
+
+    def deep(self, state: np.ndarray, depth: int, most: int | None) -> np.ndarray:
+        if 0 in self.counts(state):
+            return self.shallow(state, 0, most)
+        return super().deep(state, depth, most)
+
+    def table(self, state: np.ndarray) -> np.ndarray:
+        table = self.empty.copy()
+        kernels.put_leaf(table, self.allowed, self.sizes(state))
+        return table
+
+    def sides(
+        self, split: Split, depth: int, leaves: Leaves = (None, None)
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The larger side is not searched if no point of the smaller one is useful."""
+        parts, fronts = (split.left, split.right), [NOTHING, NOTHING]
+        for i in sorted((0, 1), key=lambda i: sum(self.counts(parts[i]))):
+            fronts[i] = self.front(parts[i], depth)
+            if not len(fronts[i]):
+                break
+        return fronts[0], fronts[1]
+
+    def merge(self, table: np.ndarray, split: Split, a: np.ndarray, b: np.ndarray) -> None:
+        if len(a) or len(b):
+            self.sums += 1
+            kernels.put_sums(table, self.allowed, a, b)
+
+    def close(self, state: np.ndarray, table: np.ndarray) -> np.ndarray:
+        front: np.ndarray = kernels.front_of(table, self.counts(state)[1] + 1)
+        return front
+
+    def leaf(self, state: np.ndarray, point: Point) -> Leaf | None:
+        p, q, _, unit = self.sizes(state)
+        if point[0] < unit or point[1:] not in ((0, p), (q, 0)):
+            return None
+        return self.label(point[1:] == (q, 0))
+
+    def label(self, positive: bool) -> Leaf:
+        """A leaf with one of both labels."""
+        return Leaf(self.view.positive if positive else 1 - self.view.positive)
+
+    def find(
+        self, state: np.ndarray, split: Split, a: np.ndarray, b: np.ndarray, point: Point
+    ) -> tuple[Point, Point] | None:
+        return summands(a, b, point)
+
+    def remember(self, key: Any, front: np.ndarray) -> None:
+        super().remember(key, front)
+        self.bytes += front.nbytes + len(key[0]) + ENTRY_BYTES
+
+    # -- three levels ------------------------------------------------------------------------------
 
     def pairs(self, rows: np.ndarray) -> np.ndarray:
         """The counts of all pairs of tests on a set."""
@@ -151,34 +198,11 @@ class Fronts(LongKernels):
         )
         return counts
 
-    def two_levels(self, rows: np.ndarray, p: int, q: int) -> np.ndarray:
-        """The front of a set for at most two levels of splits."""
-        pairs, table = self.pairs(rows), np.full_like(self.table, kernels.NONE)
-        sizes = (p, q, self.least, self.unit)
-        front: np.ndarray = self.compiled(
-            4 + 4 * table.size / len(self.tests),
-            lambda stop: kernels.two_levels(
-                table, self.allowed, pairs, *self.no_lines, *sizes, stop
-            ),
-        )
-        return front
+    def area(self) -> float:
+        """What tables of all tests cost for each pair of tests, in words."""
+        return 4 * self.empty.size / len(self.tests)
 
-    def add(self, table: np.ndarray, left: np.ndarray, right: np.ndarray, depth: int) -> None:
-        """Enter the sums of the fronts of two sides.
-
-        The larger side is not searched if no point of the smaller one is useful.
-        """
-        small, large = (
-            (left, right) if sum(self.counts(left)) <= sum(self.counts(right)) else (right, left)
-        )
-        first = self.front(small, depth)
-        if len(first):
-            self.sums += 1
-            kernels.put_sums(table, self.allowed, first, self.front(large, depth))
-
-    def three_levels(
-        self, rows: np.ndarray, table: np.ndarray
-    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    def three_levels(self, rows: np.ndarray, table: np.ndarray) -> Iterator[Split]:
         """Enter the sums of the fronts of two levels on both sides of every test of a set.
 
         Sums that are no better than a point of the table may be left out. Tests whose sides may
@@ -190,31 +214,28 @@ class Fronts(LongKernels):
             return
         tests, weights = list(self.splits(rows)), self.weights(useful)
         whole, work = self.pairs(rows), len(rows) + 4 * len(weights)
-        shared = (self.words, self.ups, *self.counts(rows), self.least)
-        parts = [min(sides, key=lambda part: sum(self.counts(part))) for _, *sides in tests]
+        rest = (self.words, self.ups, self.sizes(rows), weights)
+        parts = [min(split[1:], key=lambda part: sum(self.counts(part))) for split in tests]
         sums = []
         for part in parts:
             self.check()
-            given = (whole, part, *shared, weights)
-            sums.append(self.compiled(work, partial(lines.least_sums, *given)))
+            sums.append(self.compiled(work, partial(lines.least_sums, whole, part, rest)))
         border = self.border(useful, weights)
         for i in sorted(range(len(tests)), key=lambda i: int((sums[i] - border).max(axis=1).min())):
             if not kernels.in_reach(sums[i], border):
                 continue
             self.check()
             before = table.copy()
-            more = (table, self.allowed, whole, parts[i], *shared, self.unit, weights, border)
+            given = (table, self.allowed, whole, parts[i], rest, border)
             try:
-                first, second = self.compiled(
-                    work + 4 * table.size / len(self.tests), partial(lines.split, *more)
-                )
+                first, second = self.compiled(work + self.area(), partial(lines.split, *given))
             except BaseException:  # a stopped kernel may have entered sums of no known test
                 table[:] = before
                 raise
             self.sums += 1
             if (table != before).any():
-                self.sides[parts[i].tobytes()] = first
-                self.sides[(rows & ~parts[i]).tobytes()] = second
+                self.known_sides[parts[i].tobytes()] = first
+                self.known_sides[(rows & ~parts[i]).tobytes()] = second
                 self.bytes += first.nbytes + second.nbytes + 2 * (rows.nbytes + ENTRY_BYTES)
                 yield tests[i]
                 border = self.border(self.useful(table), weights)
@@ -245,20 +266,10 @@ class Fronts(LongKernels):
                 found.append((a, b))
         return np.array(found, dtype=np.int64)
 
-    def splits(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Tests that divide a set in different ways into large enough sides, and the sides."""
-        seen: set[bytes] = set()
-        true = side_counts(rows, self.tests, self.ups).sum(axis=1)
-        n = sum(self.counts(rows))
-        for f in np.flatnonzero((true >= self.least) & (n - true >= self.least)).tolist():
-            left, right = rows & ~self.tests[f], rows & self.tests[f]
-            key = min(left.tobytes(), right.tobytes())
-            if key not in seen:
-                seen.add(key)
-                yield f, left, right
+    # -- the tree behind a point -------------------------------------------------------------------
 
-    def tree(self, rows: np.ndarray, depth: int, point: Point) -> Nested:
-        """A tree that has the numbers of a point of the front.
+    def read(self, rows: np.ndarray, depth: int, point: Point, split: Split | None = None) -> Node:
+        """A tree that has the numbers of a point of the front of a set; `split` is at its root.
 
         The fronts of its parts must have been made before any better incumbent than this tree was
         found.
@@ -268,68 +279,35 @@ class Fronts(LongKernels):
             unlimited = Watch(Limits(time=None))
         self.allowed, self.check, self.beside = self.whole, lambda: None, unlimited.beside
         try:
-            return self._tree(rows, depth, point)
+            if split is None:
+                return self.tree(rows, depth, point)
+            a, b = (
+                self.known_sides[side.tobytes()] if depth == 3 else self.front(side, depth - 1)
+                for side in split[1:]
+            )
+            found = summands(a, b, point)
+            assert found is not None
+            left, right = (
+                self.tree(*side) for side in zip(split[1:], (depth - 1,) * 2, found, strict=True)
+            )
+            return Branch(self.features[split.test], left, right)
         finally:
             self.allowed, self.check, self.beside = before
 
-    def split_tree(
-        self, f: int, left: np.ndarray, right: np.ndarray, depth: int, point: Point
-    ) -> Nested:
-        """A tree with a given root test that has the numbers of a point."""
-        a, b = (
-            self.sides[part.tobytes()] if depth == 2 else self.front(part, depth)
-            for part in (left, right)
-        )
-        rest = {tuple(row) for row in b.tolist()}
-        for own in a.tolist():
-            other = tuple(np.subtract(point, own).tolist())
-            if other in rest:
-                return f, self.tree(left, depth, tuple(own)), self.tree(right, depth, other)
-        raise AssertionError("A point of the front has no tree.")
-
-    def _tree(self, rows: np.ndarray, depth: int, point: Point) -> Nested:
-        p, q = self.counts(rows)
-        positive = self.view.positive
-        leaves, fp, fn = point
-        if leaves >= self.unit and (fp, fn) in ((0, p), (q, 0)):
-            return positive if (fp, fn) == (q, 0) else 1 - positive
-        if depth <= 2:
-            return self._shallow(rows, depth, point, p, q)
-        for f, left, right in self.splits(rows):
-            rest = {tuple(b): b for b in self.front(right, depth - 1).tolist()}
-            for a in self.front(left, depth - 1).tolist():
-                other = (leaves - a[0], fp - a[1], fn - a[2])
-                if other in rest:
-                    return (
-                        f,
-                        self._tree(left, depth - 1, tuple(a)),
-                        self._tree(right, depth - 1, other),
-                    )
-        raise AssertionError("A point of the front has no tree.")
-
-    def _shallow(
-        self, rows: np.ndarray, depth: int, point: Point, p: int, q: int
-    ) -> tuple[int, Nested, Nested]:
-        """A tree of one or two levels that has the numbers of a point and is no leaf."""
-        target, positive = np.array(point, dtype=np.int64), self.view.positive
-        sides = side_counts(rows, self.tests, self.ups)
-        f, up = kernels.find_one(sides, p, q, self.least, self.unit, target)
+    def tree(self, state: np.ndarray, depth: int, point: Point, most: int | None = None) -> Node:
+        if depth > self.levels or self.leaf(state, point) is not None:
+            return super().tree(state, depth, point)
+        target, sizes = np.array(point, dtype=np.int64), self.sizes(state)
+        f, up = kernels.find_one(side_counts(state, self.tests, self.ups), sizes, target)
         if f >= 0:
-            said = (1 - positive, positive) if up else (positive, 1 - positive)
-            return int(f), *said
+            return Branch(self.features[f], self.label(not up), self.label(up))
         if depth == 2:
-            pairs, table = self.pairs(rows), np.full_like(self.table, kernels.NONE)
-            f, both = self.compiled(
-                4 + 4 * table.size / len(self.tests),
-                lambda stop: kernels.find_two(
-                    table, self.allowed, pairs, p, q, self.least, self.unit, target, stop
-                ),
-            )
+            pairs, table = self.pairs(state), self.empty.copy()
+            work = partial(kernels.find_two, table, self.allowed, pairs, sizes, target)
+            f, both = self.compiled(4 + self.area(), work)
             if f >= 0:
-                parts = (rows & ~self.tests[f], rows & self.tests[f])
-                false, true = (
-                    self._tree(part, 1, tuple(row))
-                    for part, row in zip(parts, both[::-1].tolist(), strict=True)
-                )
-                return int(f), false, true
+                true = state & self.tests[f]
+                parts = zip((state ^ true, true), both[::-1].tolist(), strict=True)
+                left, right = (self.tree(part, 1, tuple(row)) for part, row in parts)
+                return Branch(self.features[f], left, right)
         raise AssertionError("A point of the front has no tree.")

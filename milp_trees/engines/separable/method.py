@@ -23,18 +23,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.common.compiling import compiling, run_clock
-from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.compiling import compiling
+from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
-from milp_trees.methods.finish import Clock, finish
-from milp_trees.methods.front import finish_front
+from milp_trees.engines.kit.run import Run
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
 from milp_trees.problems.questions import Front
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.tasks.states_view import Integers, States
 
 if TYPE_CHECKING:
@@ -73,46 +72,34 @@ class SeparableStates(Method):
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
         clock = Clock()
+        # No greedy tree is made beside the search: the task may offer nothing but its parts.
+        run = SeparableRun(self.label, problem, limits, progress, clock, fallback=False)
         with clock("prepare"):
-            run = _Run(problem, limits, progress, clock, self.compiled)
+            run.prepare(self.compiled)
         with clock("solve"):
-            limit = run.solve(start)
+            run.solve(start)
         given: dict[str, Any] = {
-            "proved_by": self.label,
-            "clock": clock,
-            "limit": limit,
-            "infeasible": limit is None and not run.trees,
             "bound": run.bound if run.trees else None,
             "model_size": {"states": len(run.states.memo), "calls": run.states.calls},
-            "trace": run.trace,
             "message": run.message,
         }
         if isinstance(problem.question, Front):
-            return finish_front(problem, self.label, run.trees, complete=limit is None, **given)
-        tree = run.trees[0] if run.trees else None
-        proven = limit is None and tree is not None
-        return finish(problem, self.label, tree, claims_optimal=proven, **given)
+            infeasible = run.limit is None and not run.trees
+            return run.front(run.trees, infeasible=infeasible, **given)
+        return run.result(run.trees[0] if run.trees else None, **given)
 
 
-class _Run:
-    """One run: the trees so far, the bound, the trace."""
+class SeparableRun(Run):
+    """One run: the trees so far and the bound."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        limits: Limits,
-        progress: Progress | None,
-        clock: Clock,
-        compiled: bool,
-    ) -> None:
-        space = problem.trees
-        self.problem, self.clock = problem, clock
-        self.view: States = problem.view(States)
-        self.watch = Watch(limits, clock.begin)
-        self.trace = Trace(progress)
+    message = ""
+    best = Fraction(0)
+
+    def prepare(self, compiled: bool) -> None:
+        """Make the search."""
+        space = self.problem.trees
+        self.view: States = self.problem.view(States)
         self.trees: list[Tree] = []
-        self.message = ""
-        self.best = Fraction(0)
         size = max(1, space.min_samples_leaf)
         # More levels than features or than rows less one are never used.
         self.depth = min(space.depth, self.view.n_features, max(0, self.view.n_rows - 1))
@@ -126,47 +113,39 @@ class _Run:
 
     def _prepared(self, size: int, compiled: bool) -> Any:
         """The search, compiled if numba can compile the parts of the task."""
-        from milp_trees.engines.separable.fronts import FrontSearch
+        from milp_trees.engines.fronts.rows import warm_up
+        from milp_trees.engines.separable.fronts import StateFronts
         from milp_trees.engines.separable.parts import not_compiled
         from milp_trees.engines.separable.search import TotalSearch
 
-        kind = TotalSearch if self.view.total else FrontSearch
+        kind = TotalSearch if self.view.total else StateFronts
         with compiling("the parts of the task"):
             why = not_compiled(self.view) if compiled else ""
-        found = kind(self.view, size, compiled and not why, self.watch.check)
+        found = kind(self.view, size, compiled and not why, self.check)
         with compiling("the search with the parts"):
             found.warm_up()
+            warm_up()
         if why:
             self.message = f"The parts of the task run as plain Python, which is slow: {why}"
             log.info(self.message)
         return found
 
-    def solve(self, start: Tree | None) -> Limit | None:
+    def solve(self, start: Tree | None) -> None:
         """Search level by level, so that a run that is stopped has the trees of the last one."""
         if start is not None:
             self.trees = [start]
-            self.report(self.problem.value(start).number)
-        try:
-            for depth in sorted({0, min(self.depth, 2), self.depth}):
-                self.states.run(depth, self.most, self.keep)
-        except Stopped as stop:
-            return stop.limit
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        except MemoryError:
-            return Limit.MEMORY
-        if self.trees:
+            self.note(self.problem.value(start).number, self.bound)
+        self.attempt(self._search)
+        if self.limit is None and self.trees:
             self.bound = self.best
-            self.report(self.best)
-        return None
+            self.note(self.best, self.bound)
+
+    def _search(self) -> None:
+        for depth in sorted({0, min(self.depth, 2), self.depth}):
+            self.states.run(depth, self.most, self.keep)
 
     def keep(self, nodes: list[Any], value: Integers) -> None:
         """Take better trees than before: one, or a front whose first tree has the best value."""
         self.trees = [Tree(node, self.view.actions) for node in nodes]
         self.best = self.view.to_value(self.view.units_of(value))
-        self.report(self.best)
-
-    def report(self, number: Any) -> None:
-        seconds = run_clock() - self.clock.begin
-        bound = None if self.bound is None else float(self.bound)
-        self.trace.add(seconds, float(number), bound)
+        self.note(self.best, self.bound)

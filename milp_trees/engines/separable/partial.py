@@ -17,8 +17,8 @@ import numpy as np
 from milp_trees.engines.separable.parts import Given, parts_of
 
 
-class Kernels(NamedTuple):
-    """Kernels for fronts.
+class FrontKernels(NamedTuple):
+    """FrontKernels for fronts.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Kernels(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def prepare(given: Given, compiled: bool) -> Kernels:
+def prepare(given: Given, compiled: bool) -> FrontKernels:
     """The kernels of a task."""
     parts, n_actions = parts_of(given, compiled), given.n_actions
     leaf, split, transition = parts.leaf, parts.split, parts.transition
@@ -165,4 +165,4 @@ def prepare(given: Given, compiled: bool) -> Kernels:
                 front, n = merge(front, n, deep0[:m0], single1[:n1], total, f, context, tables)
         return front[:n].copy()
 
-    return Kernels(decorate(one_level), decorate(two_levels), merge, decorate(find))
+    return FrontKernels(decorate(one_level), decorate(two_levels), merge, decorate(find))

@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.common.compiling import compiling, run_clock
-from milp_trees.common.limits import Limits, Stopped
+from milp_trees.common.compiling import compiling
+from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.engines.kit.run import Run
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.trace import Progress, Trace
-from milp_trees.methods.watch import Watch
+from milp_trees.methods.trace import Progress
 from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -76,51 +76,45 @@ class SideFronts(Method):
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        from milp_trees.engines.side_fronts.search import Search, keys_of
-
-        clock, trace = Clock(), Trace(progress)
+        clock = Clock()
+        run = SideFrontsRun(self.name, problem, limits, progress, clock)
         with clock("prepare"):
-            view = problem.presolved_view()
-            depth, keys = _depth(problem, view), keys_of(view, _most_leaves(problem))
-            assert keys is not None
-            watch = Watch(limits, clock.begin, problem)
-            search = Search(view, problem.trees, keys, watch.check)
-        least, tree, cost = int(view.base.sum()), None, None
-        bound, limit = view.to_value(view.unavoidable), None
-        if start is not None:
-            tree, cost = view.canonical(start), view.objective(start) - least
-            search.below = cost
+            run.prepare(start)
         with clock("solve"):
-            try:
-                for levels in range(min(depth, 1), depth + 1):
-                    search.memo.clear()  # fronts of the last depth keep more than they need now
-                    for cost, node in search.best(levels):
-                        tree = Tree(node, view.actions)
-                        seconds = run_clock() - clock.begin
-                        trace.add(seconds, float(view.to_value(cost + least)), float(bound))
-            except Stopped as stopped:
-                limit = stopped.limit
-            except KeyboardInterrupt:
-                limit = Limit.INTERRUPTED
-            except MemoryError:
-                limit = Limit.MEMORY
-        if limit is None and cost is not None:
-            bound = view.to_value(cost + least)
-        infeasible = limit is None and tree is None
-        return finish(
-            problem,
-            self.name,
-            tree,
-            bound=None if infeasible else bound,
-            claims_optimal=limit is None and tree is not None,
-            proved_by=self.name,
-            clock=clock,
-            limit=limit,
-            infeasible=infeasible,
-            model_size={"sets": search.sets, "points": search.points},
-            trace=trace,
-            watch=watch,
-        )
+            run.attempt(run.solve)
+        cost = run.view.unavoidable if run.limit else run.cost
+        bound = None if cost is None else run.view.to_value(cost)
+        sizes = {"sets": run.search.n_sets, "points": run.search.n_points}
+        return run.result(run.tree, bound, model_size=sizes)
+
+
+class SideFrontsRun(Run):
+    """One run: the incumbent and its cost."""
+
+    tree: Tree | None = None
+    cost: int | None = None
+
+    def prepare(self, start: Tree | None) -> None:
+        """Make the search, which looks for trees that cost less than the start."""
+        from milp_trees.engines.side_fronts.search import SideRowFronts, keys_of
+
+        problem, self.view = self.problem, self.problem.presolved_view()
+        keys = keys_of(self.view, _most_leaves(problem))
+        assert keys is not None
+        self.search = SideRowFronts(self.view, problem.trees, keys, self.check)
+        self.least = int(self.view.base.sum())
+        if start is not None:
+            self.tree, self.cost = self.view.canonical(start), self.view.objective(start)
+            self.search.below = self.cost - self.least
+
+    def solve(self) -> None:
+        """Search for cheaper and cheaper trees, level by level."""
+        depth, bound = _depth(self.problem, self.view), self.view.to_value(self.view.unavoidable)
+        for levels in range(min(depth, 1), depth + 1):
+            self.search.memo.clear()  # fronts of the last depth keep more than they need now
+            for cost, node in self.search.best(levels):
+                self.tree, self.cost = Tree(node, self.view.actions), cost + self.least
+                self.note(self.view.to_value(self.cost), bound)
 
 
 def _depth(problem: Problem, view: CostMatrix) -> int:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from milp_trees.engines.fronts import rows as sets
+from milp_trees.engines.fronts.search import FrontSearch, Point, Split, summands
 from milp_trees.engines.side_fronts import kernels
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
@@ -22,11 +25,27 @@ REMEMBERED = 20_000
 MOMENT = 5_000_000
 
 
-class Front(NamedTuple):
+class SideFront(NamedTuple):
     """Keys and costs of the trees of a set, the cheapest first."""
 
     keys: np.ndarray
     costs: np.ndarray
+
+    def point(self, i: int) -> Point:
+        """A key and its cost."""
+        return int(self.keys[i]), int(self.costs[i])
+
+
+#: See `kernels`.
+Useful = tuple[np.ndarray, np.ndarray, np.ndarray, int]
+
+
+@dataclass
+class SideTable:
+    """A table in which a front is made, and which points of it are of use."""
+
+    points: tuple[np.ndarray, np.ndarray, np.ndarray]
+    useful: Useful
 
 
 class Keys(NamedTuple):
@@ -70,7 +89,7 @@ def keys_of(view: CostMatrix, most_leaves: int | None) -> Keys | None:
     return Keys(np.array(base, dtype=np.int64).reshape(-1, 3), bounds[0], bounds[1])
 
 
-class Search:
+class SideRowFronts(FrontSearch[np.ndarray, SideFront, SideTable]):
     """Fronts of sets of rows.
 
     Parameters
@@ -83,12 +102,12 @@ class Search:
         Called before long work; it raises an error to stop the search.
     """
 
+    levels = 1
+
     def __init__(
         self, view: CostMatrix, space: Trees, keys: Keys, check: Callable[[], None]
     ) -> None:
-        self.view, self.check, self.keys = view, check, keys
-        self.size, self.n_actions = max(1, space.min_samples_leaf), view.n_actions
-        self.X = np.ascontiguousarray(view.X)
+        self.keys, self.n_actions, self.prices = keys, view.n_actions, view.split_costs
         strides = keys.base[:, 1]
         actions = np.zeros((view.n_rows, view.n_actions), dtype=np.int64)
         ends = np.zeros((view.n_rows, 2 * len(strides)), dtype=np.int64)
@@ -96,136 +115,103 @@ class Search:
             actions += row.coefs * strides[j]
             ends[:, j] = row.coefs.min(axis=1)
             ends[:, len(strides) + j] = row.coefs.max(axis=1)
-        self.values = np.column_stack([view.counts, view.regret, actions, ends])
+        bits = sets.pack(view.X, np.column_stack([view.counts, view.regret, actions, ends]))
+        super().__init__(bits, view.features, max(1, space.min_samples_leaf), check, alike=False)
         per_leaf = int(strides[-1]) if len(strides) > len(view.side) else 0
-        self.leaf = np.array([view.leaf_cost, per_leaf], dtype=np.int64)
-        self.root = np.arange(view.n_rows)
-        self.whole = kernels.set_sums(self.root, self.values)
+        self.leaf_price = np.array([view.leaf_cost, per_leaf], dtype=np.int64)
+        self.root = bits.root
+        self.whole = sets.set_sums(self.root, bits.sums)
+        #: Bits that hold rows.
+        self.filled = np.flatnonzero(np.unpackbits(self.root.view(np.uint8)))
+        self.sparse = len(self.root) > max(64, len(self.filled) // 8)
+        self.no_words = bits.words[:, :0].copy()
         #: Only trees that cost less than this are looked for.
         self.below = int(kernels.EMPTY) - 1
-        self.memo: dict[tuple[bytes, int], Front] = {}
-        self.points = self.sets = 0
+        self.n_sets = self.n_points = 0
 
-    def window(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the totals of a set.
+    def key(self, state: np.ndarray) -> bytes:
+        """The bits that hold rows, if whole words would take much more memory."""
+        if not self.sparse:
+            return state.tobytes()
+        return np.packbits(np.unpackbits(state.view(np.uint8))[self.filled]).tobytes()
 
-        Outside them no labels of the other rows bring the whole within the side rows.
-        """
-        J = len(self.keys.base)
-        rest = self.whole - sums
-        least, most = rest[len(rest) - 2 * J : len(rest) - J], rest[len(rest) - J :]
-        return self.keys.low - most, self.keys.high - least
+    @property
+    def useful(self) -> Useful:
+        """Which points of all rows are part of a better tree."""
+        return (*self.keys, self.below)
 
-    def front(self, rows: np.ndarray, depth: int) -> Front:
-        """The cheapest trees of a set for all totals that can be completed."""
-        name = self.name(rows), depth
-        known = self.memo.get(name)
-        if known is not None:
-            return known
+    # -- the algebra (see `FrontSearch`) -----------------------------------------------------------
+
+    def shallow(self, state: np.ndarray, depth: int, most: int | None) -> SideFront:
         self.check()
-        self.sets += 1
-        sums = kernels.set_sums(rows, self.values)
-        low, high = self.window(sums)
-        given = (self.keys.base, low, high, self.below)
-        if depth <= 1:
-            X = self.X if depth else np.zeros((len(self.X), 0), dtype=np.uint8)
-            found = Front(
-                *kernels.one_level(
-                    rows,
-                    X,
-                    self.values,
-                    self.size,
-                    self.n_actions,
-                    self.leaf,
-                    self.view.split_costs,
-                    *given,
-                )
-            )
-        else:
-            keys, costs = np.zeros(256, np.int64), np.full(256, kernels.EMPTY, np.int64)
-            used = np.zeros(1, np.int64)
-            keys, costs = kernels.put_leaf(
-                keys, costs, used, sums, self.n_actions, self.leaf, *given
-            )
-            for f, false, true in self.splits(rows, sums):
-                a, b = self.front(false, depth - 1), self.front(true, depth - 1)
-                for part in _parts(a, b):
-                    self.check()
-                    keys, costs = kernels.merge(
-                        keys, costs, used, *part, *b, int(self.view.split_costs[f]), *given
-                    )
-            found = Front(*kernels.front_of(keys, costs, used))
-        self.points += len(found.keys)
-        if len(found.keys) <= REMEMBERED:
-            self.memo[name] = found
-        return found
+        words = self.bits.words if depth else self.no_words
+        given = (self.bits.sums, self.size, self.leaf_price, self.prices, self.whole, self.useful)
+        return SideFront(*kernels.one_level(state, words, *given))
 
-    def name(self, rows: np.ndarray) -> bytes:
-        """What a set of rows is remembered by."""
-        mask = np.zeros(self.view.n_rows, dtype=bool)
-        mask[rows] = True
-        return np.packbits(mask).tobytes()
+    def table(self, state: np.ndarray) -> SideTable:
+        self.check()
+        whole = sets.set_sums(state, self.bits.sums)
+        useful = kernels.window(whole, self.whole, self.useful)
+        table = kernels.put_leaf(kernels.new_table(256), whole, self.leaf_price, useful)
+        return SideTable(table, useful)
 
-    def splits(
-        self, rows: np.ndarray, sums: np.ndarray
-    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Features with enough rows on both sides, and the rows of the sides."""
-        true = kernels.side_sums(rows, self.X, self.values)[:, 0]
-        enough = (true >= self.size) & (sums[0] - true >= self.size)
-        for f in np.flatnonzero(enough).tolist():
-            yield (f, *kernels.divide(rows, self.X, f))
+    def merge(self, table: SideTable, split: Split, a: SideFront, b: SideFront) -> None:
+        for part in _parts(a, b):
+            self.check()
+            price = int(self.prices[split.test])
+            table.points = kernels.merge(table.points, part, tuple(b), price, table.useful)
+
+    def close(self, state: np.ndarray, table: SideTable) -> SideFront:
+        return SideFront(*kernels.front_of(table.points))
+
+    def leaf(self, state: np.ndarray, point: Point) -> Leaf | None:
+        whole, (cost, key) = sets.set_sums(state, self.bits.sums), self.leaf_price
+        K = self.n_actions
+        for k in range(K):
+            if (whole[1 + K + k] + key, whole[1 + k] + cost) == point:
+                return Leaf(k)
+        return None
+
+    def find(
+        self, state: np.ndarray, split: Split, a: SideFront, b: SideFront, point: Point
+    ) -> tuple[Point, Point] | None:
+        rest = (point[0], point[1] - int(self.prices[split.test]))
+        return summands(np.column_stack(a), np.column_stack(b), rest)
+
+    def remember(self, key: Any, front: SideFront) -> None:
+        self.n_sets += 1
+        self.n_points += len(front.keys)
+        if len(front.keys) <= REMEMBERED:
+            super().remember(key, front)
+
+    # -- all rows ----------------------------------------------------------------------------------
 
     def best(self, depth: int) -> Iterator[tuple[int, Node]]:
         """Trees of all rows within the side rows, each cheaper than the one before."""
         if self.whole[0] < self.size:
             return
-        none = Front(np.zeros(1, np.int64), np.zeros(1, np.int64))
-        base, low, high = self.keys
+        none = (np.zeros(1, np.int64), np.zeros(1, np.int64))
         leaves = self.front(self.root, 0)
-        cost, i, _ = kernels.best_pair(*leaves, *none, 0, base, low, high, self.below)
+        cost, i, _ = kernels.best_pair(tuple(leaves), none, 0, self.useful)
         if i >= 0:
             self.below = int(cost)
-            yield self.below, self.tree(self.root, 0, int(leaves.keys[i]), self.below)
-        if not depth:
-            return
-        for f, false, true in self.splits(self.root, self.whole):
-            a = self.front(false, depth - 1)
-            b = self.front(true, depth - 1) if len(a.keys) else a
-            price = int(self.view.split_costs[f])
+            yield self.below, self.tree(self.root, 0, leaves.point(i))
+        for split in self.splits(self.root) if depth else ():
+            a = self.front(split.left, depth - 1)
+            b = self.front(split.right, depth - 1) if len(a.keys) else a
+            price = int(self.prices[split.test])
             for part in _parts(a, b):
                 self.check()
-                cost, i, j = kernels.best_pair(*part, *b, price, base, low, high, self.below)
-                if i < 0:
-                    continue
-                parts = [
-                    self.tree(rows, depth - 1, int(of.keys[k]), int(of.costs[k]))
-                    for rows, of, k in ((false, part, i), (true, b, j))
-                ]
-                self.below = int(cost)
-                yield self.below, Branch(self.view.features[f], parts[0], parts[1])
-
-    def tree(self, rows: np.ndarray, depth: int, key: int, cost: int) -> Node:
-        """A tree with a key and a cost of the front of a set."""
-        sums, K = kernels.set_sums(rows, self.values), self.n_actions
-        for k in range(K):
-            if (sums[1 + k] + self.leaf[0], sums[1 + K + k] + self.leaf[1]) == (cost, key):
-                return Leaf(k)
-        for f, false, true in self.splits(rows, sums):
-            a, b = self.front(false, depth - 1), self.front(true, depth - 1)
-            left = cost - int(self.view.split_costs[f])
-            other = set(zip(b.keys.tolist(), b.costs.tolist(), strict=True))
-            for q, c in zip(a.keys.tolist(), a.costs.tolist(), strict=True):
-                if (key - q, left - c) in other:
-                    return Branch(
-                        self.view.features[f],
-                        self.tree(false, depth - 1, q, c),
-                        self.tree(true, depth - 1, key - q, left - c),
-                    )
-        raise AssertionError("A point of the front has no tree.")
+                cost, i, j = kernels.best_pair(part, tuple(b), price, self.useful)
+                if i >= 0:
+                    left = self.tree(split.left, depth - 1, SideFront(*part).point(i))
+                    right = self.tree(split.right, depth - 1, b.point(j))
+                    self.below = int(cost)
+                    yield self.below, Branch(self.features[split.test], left, right)
 
 
-def _parts(a: Front, b: Front) -> Iterator[Front]:
+def _parts(a: SideFront, b: SideFront) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """A front in parts, so that the sums with another one take a moment each."""
     step = max(1, MOMENT // max(1, len(b.keys)))
     for begin in range(0, len(a.keys), step):
-        yield Front(a.keys[begin : begin + step], a.costs[begin : begin + step])
+        yield a.keys[begin : begin + step], a.costs[begin : begin + step]

@@ -15,13 +15,13 @@ from milp_trees.problems.questions import Front
 def test_the_least_weighted_errors_are_those_of_the_front(size):
     """They bound two levels from below, and are exact where leaves may be of any size."""
     from milp_trees.engines.pareto import kernels, lines
-    from milp_trees.engines.pareto.search import Fronts
+    from milp_trees.engines.pareto.search import ErrorFronts
 
     weights = np.array([[1, 1], [7, 2], [1, 9]])
     for seed in range(20):
         problem = mt.Problem(data(seed, 40, 6), mt.tasks.Matthews(), mt.Trees(3))
         view, beside = problem.view(mt.plugins.PairCounts), Watch(Limits()).beside
-        fronts = Fronts(view, size, None, lambda: None, beside)
+        fronts = ErrorFronts(view, size, None, lambda: None, beside)
         low = np.empty((len(weights), len(fronts.tests)), dtype=np.int64)
         pairs = kernels.pairs_of(fronts.root, fronts.words, fronts.ups, GO)
         found = lines.least_of(pairs, *fronts.counts(fronts.root), size, weights, low, GO)

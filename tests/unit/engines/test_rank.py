@@ -259,11 +259,11 @@ def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
 
 def test_a_front_is_complete():
     """The engine's front at the root is that of all trees, without an incumbent to cut it."""
-    from milp_trees.engines.pareto.search import Fronts
+    from milp_trees.engines.pareto.search import ErrorFronts
 
     problem = mt.Problem(data(5, 14, 4), mt.tasks.Matthews(), mt.Trees(3))
     view = problem.view(mt.plugins.PairCounts)
-    fronts = Fronts(view, 1, 8, lambda: None, Watch(Limits()).beside)
+    fronts = ErrorFronts(view, 1, 8, lambda: None, Watch(Limits()).beside)
     found = {tuple(point) for point in fronts.front(fronts.root, 3).tolist()}
     everything = set(enumerate_counts(view, 3, leaves_apart=False))
     best = {

@@ -12,7 +12,7 @@ from milp_trees.engines.pareto.method import ParetoFront
 from milp_trees.engines.partial_trees.method import PartialTrees
 from milp_trees.methods.callback import heard
 from milp_trees.methods.watch import Watch
-from milp_trees.models.nodes import Leaf
+from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks.stored import from_spec
@@ -180,7 +180,7 @@ def test_tasks_are_read_back(task):
 def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
     """Also where reading takes kernels that run beside the clock."""
     from milp_trees.engines.pareto import kernels
-    from milp_trees.engines.pareto.search import Fronts
+    from milp_trees.engines.pareto.search import ErrorFronts
 
     whole = kernels.find_two
 
@@ -193,9 +193,9 @@ def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
     problem = mt.Problem(data(3, 60, 8), mt.tasks.Matthews(), mt.Trees(2))
     with heard(lambda point: False) as callback:
         view, beside = problem.view(mt.plugins.PairCounts), Watch(Limits(time=None)).beside
-        fronts = Fronts(view, 1, None, lambda: None, beside)
+        fronts = ErrorFronts(view, 1, None, lambda: None, beside)
         front = [tuple(point) for point in fronts.front(fronts.root, 2).tolist()]
         shallow = {tuple(point) for point in fronts.front(fronts.root, 1).tolist()}
         callback.limit = Limit.CALLBACK
         deep = next(point for point in front if point not in shallow)
-        assert isinstance(fronts.tree(fronts.root, 2, deep), tuple)
+        assert isinstance(fronts.read(fronts.root, 2, deep), Branch)
