@@ -7,7 +7,6 @@ on tuples are written for one width, because compiled code knows the length of i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
@@ -17,51 +16,31 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.tasks.states_view import States
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Functions for kernels; all are compiled, or none.
+class TaskParts(NamedTuple):
+    """Functions for kernels; all are compiled, or none. See `States` for the six parts."""
 
-    Attributes
-    ----------
-    decorate : callable
-        Compiles a function that calls these; the identity if they are not compiled.
-    leaf, split, transition, better, combine, feasible : callable
-        See `States`.
-    has_split : bool
-        Whether the task has a cost of splits.
-    read, write : callable
-        `read(array, i)` is row i of an array as a value, `write(array, i, value)` stores one.
-    cell, minus : callable
-        `cell(array, f, g)` is a column of sums as a tuple, `minus(a, b)` a difference of two.
-    side : callable
-        `side(array, f)` is a column of sums of one side.
-    """
-
-    decorate: Callable[..., Any]
-    leaf: Callable[..., Any]
-    split: Callable[..., Any]
-    transition: Callable[..., Any]
-    better: Callable[..., Any]
-    combine: Callable[..., Any]
-    feasible: Callable[..., Any]
+    #: Compiles a function that calls these; the identity if they are not compiled.
+    decorate: Any
+    leaf: Any
+    split: Any
+    transition: Any
+    better: Any
+    combine: Any
+    feasible: Any
+    #: Whether the task has a cost of splits.
     has_split: bool
-    read: Callable[..., Any]
-    write: Callable[..., Any]
-    cell: Callable[..., Any]
-    side: Callable[..., Any]
-    minus: Callable[..., Any]
+    #: `read(array, i)` is row i of an array as a value, `write(array, i, value)` stores one.
+    read: Any
+    write: Any
+    #: Columns of sums as tuples, `cell(array, f, g)` of a pair of tests, `side(array, f)` of a test.
+    cell: Any
+    side: Any
+    #: `minus(a, b)` is the difference of two.
+    minus: Any
 
 
 class Given(NamedTuple):
-    """What the parts of a view are made from: two equal ones have the same code.
-
-    Attributes
-    ----------
-    leaf, split, transition, better, combine, feasible : callable or None
-        As in the view.
-    width, n_sums, n_actions : int
-        Lengths of a value and of the sums of a state, number of actions.
-    """
+    """What the parts of a view are made from: two equal ones have the same code."""
 
     leaf: Any
     split: Any
@@ -86,29 +65,28 @@ def given_by(view: States) -> Given:
 
 
 @lru_cache(maxsize=64)
-def parts_of(given: Given, compiled: bool) -> Parts:
+def parts_of(given: Given, compiled: bool) -> TaskParts:
     """The parts of a task."""
     decorate: Callable[..., Any] = _compiled if compiled else lambda function: function
     V, S = given.width, given.n_sums
-
-    def made(part: Any, default: str) -> Any:
-        return decorate(part if part is not None else _written(default))
-
-    return Parts(
-        decorate,
-        made(given.leaf, ""),
-        made(given.split, f"lambda sums, test, context, tables: ({'0, ' * V})"),
-        made(given.transition, "lambda context, test, side, tables: context"),
-        made(given.better, f"lambda a, b: {_componentwise(V)}"),
-        made(given.combine, f"lambda a, b: ({_listed('a[{i}] + b[{i}]', V)})"),
-        made(given.feasible, "lambda value, sums, context, tables: True"),
-        given.split is not None,
-        made(None, f"lambda array, i: ({_listed('int(array[i, {i}])', V)})"),
-        decorate(_write),
-        made(None, f"lambda array, f, g: ({_listed('int(array[{i}, f, g])', S)})"),
-        made(None, f"lambda array, f: ({_listed('int(array[{i}, f])', S)})"),
-        made(None, f"lambda a, b: ({_listed('a[{i}] - b[{i}]', S)})"),
-    )
+    defaults = {
+        "leaf": "",
+        "split": f"lambda sums, test, context, tables: ({'0, ' * V})",
+        "transition": "lambda context, test, side, tables: context",
+        "better": f"lambda a, b: {_componentwise(V)}",
+        "combine": f"lambda a, b: ({_listed('a[{i}] + b[{i}]', V)})",
+        "feasible": "lambda value, sums, context, tables: True",
+        "read": f"lambda array, i: ({_listed('int(array[i, {i}])', V)})",
+        "cell": f"lambda array, f, g: ({_listed('int(array[{i}, f, g])', S)})",
+        "side": f"lambda array, f: ({_listed('int(array[{i}, f])', S)})",
+        "minus": f"lambda a, b: ({_listed('a[{i}] - b[{i}]', S)})",
+    }
+    made = {
+        name: decorate(getattr(given, name, None) or _written(text))
+        for name, text in defaults.items()
+    }
+    has_split = given.split is not None
+    return TaskParts(decorate=decorate, has_split=has_split, write=decorate(_write), **made)
 
 
 def _compiled(function: Any) -> Any:
