@@ -5,7 +5,7 @@ superfluous. It consists of leaves, and of sums of a value for one side of a tes
 the other side, over all tests. `search.py` has this recursion and the way back from a value to its
 tree; `rows.py` has sets of rows as bit strings, their sums, and pair counts.
 
-What a value is, how two of them are added, and which ones are superfluous is the *algebra*, a
+So these methods do not confirm each other. What a value is, how two of them are added, and which ones are superfluous is the *algebra*, a
 subclass of `FrontSearch` with compiled kernels of its own:
 
 ==============  ==========================  =====================================  ==============

@@ -27,6 +27,7 @@ solved by sequences of linear problems.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,12 +35,12 @@ import numpy as np
 
 from milp_trees.common.limits import Limit, Limits, Stopped
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once, tiny_problem
 from milp_trees.engines.kit.run import Run, infeasible
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
-from milp_trees.methods.watch import GO
-from milp_trees.models.space import full_leaves
+from milp_trees.models.space import Trees, full_leaves
 from milp_trees.models.tree import Tree
 from milp_trees.problems.questions import Front
 from milp_trees.results.result import Result
@@ -63,7 +64,7 @@ class ParetoFront(Method):
     title: ClassVar[str] = (
         "Pareto front of false positives and negatives over sets of rows, compiled"
     )
-    shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
+    shares: ClassVar[frozenset[str]] = frozenset({"two classes", "fronts"})
     effort: ClassVar[int] = 20
     needs = PairCounts
     questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
@@ -75,32 +76,12 @@ class ParetoFront(Method):
         return None
 
     def warm_up(self) -> None:
-        """Compile the kernels."""
-        from milp_trees.engines.fronts import rows as sets
-        from milp_trees.engines.pareto import kernels, lines
-        from milp_trees.engines.partial_trees.kernels import side_counts
+        """Compile the kernels, by searches for trees of one level and of four."""
+        from milp_trees.tasks.monotone import Matthews
 
-        sets.warm_up()
-        rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
-        table, allowed = np.full((2, 2, 3), 2, dtype=np.int64)
-        words, sizes, border = (
-            np.ascontiguousarray(tests.T),
-            (2, 2, 1, 1),
-            np.ones((1, 2), np.int64),
-        )
-        given, point = (words, 1, sizes, border), np.zeros(3, dtype=np.int64)
-        sides, pairs = side_counts(rows, tests, 1), kernels.pairs_of(rows, words, 1, GO)
-        one = lines.least_sums(pairs, rows, given, GO)
-        kernels.in_reach(one, border)
-        kernels.put_leaf(table, allowed, sizes)
-        kernels.leaf(table, allowed, sizes)
-        kernels.one_level(table, allowed, sides, sizes)
-        bounds = (np.zeros((1, 2), dtype=np.int64), one, border)
-        front = kernels.two_levels(table, allowed, pairs, bounds, sizes, GO)
-        lines.split(table, allowed, pairs, rows, given, border, GO)
-        kernels.find_two(table, allowed, pairs, sizes, point, GO)
-        kernels.find_one(sides, sizes, point)
-        kernels.put_sums(table, allowed, front, front)
+        tiny, limits = tiny_problem(Matthews()), Limits(time=None)
+        problems = (replace(tiny, space=Trees(1)), tiny)
+        compile_once(self.name, lambda: [self.search(p, limits, None, None) for p in problems])
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
@@ -108,8 +89,6 @@ class ParetoFront(Method):
         clock = Clock()
         space = problem.trees
         with clock("prepare"):
-            from dataclasses import replace
-
             whole = problem.view(PairCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
         if len(view.is_positive) < space.min_samples_leaf:

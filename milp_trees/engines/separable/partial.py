@@ -18,7 +18,7 @@ from milp_trees.engines.separable.parts import Given, parts_of
 
 
 class FrontKernels(NamedTuple):
-    """FrontKernels for fronts.
+    """Kernels for fronts.
 
     Attributes
     ----------

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.compile import compile_once, tiny_problem
 from milp_trees.engines.kit.run import Run
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 #: Largest estimate of the work: minutes, not hours.
 MOST_WORK = 100_000_000
 
-_warm: set[str] = set()
-
 
 @register
 class SideFronts(Method):
@@ -43,6 +41,7 @@ class SideFronts(Method):
 
     name = "side-fronts"
     title: ClassVar[str] = "Cheapest trees for all totals of the side rows, in exact integers"
+    shares: ClassVar[frozenset[str]] = frozenset({"fronts"})
     effort: ClassVar[int] = 40
     default_rank: ClassVar[int | None] = 92
     judge_rank: ClassVar[int | None] = 45
@@ -64,14 +63,11 @@ class SideFronts(Method):
         return None
 
     def warm_up(self) -> None:
-        """Compile the kernels, once per process; later processes read them from a cache."""
-        if _warm:
-            return
-        _warm.add(self.name)
-        with compiling(self.name):
-            from milp_trees.engines.side_fronts.warm import warm_up
+        """Compile the kernels, by a search without side rows."""
+        from milp_trees.tasks.classification import Accuracy
 
-            warm_up()
+        tiny, limits = tiny_problem(Accuracy()), Limits(time=None)
+        compile_once(self.name, lambda: self.search(tiny, limits, None, None))
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
