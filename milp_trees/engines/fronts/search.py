@@ -116,9 +116,11 @@ class FrontSearch(RowSets[S], Generic[S, F, T]):
     def leaf(self, state: S, point: Point) -> Leaf | None:
         """The leaf of a set that has a value, if there is one."""
 
-    @abstractmethod
-    def find(self, state: S, split: Split, a: F, b: F, point: Point) -> tuple[Point, Point] | None:
-        """Values of both sides that a split makes a value of, if there are any."""
+    def find(
+        self, state: S, split: Split, a: Any, b: Any, point: Point
+    ) -> tuple[Point, Point] | None:
+        """Values of both sides that a split makes a value of; by default it adds nothing."""
+        return summands(a, b, point)
 
     def remember(self, key: Any, front: F) -> None:
         """Keep a front."""

@@ -59,11 +59,8 @@ class ErrorFronts(LongKernels, FrontSearch[np.ndarray, np.ndarray, np.ndarray]):
     ) -> None:
         self.view, self.beside = view, beside
         order = np.argsort(~view.is_positive, kind="stable")
-        ones = view.is_positive[order]
-        bits = sets.pack(
-            view.errors.X[order],
-            np.column_stack([np.ones_like(ones), ones, ~ones]).astype(np.int64),
-        )
+        ones = view.is_positive[order].astype(np.int64)
+        bits = sets.pack(view.errors.X[order], np.column_stack([ones * 0 + 1, ones, 1 - ones]))
         super().__init__(bits, view.errors.features, least, check, alike=True)
         self.root, self.words = bits.root, bits.words
         #: Number of words that hold positives; they come first.
@@ -179,11 +176,6 @@ class ErrorFronts(LongKernels, FrontSearch[np.ndarray, np.ndarray, np.ndarray]):
     def label(self, positive: bool) -> Leaf:
         """A leaf with one of both labels."""
         return Leaf(self.view.positive if positive else 1 - self.view.positive)
-
-    def find(
-        self, state: np.ndarray, split: Split, a: np.ndarray, b: np.ndarray, point: Point
-    ) -> tuple[Point, Point] | None:
-        return summands(a, b, point)
 
     def remember(self, key: Any, front: np.ndarray) -> None:
         super().remember(key, front)

@@ -18,22 +18,15 @@ from milp_trees.engines.separable.parts import Given, parts_of
 
 
 class FrontKernels(NamedTuple):
-    """Kernels for fronts.
+    """Kernels for fronts."""
 
-    Attributes
-    ----------
-    one_level : function (sides, whole, context, tables, size, most, width) → front
-    two_levels : function (pairs, whole, context, tables, size, most, width) → front
-        The front of a state from the sums of all tests, or of all pairs of tests.
-    merge : function (front, n, a, b, whole, test, context, tables) → (front, n)
-        Enter all values of a split, from the fronts of its sides, into the first n rows of a front.
-    find : function (a, b, value, whole, test, context, tables) → (i, j)
-        Rows of two fronts that a split makes a value of; (-1, -1) if there are none.
-    """
-
+    #: (sides, whole, context, tables, size, most, width) → the front from the sums of all tests.
     one_level: Any
+    #: (pairs, whole, context, tables, size, most, width) → the front from those of all pairs.
     two_levels: Any
+    #: (front, n, a, b, whole, test, context, tables) → (front, n) with all values of a split.
     merge: Any
+    #: (a, b, value, whole, test, context, tables) → positions in two fronts; (-1, -1): none.
     find: Any
 
 
@@ -133,11 +126,8 @@ def prepare(given: Given, compiled: bool) -> FrontKernels:
         front, n = np.empty((8, width), dtype=np.int64), 0
         if total[0] >= size:
             front, n = leaves(front, n, total, context, tables)
-        single0, single1 = (
-            np.empty((8, width), dtype=np.int64),
-            np.empty((8, width), dtype=np.int64),
-        )
-        deep0, deep1 = np.empty((8, width), dtype=np.int64), np.empty((8, width), dtype=np.int64)
+        space = np.empty((4, 8, width), dtype=np.int64)
+        single0, single1, deep0, deep1 = space[0], space[1], space[2], space[3]
         for f in range(pairs.shape[1]):
             true = cell(pairs, f, f)
             false = minus(total, true)

@@ -37,7 +37,7 @@ class TotalSearch(StateSets):
     def __init__(self, view: States, size: int, compiled: bool, check: Callable[[], None]) -> None:
         super().__init__(view, size, compiled, check)
         self.one, self.two = total.prepare(self.given, compiled)
-        self.out = total.empty(view.width)
+        self.out = np.zeros((1, view.width), dtype=np.int64)
         #: Whether values of parts bound the value of the whole, and bounds of states so far.
         self.adds = view.nonnegative and view.width == 1 and view.better is None
         self.least: dict[tuple[Any, ...], int] = {}
@@ -55,12 +55,12 @@ class TotalSearch(StateSets):
         """Find the best value of all rows."""
         last: list[Integers] = []
 
-        def told(best: Best, levels: int) -> None:
+        def report(best: Best, levels: int) -> None:
             if best.value is not None and last[-1:] != [best.value]:
                 last.append(best.value)
                 keep([self.tree(self.root, levels, most, best)], best.value)
 
-        self.best(self.root, depth, most, told=told)
+        self.best(self.root, depth, most, report=report)
 
     def best(
         self,
@@ -68,7 +68,7 @@ class TotalSearch(StateSets):
         depth: int,
         most: int | None,
         below: int | None = None,
-        told: Callable[[Best, int], None] | None = None,
+        report: Callable[[Best, int], None] | None = None,
     ) -> Best | None:
         """The best value of a state."""
         most = limited(most, depth)
@@ -79,14 +79,14 @@ class TotalSearch(StateSets):
                 return None
             known = self._shallow(state, depth, most) if depth <= 2 else None
             if known is None:
-                known = self._deep(state, depth, most, below, told)
+                known = self._deep(state, depth, most, below, report)
             if known is None:
                 assert below is not None
                 self.least[key] = below
                 return None
             self.memo[key] = known
-        if told is not None:
-            told(known, depth)
+        if report is not None:
+            report(known, depth)
         too_large = below is not None and (known.value is None or known.value[0] >= below)
         return None if too_large else known
 
@@ -104,12 +104,12 @@ class TotalSearch(StateSets):
         depth: int,
         most: int | None,
         below: int | None,
-        told: Callable[[Best, int], None] | None,
+        report: Callable[[Best, int], None] | None,
     ) -> Best | None:
         found = self.best(state, 2, most)
         assert found is not None
-        if told is not None:
-            told(found, 2)
+        if report is not None:
+            report(found, 2)
         whole = self.sums(state)
         for split in self.splits(state):
             cost = self.cost(state, split, whole)
@@ -122,8 +122,8 @@ class TotalSearch(StateSets):
                     continue
                 if found.value is None or self.view.is_better(value, found.value):
                     found = Best(value, split.test, leaves)
-                    if told is not None:
-                        told(found, depth)
+                    if report is not None:
+                        report(found, depth)
         if below is not None and (found.value is None or found.value[0] >= below):
             return None
         return found

@@ -11,8 +11,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from milp_trees.engines.separable.parts import Given, parts_of
 
 
@@ -25,14 +23,8 @@ def prepare(given: Given, compiled: bool) -> tuple[Any, Any]:
     parts, n_actions = parts_of(given, compiled), given.n_actions
     leaf, split, transition = parts.leaf, parts.split, parts.transition
     better, combine, feasible = parts.better, parts.combine, parts.feasible
-    has_split, write, cell, side, minus = (
-        parts.has_split,
-        parts.write,
-        parts.cell,
-        parts.side,
-        parts.minus,
-    )
-    decorate = parts.decorate
+    has_split, write, decorate = parts.has_split, parts.write, parts.decorate
+    cell, side, minus = parts.cell, parts.side, parts.minus
 
     def best_leaf(sums, context, tables):
         value = leaf(sums, 0, context, tables)
@@ -113,8 +105,3 @@ def prepare(given: Given, compiled: bool) -> tuple[Any, Any]:
         return chosen
 
     return decorate(one_level), decorate(two_levels)
-
-
-def empty(width: int) -> np.ndarray:
-    """Space for one value."""
-    return np.zeros((1, width), dtype=np.int64)
