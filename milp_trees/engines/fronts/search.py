@@ -32,7 +32,7 @@ class Split(NamedTuple):
     right: Any
 
 
-class RowSets(ABC, Generic[S]):
+class SplitSets(ABC, Generic[S]):
     """Sets of rows and their splits.
 
     Parameters
@@ -88,8 +88,8 @@ class RowSets(ABC, Generic[S]):
             yield self.split(state, f, left, right)
 
 
-class FrontSearch(RowSets[S], Generic[S, F, T]):
-    """Fronts of sets, each made once; see `RowSets`. An algebra is a subclass."""
+class FrontSearch(SplitSets[S], Generic[S, F, T]):
+    """Fronts of sets, each made once; see `SplitSets`. An algebra is a subclass."""
 
     #: Levels of splits that `shallow` makes.
     levels = 2

@@ -33,10 +33,15 @@ def compile_once(what: str, work: Callable[[], object], *kind: Hashable) -> None
     kind : hashable
         What the code depends on, such as the type of numbers; the work is done once for each kind.
     """
-    if (what, *kind) not in _done:
+    if (what, *kind) in _done:
+        return
+    _done.add((what, *kind))  # before, because the work may be a run that asks for it again
+    try:
         with compiling(what), unheard():
             work()
-        _done.add((what, *kind))
+    except BaseException:
+        _done.discard((what, *kind))
+        raise
 
 
 def tiny_view(price: int = 0, side: bool = False) -> CostMatrix:

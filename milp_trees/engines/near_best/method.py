@@ -236,7 +236,7 @@ class NearBestRun(Run):
         given = self.problem.view(CostMatrix)
         self.optimum = self._best()
         value = self.view.to_value(self.optimum + int(self.view.base.sum()))
-        self.note(value, value)
+        self.note(None, value)  # there is no tree of this value yet
         self.asked = self.question.allowance(value)
         last = int(self.asked / abs(self.view.scale))  # no tree has a value between two integers
         depth = self._depth(self.optimum + last)
@@ -251,6 +251,7 @@ class NearBestRun(Run):
                 self.question.equal_tests == "one",
             )
             self.covered = slack if slack < last else None
+            self.note(value, value)
 
     def _best(self) -> int:
         """The least regret of a tree of the space."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.fronts import rows as sets
-from milp_trees.engines.fronts.search import RowSets, Split
+from milp_trees.engines.fronts.search import Split, SplitSets
 from milp_trees.engines.separable.parts import given_by
 from milp_trees.models.nodes import Leaf
 from milp_trees.tasks.states_view import Integers, States
@@ -22,7 +22,7 @@ class State(NamedTuple):
     context: Integers
 
 
-class StateSets(RowSets[State]):
+class StateSets(SplitSets[State]):
     """States of a view; what searches for one best value and for fronts share.
 
     Parameters
