@@ -191,7 +191,7 @@ OF_PRUNING: dict[str, Rule] = {
     "keep_data": Flag(),
     "verbose": Verbosity(),
 }
-#: Parameters of `BudgetForestClassifier`; the others are checked in `engines/budget_forest`.
+#: Parameters of `BudgetForestClassifier`; the others are checked in its family.
 OF_FORESTS: dict[str, Rule] = {
     "bootstrap": Flag(),
     "verbose": Verbosity(),
