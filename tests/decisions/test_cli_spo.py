@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 from milp_trees.cli.main import app
@@ -129,7 +130,7 @@ def test_rows_can_be_stored_and_come_back(tmp_path):
     assert as_json(*line) == as_json(*line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments, code, sentence",
     [
         (["roads"], 1, "one of shortest-path, two-roads, news; got 'roads'"),

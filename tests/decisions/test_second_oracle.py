@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import VerificationError
@@ -23,7 +24,7 @@ SETS = {
 COSTS = np.array([[-3, 3, -2, -3], [1, -2, -3, -1], [-3, 2, -2, -3.5], [0, 0, 0, 0]])
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_row("name", SETS)
 def test_the_second_oracle_of_every_set_agrees_with_the_first(name):
     S = SETS[name]()
     other = second_oracle(S)
@@ -44,7 +45,7 @@ def problem(S, listed):
     return mt.Problem(data, mt.decisions.Decision(decisions=S, listed=listed), mt.Trees(1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "listed"),
     [("mixed", 0), ("linear", 0), ("linear", 1000), ("paths", 0), ("knapsack", 1000), ("list", 0)],
 )

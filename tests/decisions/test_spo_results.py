@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, SolverFailure, UnknownName, VerificationError
@@ -152,7 +153,7 @@ def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_th
     assert {str(a) for a in result.tree.actions} == {"0>1+1>2+2>3", "0>1+1>3"}
 
 
-@pytest.mark.parametrize("listed", ["x", -1, 2.5, None])
+@each_row("listed", ["x", -1, 2.5, None])
 def test_a_number_of_listed_vertices_that_is_none_is_refused(listed):
     with pytest.raises(DataError, match="listed is a number of vertices"):
         mt.decisions.Decision(decisions=mt.decisions.grid_paths(2), listed=listed)
@@ -228,7 +229,7 @@ def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted
     assert not hasattr(forest, "estimators_")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "make",
     [
         lambda: mt.decisions.grid_paths(2.5, 2),

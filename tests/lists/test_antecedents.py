@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -42,7 +43,7 @@ def random_dataset(rng):
     return mt.Dataset(X)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_mining_equals_the_definition(seed):
     """Antecedents, their order and their rows, with supports that are hit exactly."""
     rng = np.random.default_rng(seed)
@@ -141,7 +142,7 @@ def test_given_antecedents_stay_as_they_are():
     assert Antecedents.from_spec(stated.spec()) == stated
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"max_literals": 0}, "max_literals must be a whole number"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 
@@ -52,7 +53,7 @@ def test_a_condition_with_the_name_of_an_antecedent_is_that_one():
     assert mt.RuleList.from_text(text, rows, antecedents=[opposite]).splits == (opposite,)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentence"),
     [
         ("", "holds no rule list; write a line 'if FEATURE: ACTION'"),

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.antecedent import Antecedent, Literal
@@ -171,7 +172,7 @@ def test_what_is_defined_on_the_nodes_of_trees_refuses_a_list():
         _ = RULES.routes(data()).root
 
 
-@pytest.mark.parametrize(
+@each_row(
     "make, what",
     [
         (lambda f: mt.RuleList(5, 0, (0, 1)), "needs a sequence of rules"),
@@ -187,7 +188,7 @@ def test_a_list_that_was_typed_wrongly_is_refused_with_a_sentence(make, what):
         make(mt.BinaryFeature("a"))
 
 
-@pytest.mark.parametrize("far", [0.0, 1e17, -1e17, 5e-324, 1.7e308])
+@each_row("far", [0.0, 1e17, -1e17, 5e-324, 1.7e308])
 def test_the_tree_of_a_list_keeps_thresholds_beside_each_other(far):
     """Numbers so large that one more is the same number have a next one all the same."""
     low, high = far, float(np.nextafter(far, np.inf))

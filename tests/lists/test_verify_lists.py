@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from row_tests import each_row
 from verdicts_cases import run
 
 import milp_trees as mt
@@ -140,7 +141,7 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@each_row("damage", DAMAGES)
 def test_a_damaged_list_is_refused_with_a_sentence(solved, tmp_path, damage):
     data = json.loads(json.dumps(solved.to_json()))
     damage(data)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 from cli_prune_cases import LENGTH, SMALL, WIDTH, as_json, run
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.cli.main import app
@@ -68,8 +69,8 @@ def test_a_store_keeps_the_rows(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["random-forest", "extra-trees", "bagging", "tree", "budget-rf"])
-@pytest.mark.parametrize("errors", ["train", "oob", "held-out"])
+@each_row("model", ["random-forest", "extra-trees", "bagging", "tree", "budget-rf"])
+@each_row("errors", ["train", "oob", "held-out"])
 def test_every_model_with_every_way_of_counting_errors(model, errors):
     options = (
         "prune",
@@ -186,7 +187,7 @@ def test_a_budget_gives_the_hull_point_below_it_and_claims_no_more():
     assert (rich["proven"], rich["cost"]) == (True, points[0]["cost"])
 
 
-@pytest.mark.parametrize("budget", ["0", "1/2", "1", "2", "100"])
+@each_row("budget", ["0", "1/2", "1", "2", "100"])
 def test_an_exact_budget_is_the_best_of_all_prunings(budget):
     small = ("prune", "iris", "--trees", 2, "--depth", 2, "--budget", budget, "--exact")
     found, other = as_json(*small), as_json(*small, "--method", "enumerate-prunings")
@@ -310,10 +311,9 @@ def test_every_option_is_in_the_command_page():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     ("formulation", "answer"),
     [("ip0", "yes"), ("ip1", "no"), ("ip3", "yes"), ("ip3-closure", "yes")],
-    ids=lambda value: str(value),
 )
 def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
     trees_wanted = 1 if formulation == "ip0" else 2
@@ -332,7 +332,7 @@ def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "sentence"),
     [
         (("ip3",), "needs a problem"),

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from cli_prune_cases import LENGTH, SMALL, WIDTH, as_json, run, sentence
+from row_tests import each_row
 
 # -- verify -------------------------------------------------------------------------------------------------------
 
@@ -46,7 +47,7 @@ def written(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRITTEN)
+@each_row("name", WRITTEN)
 def test_what_prune_writes_is_verified(written, name):
     text = run("verify", written(name)).stdout
     assert "Verdict: derived again by " in text
@@ -98,7 +99,7 @@ TAMPERING = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["out of bag", "held out", "prices", "regression", "budget"])
+@each_row("name", ["out of bag", "held out", "prices", "regression", "budget"])
 def test_tampering_is_noticed(written, name):
     stored = json.loads(written(name).read_text())
     for what, change in TAMPERING.items():

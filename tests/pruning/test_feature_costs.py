@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.pruning.feature_costs import FeatureCosts, Group
@@ -30,7 +31,7 @@ def charge(costs, weights=(1, 1, 1), unit=ONE):
 # -- by hand ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("costs", "total"),
     [
         (FeatureCosts(), 3),
@@ -107,7 +108,7 @@ def test_somebody_must_pay(weights):
 # -- exchange -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "costs",
     [
         FeatureCosts("1/3"),
@@ -157,7 +158,7 @@ def view(costs):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("costs", "sentence"),
     [
         (lambda: -1, "must not be negative"),
@@ -218,7 +219,7 @@ def test_prices_that_are_none_are_refused(costs, sentence):
     assert str(caught.value).count("\n") == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     "costs",
     [
         lambda: 10**13,

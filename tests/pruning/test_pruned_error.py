@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
 
@@ -119,7 +120,7 @@ def problem_with(seed, n_rows=6, n_features=4):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(150))
+@each_row("seed", range(150))
 def test_task_view_and_a_count_by_hand_agree_and_the_cut_is_the_best_of_all(seed):
     rng, problem = problem_with(seed)
     view, whole = problem.view(mt.pruning.NodeGains), problem.space.ensemble
@@ -251,7 +252,7 @@ def test_a_pruning_of_another_ensemble_is_no_answer():
     assert "its trees are others" in problem.violations(other)[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "sentence"),
     [
         ({"lam": -1}, "lam must not be negative"),

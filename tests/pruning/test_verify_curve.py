@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -95,7 +96,7 @@ CHANGES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", CHANGES)
+@each_row("what", CHANGES)
 def test_whatever_is_altered_is_noticed(stored, tmp_path, what):
     data = copy.deepcopy(stored)
     CHANGES[what](data)

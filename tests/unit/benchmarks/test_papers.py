@@ -5,7 +5,7 @@ import csv
 import re
 from pathlib import Path
 
-import pytest
+from row_tests import each_row
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "benchmarks" / "papers" / "values.csv"
@@ -142,7 +142,7 @@ def test_every_column_of_a_paper_is_compared():
     assert found - {("docs/project/peers.md", "paper")} == set(PLACES)
 
 
-@pytest.mark.parametrize(("page", "heading"), PLACES)
+@each_row(("page", "heading"), PLACES)
 def test_numbers_of_papers_stand_as_printed(page, heading):
     values, compared = transcribed(), 0
     for name, title, rows in columns_of_papers():

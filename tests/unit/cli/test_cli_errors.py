@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from cli_cases import PLANTED, run
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.results.result import Limit
@@ -15,7 +16,7 @@ from milp_trees.results.result import Limit
 # -- what goes wrong -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "code", "sentence"),
     [
         (["solve", "nowhere.csv"], 1, "There is no file nowhere.csv"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli_cases import PLANTED, run
+from row_tests import each_row
 
 from milp_trees.cli import help as headings
 from milp_trees.cli import info
@@ -23,7 +24,7 @@ def sections(text):
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "own"),
     [
         ("size-path", "--method"),
@@ -55,7 +56,7 @@ def test_the_help_text_of_solve_fits_on_a_screen_and_says_where_the_rest_is():
     assert "--max-length" not in text
 
 
-@pytest.mark.parametrize("command", ["solve", "prune", "size-path", "spo", "unimodular", "gap"])
+@each_row("command", ["solve", "prune", "size-path", "spo", "unimodular", "gap"])
 def test_a_limit_of_depth_has_one_name_and_another_one_leads_to_it(command):
     assert "--depth " in run(command, "--help-all").stdout
     said = run(command, "--max-depth", "3", code=2).stderr
@@ -82,7 +83,7 @@ def test_no_line_of_a_list_is_cut_and_every_command_has_a_heading():
     assert [h for h in headings.COMMANDS[:-1] if f"\n{h}:\n" not in text] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "said"),
     [
         (["solve"], "Missing argument 'data'. It is needed: A table (CSV"),

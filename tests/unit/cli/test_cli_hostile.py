@@ -4,14 +4,15 @@ import json
 
 import pytest
 from cli_cases import run
+from row_tests import each_row
 
 from milp_trees.data import lines
 
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-@pytest.mark.parametrize("more", [(), ("--slowly",)])
-@pytest.mark.parametrize(
+@each_row("more", [(), ("--slowly",)])
+@each_row(
     "text",
     [
         DEEP,

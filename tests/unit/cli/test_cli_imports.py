@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from cli_cases import run
+from row_tests import each_row
 
 from milp_trees.cli import commands
 from milp_trees.cli.main import app
@@ -76,7 +77,7 @@ def imported(tmp_path_factory):
     return {lines[line]: new for line, new in json.loads(done.stdout).items()}
 
 
-@pytest.mark.parametrize("line", ALLOWED)
+@each_row("line", ALLOWED)
 def test_a_command_imports_what_it_uses(imported, line):
     """A table is read, solved, verified and printed without scikit-learn, SciPy and Pyomo."""
     assert set(imported[line]) <= set(ALLOWED[line].split())

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 import typer.main
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -180,7 +181,7 @@ def test_every_option_that_takes_a_number_is_in_the_table():
         assert not missing, (command, missing)
 
 
-@pytest.mark.parametrize("text", ["1e999999999", "-1E+99999", "1/0", "nan", "inf", "x", ""])
+@each_row("text", ["1e999999999", "-1E+99999", "1/0", "nan", "inf", "x", ""])
 def test_numbers_that_are_read_exactly_are_of_ordinary_size(text):
     """At once: 1e999999999 written out is minutes of work."""
     with seconds(5), pytest.raises(mt.DataError, match="beta must be"):

@@ -1,14 +1,14 @@
 """What `solve` prints fits into 80 columns."""
 
-import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 from milp_trees.cli.folding import folded
 from milp_trees.cli.main import app
 
 
-@pytest.mark.parametrize("data", ["iris", "breast-cancer"])
-@pytest.mark.parametrize("more", [(), ("--verbose", "--test-size", "0.3")])
+@each_row("data", ["iris", "breast-cancer"])
+@each_row("more", [(), ("--verbose", "--test-size", "0.3")])
 def test_no_line_of_solve_is_wider_than_a_terminal(data, more):
     found = CliRunner().invoke(app, ["solve", data, "--depth", "1", *more])
     assert found.exit_code == 0, found.output

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -45,10 +46,9 @@ def problem():
     return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "field, value",
     [(field, value) for field, (_, more) in FIELDS.items() for value in [*NO_NUMBERS, *more]],
-    ids=str,
 )
 def test_a_limit_that_is_no_number_of_its_kind_is_refused(problem, field, value):
     """By `Limits` itself, so by every path to a run."""
@@ -60,8 +60,8 @@ def test_a_limit_that_is_no_number_of_its_kind_is_refused(problem, field, value)
             call(problem, "cart", **{name: value})
 
 
-@pytest.mark.parametrize("field", ["rel_gap", "abs_gap"])
-@pytest.mark.parametrize("value", [*NO_NUMBERS, None], ids=str)
+@each_row("field", ["rel_gap", "abs_gap"])
+@each_row("value", [*NO_NUMBERS, None])
 def test_a_gap_that_is_no_number_is_refused(field, value):
     with pytest.raises(mt.DataError, match=f"^{field} must be a number that is not negative"):
         Limits(**{field: value})
@@ -92,26 +92,22 @@ def test_no_seconds_at_all_are_refused(problem, call):
         call(problem, "cart", time_limit=0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "call",
     [
         lambda p, **k: mt.near_best(p, slack=1, **k),
         lambda p, **k: mt.size_path(p, max_leaves=2, **k),
     ],
-    ids=["near_best", "sizes"],
 )
-@pytest.mark.parametrize(
-    "limit", [{"time_limit": NAN}, {"time_limit": "5"}, {"memory_mb": True}], ids=str
-)
+@each_row("limit", [{"time_limit": NAN}, {"time_limit": "5"}, {"memory_mb": True}])
 def test_other_calls_check_their_limits_too(problem, call, limit):
     with pytest.raises(mt.DataError, match=f"^{next(iter(limit))} must be"):
         call(problem, **limit)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "seeds",
     ["", "01", [], (), None, 3, b"1", ["1"], [1.5], [-1], [True], [NAN], [None], [2**31]],
-    ids=str,
 )
 def test_seeds_that_are_none_are_refused(problem, seeds):
     with pytest.raises(mt.DataError, match=r"^seeds? (is a list of|must be a) whole number"):
@@ -124,7 +120,7 @@ def test_equal_seeds_are_one_row(problem):
     ] == [1, 0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asked",
     [
         {"methods": ""},
@@ -148,7 +144,6 @@ def test_equal_seeds_are_one_row(problem):
         {"methods": ["flow-oct@highs"], "options": "presolve=off"},
         {"methods": ["flow-oct@highs"], "options": [("presolve", "off")]},
     ],
-    ids=str,
 )
 def test_what_asks_for_nothing_or_for_no_name_is_refused(problem, asked):
     """`methods=''` compared everything; nothing is guessed."""
@@ -161,7 +156,7 @@ def test_what_asks_for_nothing_or_for_no_name_is_refused(problem, asked):
         )
 
 
-@pytest.mark.parametrize("problems", [[], 3, [3], "iris", None], ids=str)
+@each_row("problems", [[], 3, [3], "iris", None])
 def test_problems_that_are_none_are_refused(problems):
     with pytest.raises(mt.DataError, match=r"[Pp]roblem"):
         mt.compare(problems, ["cart"])
@@ -171,7 +166,7 @@ def test_problems_that_are_none_are_refused(problems):
 TIME = "time_limit must be a positive number of seconds, at most 10^9, or None for no limit; got"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options, sentence",
     [
         (["--time-limit", "nan"], TIME),
@@ -219,7 +214,7 @@ def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
     assert "No method was named" in done.output
 
 
-@pytest.mark.parametrize(
+@each_row(
     "limit",
     [
         {"time_limit": NAN},
@@ -228,7 +223,6 @@ def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
         {"threads": 0},
         {"threads": 5000},
     ],
-    ids=str,
 )
 def test_the_same_limit_is_refused_in_the_same_sentence_wherever_it_is_given(problem, limit):
     """By a call, by an estimator and by the command line."""

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 from milp_trees.cli.main import app
@@ -44,7 +45,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "options", "sentence"), CASES)
+@each_row(("command", "options", "sentence"), CASES)
 def test_a_wrong_word_is_refused_before_the_data_are_read(command, options, sentence):
     found = CliRunner().invoke(app, [*command, "there-is-no-such-file.csv", *options])
     assert found.exit_code == 1
@@ -102,7 +103,7 @@ INCOMPLETE = [
 ]
 
 
-@pytest.mark.parametrize(("command", "sentence"), INCOMPLETE)
+@each_row(("command", "sentence"), INCOMPLETE)
 def test_an_incomplete_question_is_answered_before_the_data_are_read(command, sentence):
     found = CliRunner().invoke(app, [command[0], "there-is-no-such-file.csv", *command[1:]])
     assert found.exit_code == 1

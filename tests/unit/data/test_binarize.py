@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 
@@ -67,8 +68,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("kind", ["auto", "midpoints", "quantiles", "buckets", "tree-guess"])
-@pytest.mark.parametrize("name", ODD)
+@each_row("kind", ["auto", "midpoints", "quantiles", "buckets", "tree-guess"])
+@each_row("name", ODD)
 def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, kind):
     """No column of numbers is refused; midpoints separate what differs as doubles, and only what
     does not is said to be lost.
@@ -194,7 +195,7 @@ def test_arrays_get_columns_named_by_position():
     assert data.classes == ("u", "v")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "sentence"),
     [
         (

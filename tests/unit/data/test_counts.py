@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, Unsupported
@@ -29,7 +30,7 @@ def test_equal_rows_become_one_with_their_number():
     assert repr(few) == "Dataset(4 rows, 3 distinct, × 2 features, 2 classes)"
 
 
-@pytest.mark.parametrize("counts", [[1, 2], [1, 0, 1], [1.0, 2.0, 1.0], [2**53, 1, 1]])
+@each_row("counts", [[1, 2], [1, 0, 1], [1.0, 2.0, 1.0], [2**53, 1, 1]])
 def test_counts_are_whole_numbers_from_one_on(counts):
     with pytest.raises(DataError, match="counts"):
         grouped(DATA).with_(counts=np.array(counts))
@@ -81,7 +82,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_methods_find_the_same_optimum(case):
     task, space = CASES[case]
     problem = many(3, task, space, weights=case == "weighted")

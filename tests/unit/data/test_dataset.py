@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -9,7 +10,7 @@ from milp_trees.common.errors import DataError
 X = [[0, 1], [1, 1], [1, 0]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments, words",
     [
         ({"X": [[0, 1], [float("nan"), 1]]}, "missing value at row 1, column 0; impute"),
@@ -43,7 +44,7 @@ def test_unusable_data_are_refused_with_the_remedy(arguments, words):
         mt.Dataset(**arguments)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "labels",
     [
         ["no", "yes", "no"],
@@ -53,7 +54,6 @@ def test_unusable_data_are_refused_with_the_remedy(arguments, words):
         np.array(["b", "a", "b"], dtype=object),
         np.array([2, 1, 2], dtype=np.int8),
     ],
-    ids=["strings", "integers", "floats", "booleans", "objects", "numpy"],
 )
 def test_labels_of_any_type_survive_to_the_prediction(labels):
     """A tree predicts the labels that were given, not their codes."""

@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, UnknownName
@@ -31,7 +32,7 @@ def test_the_files_have_the_same_bytes_on_every_machine():
     assert made == DIGESTS
 
 
-@pytest.mark.parametrize("name", [n for n, one in EXAMPLES.items() if one.file.endswith(".csv")])
+@each_row("name", [n for n, one in EXAMPLES.items() if one.file.endswith(".csv")])
 def test_every_table_is_read_by_its_short_name_and_by_that_of_its_file(name, tmp_path):
     frame = mt.example(name, tmp_path / "copy.csv")
     assert frame.equals(mt.example(f"{name}.csv"))

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.checks import missing_in
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("test", "name", "negation"),
     [
         (("age", "<=", 37.5, "no"), "age <= 37.5", "age > 37.5 or missing"),

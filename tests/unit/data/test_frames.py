@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 
@@ -55,7 +56,7 @@ def test_a_result_on_a_frame_is_verified_with_its_dataset(frame):
         mt.verify(result.to_json())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "options", "said"),
     [
         (lambda f: f, {"sep": ";"}, "sep= is about text files"),

@@ -1,13 +1,13 @@
 """Generated data are what their names say."""
 
 import numpy as np
-import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.generate import planted_list
 
 
-@pytest.mark.parametrize("rules, literals, classes", [(0, 1, 2), (1, 1, 2), (3, 2, 2), (4, 1, 3)])
+@each_row("rules, literals, classes", [(0, 1, 2), (1, 1, 2), (3, 2, 2), (4, 1, 3)])
 def test_a_planted_list_gives_the_labels(rules, literals, classes):
     """Some order of disjoint conjunctions explains every row, and no shorter list is told."""
     data = planted_list(400, 8, rules, literals, classes, seed=5)

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
@@ -140,9 +141,7 @@ def test_weights_limits_and_three_classes(method):
             assert found.objective == pytest.approx(float(want), abs=1e-9), (seed, found.predictor)
 
 
-@pytest.mark.parametrize(
-    "gone", [[None], [pd.NaT], [np.nan], pd.Series([None]), pd.Series([pd.NaT]), [pd.NA]]
-)
+@each_row("gone", [[None], [pd.NaT], [np.nan], pd.Series([None]), pd.Series([pd.NaT]), [pd.NA]])
 def test_a_row_whose_date_is_missing_has_an_answer(gone):
     days = pd.DataFrame({"day": pd.to_datetime(["2021-01-01", None, "2021-03-01", "2021-04-01"])})
     data = mt.Binarizer().dataset(days, [0, 1, 0, 1])

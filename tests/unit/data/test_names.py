@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.action_columns import actions_of
@@ -84,7 +85,7 @@ def test_frames_of_other_libraries_become_those_of_pandas():
 # -- labels ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "labels",
     [
         ["a", np.nan],
@@ -116,7 +117,7 @@ def test_labels_that_would_become_one_are_refused():
         checked_labels(pd.Series([[1], [2]]), "groups", 2)
 
 
-@pytest.mark.parametrize("codes", [[0, np.nan], [0, 0.5], [0, 2], [0, -1]])
+@each_row("codes", [[0, np.nan], [0, 0.5], [0, 2], [0, -1]])
 def test_codes_of_classes_are_whole_numbers(codes):
     with pytest.raises(mt.DataError, match=r"one code 0\.\.K-1 per row"):
         mt.Dataset([[0], [1]], y=codes, classes=["a", "b"])
@@ -156,7 +157,7 @@ def test_splits_use_no_column_that_makes_the_group():
 # -- tables ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("columns", "treatments", "actions"),
     [
         (["b", "a"], ["a", "b"], ("b", "a")),

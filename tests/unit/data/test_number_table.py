@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data import binarize
@@ -50,7 +51,7 @@ def test_places_are_found_by_column_and_threshold():
         assert other not in places
 
 
-@pytest.mark.parametrize("rule", [[2.0, 1.0], ["2021-03-05"], {"categories": ["x"]}, [1, 2]])
+@each_row("rule", [[2.0, 1.0], ["2021-03-05"], {"categories": ["x"]}, [1, 2]])
 def test_other_rules_are_no_list_on_demand(rule):
     assert feature_list({"a": rule}) is None
 
@@ -86,7 +87,7 @@ def test_a_matrix_is_prepared_as_a_column_at_a_time(monkeypatch):
         assert np.array_equal(fast.ranked.gap, plain.ranked.gap, equal_nan=True)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_thresholds_have_the_ten_digits_of_their_text(seed):
     rng = np.random.default_rng(seed)
     values = np.unique(rng.normal(size=300) * 10.0 ** rng.integers(-12, 12, 300))
@@ -100,7 +101,7 @@ def test_thresholds_have_the_ten_digits_of_their_text(seed):
         assert found == (middle if low <= middle < high else low)
 
 
-@pytest.mark.parametrize("bins", [2, 3, 7, 50])
+@each_row("bins", [2, 3, 7, 50])
 def test_quantiles_are_those_of_numpy(bins):
     numbers = np.random.default_rng(bins).integers(0, 30, 41).astype(float)
     values = np.unique(numbers)
@@ -111,7 +112,7 @@ def test_quantiles_are_those_of_numpy(bins):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "X",
     [
         np.array([[1.0, np.nan]]),

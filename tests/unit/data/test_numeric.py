@@ -4,6 +4,7 @@ refused.
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.numeric import load_numeric_split
@@ -101,7 +102,7 @@ def test_numeric_columns_follow_subsets_and_count_in_the_fingerprint():
         data.numeric[0, 0] = 7
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("numeric", "columns", "sentence"),
     [
         ([[1.0], [np.nan]], None, "missing or infinite entry at"),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from row_tests import each_row
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
@@ -120,7 +121,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "parameter"), CASES)
+@each_row(("name", "parameter"), CASES)
 def test_a_parameter_that_is_nonsense_is_refused_in_one_sentence(name, parameter):
     """It names the parameter or what is allowed; what is taken is listed above, and nothing else
     is.
@@ -179,8 +180,8 @@ def numeric_options():
                     yield name + ("@highs" if group == "formulations" else ""), name, f.name
 
 
-@pytest.mark.parametrize(("method", "name", "option"), sorted(numeric_options()))
-@pytest.mark.parametrize("value", ["-3", "1.5", "x", "nan", "", "on"])
+@each_row(("method", "name", "option"), sorted(numeric_options()))
+@each_row("value", ["-3", "1.5", "x", "nan", "", "on"])
 def test_options_of_methods_are_checked(method, name, option, value):
     """By every registered one, before anything is built: `path-cut:rivals=-3` is no number of
     rivals.
@@ -216,7 +217,7 @@ def test_a_group_with_one_value_is_no_comparison():
             model.fit(X, Y, groups=["a"] * len(Y))
 
 
-@pytest.mark.parametrize("given", ["x", mt.tasks.StatisticalParity(), [1], None, {"a": 1}])
+@each_row("given", ["x", mt.tasks.StatisticalParity(), [1], None, {"a": 1}])
 def test_constraints_are_a_sequence_of_constraints(given):
     """By every task that takes them."""
     for task in (mt.Accuracy, mt.tasks.WeightedError, mt.tasks.FBeta, mt.tasks.ActionValues):
@@ -227,7 +228,7 @@ def test_constraints_are_a_sequence_of_constraints(given):
 WRONG = [None, 3, [1], {"a": 1}, object(), b"x", True, 1.5]
 
 
-@pytest.mark.parametrize("given", WRONG, ids=[type(w).__name__ for w in WRONG])
+@each_row("given", WRONG)
 def test_arguments_of_loaders_with_wrong_types_are_one_sentence(given, tmp_path):
     frame = pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 2, 3, 4], "y": [0, 1, 1, 0]})
     frame.to_csv(tmp_path / "t.csv", index=False)

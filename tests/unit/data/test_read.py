@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
@@ -62,7 +63,7 @@ def test_parquet_is_read_with_target_last(tmp_path):
     assert read_table(tmp_path / "t.parquet").target == "y"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentence"),
     [
         (b"", "is empty"),
@@ -90,7 +91,7 @@ def test_what_is_not_a_table_gets_a_sentence(tmp_path, text, sentence):
         read_table(write(tmp_path, text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "sentence"),
     [
         (".", "is a folder"),

@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import MilpTreesError
@@ -124,7 +125,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
+@each_row("part", range(4))
 def test_a_mangled_table_is_read_or_refused_in_one_sentence(folder, part):
     """Bytes flipped, cut off, doubled, other encodings and separators, quotes that never end, empty
     and equal names.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 
@@ -10,7 +10,7 @@ N = 60
 A = np.arange(N) % 7
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "said"),
     [
         (["x"] * N, ["holds one value only (x)"]),

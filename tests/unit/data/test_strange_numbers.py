@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -26,16 +27,14 @@ def test_what_is_no_file_is_said_once(name):
     assert "cannot be read" not in str(said.value)
 
 
-@pytest.mark.parametrize("text", ["1e400", "-1e400", "1e1000", 10**400], ids=lambda v: str(v)[:6])
+@each_row("text", ["1e400", "-1e400", "1e1000", 10**400])
 def test_numbers_beyond_doubles_are_refused(text):
     """Values are shown as doubles; a class weight or a slack of 1e400 ended in an OverflowError."""
     with pytest.raises(mt.DataError, match="slack must be a number"):
         fraction(text, "slack")
 
 
-@pytest.mark.parametrize(
-    "beta", ["1e-400", "1e-20", "123456789/1000000007", Fraction(1, 10**9)], ids=str
-)
+@each_row("beta", ["1e-400", "1e-20", "123456789/1000000007", Fraction(1, 10**9)])
 def test_a_beta_of_too_many_digits_is_refused_before_sums_wrap_round(beta):
     """In 64-bit integers they would, and silently."""
     for method in "dp", "enumerate", "cart":
@@ -73,7 +72,7 @@ def test_digits_that_are_no_numbers_are_refused(text):
         mt.Binarizer.from_name(text)
 
 
-@pytest.mark.parametrize("bins", [20, 21, 55, 10**19])
+@each_row("bins", [20, 21, 55, 10**19])
 def test_as_many_bins_as_rows_are_all_midpoints(bins):
     """However many more are asked for: no array of that size is made."""
     x = np.random.default_rng(0).normal(size=20).round(1)
@@ -105,7 +104,7 @@ def test_more_trees_than_anybody_reads_are_not_shown(option):
     assert (found.exit_code, option in found.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "planted:depth=-1",
@@ -136,8 +135,8 @@ def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(o
     assert found.stderr.splitlines()[-1].startswith("Error: ")
 
 
-@pytest.mark.parametrize("given", [1.5, float("nan"), "3.5", True, [1]], ids=str)
-@pytest.mark.parametrize("name", ["at_most", "at_least"])
+@each_row("given", [1.5, float("nan"), "3.5", True, [1]])
+@each_row("name", ["at_most", "at_least"])
 def test_a_capacity_is_a_whole_number_of_rows(name, given):
     """NaN made every problem infeasible, and a text ended in a TypeError."""
     with pytest.raises(mt.DataError, match=f"{name} of a capacity must be a whole number"):
@@ -171,7 +170,7 @@ def test_a_conformance_check_that_checked_nothing_fails():
         check_task(mt.Accuracy(), level="x")
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u8", ">i4", ">f8"])
+@each_row("dtype", ["f2", "f4", "f8", "i1", "u8", ">i4", ">f8"])
 def test_numbers_of_every_width_and_order_are_taken_without_a_warning(dtype):
     X = np.array([[0, 1, 9], [1, 3, 9], [0, 5, 9], [1, 7, 9]], dtype=dtype, order="F")
     with warnings.catch_warnings():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from messy_tables import table, write
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.cli.reading import described
@@ -195,7 +196,7 @@ def small():
     return mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(max_depth=1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cells", "new"),
     [
         (["1.234", "900", "8.234", "2"], "a\n1.234\n8.234\n"),  # thousands, alone in a file

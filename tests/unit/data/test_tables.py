@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from messy_tables import CODES, messy, table, write
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.problems import TableProblems
@@ -53,7 +54,7 @@ def test_random_messy_tables_hold_what_was_written(tmp_path):
     assert asked < columns / 20
 
 
-@pytest.mark.parametrize("kind", CODES)
+@each_row("kind", CODES)
 def test_codes_stay_texts(kind, tmp_path):
     """Also if they are all the digits of a number, or almost a date."""
     import random
@@ -80,7 +81,7 @@ def test_whole_numbers_that_could_be_times_are_numbers(cells, kind, tmp_path):
     assert mt.load(path).n_features > 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "held"),
     [
         ("1,5;2,5;0\n2,5;3,5;1\n", [[1.5, 2.5], [2.5, 3.5], [0, 1]]),
@@ -107,7 +108,7 @@ def test_tables_of_many_makes_are_read(text, held, tmp_path):
     )
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig", "cp1252"])
+@each_row("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig", "cp1252"])
 def test_encodings_are_found_or_asked_about(encoding, tmp_path):
     text = "größe;y\n1,5;Köln\n2,5;Bonn\n"
     assert read_table(write(tmp_path, text, encoding=encoding)).features == ["größe"]
@@ -182,7 +183,7 @@ def test_all_problems_come_in_one_report(tmp_path):
     assert {p.column for p in mt.look(path).problems} == set(told)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "cells", "why"),
     [
         ("", range(60), "counts the rows from 0"),
@@ -204,7 +205,7 @@ def test_identifiers_are_named_and_used_only_if_they_are_named(name, cells, why,
     assert {f.column for f in meant.features} == {called, "x"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "cells"),
     [
         ("step", range(30)),
@@ -269,9 +270,7 @@ def test_look_shows_everything_at_once(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    "written", ["{y}-{m:02d}", "{y}/{m}", "{m:02d}/{y}", "{m}-{y}"], ids=lambda form: form
-)
+@each_row("written", ["{y}-{m:02d}", "{y}/{m}", "{m:02d}/{y}", "{m}-{y}"])
 def test_a_month_and_a_year_are_its_first_day(written, tmp_path):
     months = [(2010 + k // 12, k % 12 + 1) for k in range(24)]
     cells = [written.format(y=y, m=m) for y, m in months]
@@ -281,7 +280,7 @@ def test_a_month_and_a_year_are_its_first_day(written, tmp_path):
     assert list(read) == [pd.Timestamp(y, m, 1) for y, m in months]
 
 
-@pytest.mark.parametrize("written", ["{y}-{k}", "{y}.{m:02d}", "{k}/{m}", "{big}-{m:02d}"])
+@each_row("written", ["{y}-{k}", "{y}.{m:02d}", "{k}/{m}", "{big}-{m:02d}"])
 def test_what_only_looks_like_a_month_and_a_year_is_no_date(written, tmp_path):
     """Seasons such as 2015-16, numbers with a point, codes with other numbers of four digits."""
     cells = [written.format(y=2010 + k, m=k % 12 + 1, k=k + 11, big=3000 + k) for k in range(24)]
@@ -304,7 +303,7 @@ def test_columns_with_different_marks_leave_no_open_one(tmp_path):
     assert not clear.problems
 
 
-@pytest.mark.parametrize("sep", [";", "\t", "|", " "])
+@each_row("sep", [";", "\t", "|", " "])
 def test_an_open_mark_is_asked_about_between_all_separators(sep, tmp_path):
     rows = [("a", "b", "y"), ("1.234", "1", "no"), ("5.678", "2", "yes")]
     path = write(tmp_path, "".join(sep.join(row) + "\n" for row in rows))
@@ -313,8 +312,8 @@ def test_an_open_mark_is_asked_about_between_all_separators(sep, tmp_path):
     assert mt.load(path, decimal=".").n_features == 2
 
 
-@pytest.mark.parametrize("sep", [",", "\t", " ", ";"])
-@pytest.mark.parametrize("quote", ['"', ""])
+@each_row("sep", [",", "\t", " ", ";"])
+@each_row("quote", ['"', ""])
 def test_the_names_of_rows_that_r_writes_are_no_column(sep, quote, tmp_path):
     def line(*cells):
         return sep.join(c if c.isdecimal() else f"{quote}{c}{quote}" for c in cells) + "\n"

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.datasets
+from row_tests import each_row
 from sklearn.model_selection import train_test_split
 
 import milp_trees as mt
@@ -11,7 +12,7 @@ from milp_trees.data.builtin import BUILTIN, builtin
 from milp_trees.data.load import load_split
 
 
-@pytest.mark.parametrize("name", BUILTIN)
+@each_row("name", BUILTIN)
 def test_built_in_tables_are_those_of_the_loaders_of_scikit_learn(name):
     bunch = getattr(sklearn.datasets, f"load_{name.replace('-', '_')}")(as_frame=True)
     classes = np.asarray(bunch.target_names)[bunch.target.to_numpy()]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from export_cases import AGE, COLOUR, LABELS, SMOKER, THRESHOLDS, rows, rules, tree
 from export_runners import NONE, RUNNERS
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -27,7 +28,7 @@ def table():
     return rows(10_000)
 
 
-@pytest.mark.parametrize("form", RUNNERS)
+@each_row("form", RUNNERS)
 def test_ten_thousand_rows_are_predicted_alike(form, table, tmp_path):
     for name, model in (("tree", tree(3)), ("rules", rules(5, labels=(0, 1, 7)))):
         (folder := tmp_path / name).mkdir()
@@ -36,7 +37,7 @@ def test_ten_thousand_rows_are_predicted_alike(form, table, tmp_path):
         assert RUNNERS[form](model, table, folder) == expected
 
 
-@pytest.mark.parametrize("form", RUNNERS)
+@each_row("form", RUNNERS)
 def test_random_models_with_labels_of_every_type(form, table, tmp_path):
     frame = rows(80, seed=1)
     for seed, labels in enumerate([(True, False), (0.5, 0.1, -3.0), LABELS, (3, -1)]):
@@ -51,7 +52,7 @@ def test_random_models_with_labels_of_every_type(form, table, tmp_path):
             assert list(map(type, found)) == list(map(type, expected))
 
 
-@pytest.mark.parametrize("form", RUNNERS)
+@each_row("form", RUNNERS)
 def test_a_row_without_a_needed_value_has_no_prediction(form, tmp_path):
     root = Branch(F(SMOKER), Branch(F(COLOUR, "==", "red"), Leaf(0), Leaf(1)), Leaf(2))
     model = mt.Tree(Branch(F(AGE, "<=", 0.1), root, Leaf(2)), LABELS)
@@ -67,13 +68,13 @@ def test_a_row_without_a_needed_value_has_no_prediction(form, tmp_path):
             model.predict(frame.iloc[[k]])
 
 
-@pytest.mark.parametrize("form", sorted(set(RUNNERS) - {"onnx"}))
+@each_row("form", sorted(set(RUNNERS) - {"onnx"}))
 def test_a_single_leaf(form, tmp_path):
     frame = pd.DataFrame({"x": [1.0, 2.0]})
     assert RUNNERS[form](mt.Tree(Leaf(1), ("a", "b")), frame, tmp_path) == ["b", "b"]
 
 
-@pytest.mark.parametrize("form", RUNNERS)
+@each_row("form", RUNNERS)
 def test_long_lists_and_deep_trees(form, tmp_path):
     long = mt.RuleList(
         tuple(mt.Rule(F("x", "<=", float(k)), k % 3) for k in range(200)), 2, (4, 5, 6)
@@ -124,7 +125,7 @@ def test_names_of_other_people_stay_texts():
     assert all(ord(c) < 128 for form in ("c", "python") for c in model.export(form))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "model, form, words",
     [
         (mt.Tree(Branch(F("x", "==", "a\0"), Leaf(0), Leaf(1)), ("a", "b")), "c", "character"),

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from export_runners import NONE, RUNNERS
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.exports._program import Program
@@ -127,7 +128,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each_row("name", TABLES)
 def test_every_candidate_question_is_true_of_the_training_rows(name):
     """In the binarizer and by `predict`, in one table, row by row, as lists and as objects."""
     frame = pd.DataFrame({"c": TABLES[name]})
@@ -176,7 +177,7 @@ def as_texts(frame, model):
     return pd.DataFrame(out)
 
 
-@pytest.mark.parametrize("form", RUNNERS)
+@each_row("form", RUNNERS)
 def test_every_format_answers_the_training_rows_as_predict_does(form, tmp_path):
     """Random rule lists over all types; dates where the format has them."""
     frame = pd.DataFrame({f"{k} {name}": c for k, (name, c) in enumerate(TABLES.items())})
@@ -228,7 +229,7 @@ def test_the_exported_function_spells_categories_itself():
             assert found == [true(feature, v) for v in held], (name, feature)
 
 
-@pytest.mark.parametrize("form", RUNNERS)
+@each_row("form", RUNNERS)
 def test_a_category_that_is_not_in_the_order_has_no_prediction(form, tmp_path):
     order = ("low", "middle", "high")
     feature = mt.BinaryFeature("c", "<=", "middle", "no", order)

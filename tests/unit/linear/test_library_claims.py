@@ -1,7 +1,7 @@
 """What a library says about a linear program is compared with its own point."""
 
 import numpy as np
-import pytest
+from row_tests import each_row
 from scipy import sparse
 
 from milp_trees.linear.claims import dual_value, misstatement, violation
@@ -24,7 +24,7 @@ def two_columns(**other):
     return MatrixModel(**{**parts, **other})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("point", "broken"),
     [
         ([1.0, 0.5], 0.0),
@@ -40,7 +40,7 @@ def test_the_violation_of_a_point_is_the_largest_one(point, broken):
     assert violation(two_columns(), np.array(point)) == broken
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("claims", "said"),
     [
         ({"objective": -1.5, "bound": -1.5, "gap": 0.0}, None),

@@ -8,6 +8,7 @@ import shutil
 import numpy as np
 import pytest
 from model_readers import INFEASIBLE, READERS, UNREADABLE, ortools, present, refuses
+from row_tests import each_row
 from scipy import sparse
 
 from milp_trees import DataError
@@ -100,8 +101,8 @@ def agrees(reader, found, expected):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".mps", ".lp"])
-@pytest.mark.parametrize("name", CASES)
+@each_row("suffix", [".mps", ".lp"])
+@each_row("name", CASES)
 def test_every_reader_finds_the_same_optimum(name, suffix, tmp_path):
     """What readers disagree about (sections, constants, sides, empty parts, digits) is not in the
     files.
@@ -220,8 +221,8 @@ def test_comments_are_taken_for_nothing_else(suffix, tmp_path):
     assert set(found.values()) == {-5}, found
 
 
-@pytest.mark.parametrize("reader", ["cbc", "pulp", "cp-sat"])
-@pytest.mark.parametrize("suffix", [".mps.gz", ".mps", ".lp"])
+@each_row("reader", ["cbc", "pulp", "cp-sat"])
+@each_row("suffix", [".mps.gz", ".mps", ".lp"])
 def test_what_a_solver_cannot_read_is_what_its_adapter_says(reader, suffix, tmp_path):
     """A statement that no longer holds (for a newer PuLP, say) is to be taken back."""
     if reader not in present():

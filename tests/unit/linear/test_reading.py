@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import Limits
@@ -24,7 +25,7 @@ def model():
     return compile_model(named_formulation("flow-oct").build(problem("capacity")))
 
 
-@pytest.mark.parametrize("ending", [".mps", ".mps.gz", ".lp", ".lp.gz"])
+@each_row("ending", [".mps", ".mps.gz", ".lp", ".lp.gz"])
 def test_a_model_is_read_as_it_was_written(ending, model, tmp_path):
     path = write_model(model, tmp_path / f"m{ending}")
     wanted, found = file_model(model), read_model(path)
@@ -69,7 +70,7 @@ def test_a_solution_is_read_as_it_was_written(model, tmp_path):
     assert np.array_equal(found, point)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentence"),
     [
         ("", "must begin with"),
@@ -105,7 +106,7 @@ STRANGE = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGE)
+@each_row("name", STRANGE)
 def test_a_file_of_which_the_reader_leaves_something_out_is_refused(name, tmp_path):
     text, said = STRANGE[name]
     (tmp_path / name).write_text(text)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from measure_frames import frame, grid
+from row_tests import each_row
 
 from milp_trees.common.errors import DataError
 from milp_trees.studies.measures import (
@@ -169,7 +170,7 @@ def test_agreement_counts_words():
     assert found.loc["b", "no answer"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("b", "n"),
     [
         ({"objective": 4, "bound": 4}, 0),

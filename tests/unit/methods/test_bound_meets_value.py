@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.engines.enumerate import Enumerator
@@ -57,7 +58,7 @@ def large(costs):
     return mt.Problem(data, mt.tasks.ActionCostMatrix(), mt.Trees(max_depth=1))
 
 
-@pytest.mark.parametrize("bound", [Fraction(0), None, 0.5, Fraction(1) - Fraction(1, 10**9)])
+@each_row("bound", [Fraction(0), None, 0.5, Fraction(1) - Fraction(1, 10**9)])
 def test_a_claimed_optimum_whose_bound_is_below_its_value_is_an_error(bound):
     best = Enumerator().run(PROBLEM).tree
     result = finish(
@@ -73,8 +74,8 @@ def test_a_claimed_optimum_whose_bound_is_below_its_value_is_an_error(bound):
     assert "calls its tree of 1 optimal, but proves" in result.message
 
 
-@pytest.mark.parametrize("off", [-1, 1])
-@pytest.mark.parametrize("question", [mt.plugins.Best(), mt.plugins.NearBest(slack=0)])
+@each_row("off", [-1, 1])
+@each_row("question", [mt.plugins.Best(), mt.plugins.NearBest(slack=0)])
 def test_one_unit_of_ten_million_is_one_unit(off, question):
     """A share of the value is no tolerance where both numbers are exact."""
     problem = replace(large([[10**7, 10**7 + 9], [10**8 + 7, 10**8]]), question=question)

@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.mip.registry import registry
@@ -44,7 +44,7 @@ def takers(asked):
     }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@each_row("name", PROBLEMS)
 def test_a_refusal_names_every_method_that_can(name):
     """Wherever one sentence names others, these are all that take the problem, and no more."""
     asked, named = PROBLEMS[name], 0

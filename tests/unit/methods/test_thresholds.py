@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import Deadline, Limit, Limits
@@ -131,7 +132,7 @@ def test_no_chosen_set_is_worse_than_the_trees_that_it_comes_from(seed, little_w
         assert tree is None or not problem.value(tree).better_than(result.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("task", "space"),
     [
         (mt.tasks.AUC(), mt.Trees(2)),
@@ -272,7 +273,7 @@ def test_a_model_of_open_thresholds_is_refused_until_they_are_chosen():
 # -- estimates of work ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["dp", "dp-sorted", "pareto", "enumerate"])
+@each_row("name", ["dp", "dp-sorted", "pareto", "enumerate"])
 def test_estimates_rise_with_every_size(name):
     method = engine(name)
     small = Sizes(100, (5.0, 20.0, 1.0), 2, 2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 from milp_trees.common.limits import NEVER, Deadline
 from milp_trees.data.ranked import RankedTests
@@ -49,8 +50,8 @@ def test_sums_are_those_of_a_matrix_product(kinds, ranked, block, monkeypatch):
         assert np.allclose(sums.total(rows), given[rows].sum(axis=0), atol=1e-9)
 
 
-@pytest.mark.parametrize("kinds", ["few", "many"])
-@pytest.mark.parametrize("ranked", [False, True])
+@each_row("kinds", ["few", "many"])
+@each_row("ranked", [False, True])
 def test_without_time_there_are_no_sums(kinds, ranked):
     rng = np.random.default_rng(0)
     tests = ranks(rng, 50) if ranked else rng.integers(0, 2, (50, 4)).astype(np.uint8)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from scipy import sparse
 
 from milp_trees import Limits
@@ -35,7 +36,7 @@ def test_an_answer_that_agrees_with_its_point_stays_as_it_is():
     assert not answer.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wrong", "said"),
     [
         ({"claimed": -2.0}, "reports the objective -2, but its point has -1.5"),

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from scipy.sparse import csr_matrix
 
 import milp_trees as mt
@@ -29,8 +30,8 @@ def solved(data, space):
     return mt.solve(mt.Problem(data, mt.Accuracy(), space)).predictor
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("features", [(), (A, B), (mt.BinaryFeature("x"), mt.BinaryFeature("y"))])
+@each_row("space", SPACES)
+@each_row("features", [(), (A, B), (mt.BinaryFeature("x"), mt.BinaryFeature("y"))])
 def test_the_array_that_a_dataset_was_made_from_is_predicted(space, features):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1]])
     data = mt.Dataset(X, features, y=Y)
@@ -47,8 +48,8 @@ def test_the_array_that_a_dataset_was_made_from_is_predicted(space, features):
             same.predict(X[0])
 
 
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("frame", [FRAME, NUMBERS, FRAME[["text"]]])
+@each_row("space", SPACES)
+@each_row("frame", [FRAME, NUMBERS, FRAME[["text"]]])
 def test_an_array_has_the_columns_of_the_table(space, frame):
     """Also columns that no feature asks for count."""
     model = solved(mt.Binarizer().dataset(frame, Y), space)
@@ -119,8 +120,8 @@ def test_arrays_of_objects_and_lists_may_hold_text(make):
         make().fit(array.astype(str), Y)
 
 
-@pytest.mark.parametrize("asked", [0, 1])
-@pytest.mark.parametrize("gap", [False, True])
+@each_row("asked", [0, 1])
+@each_row("gap", [False, True])
 def test_the_converted_tree_takes_the_table_of_the_fit(asked, gap):
     """Also a tree of one leaf, and columns that no feature asks for."""
     table = NUMBERS.copy()

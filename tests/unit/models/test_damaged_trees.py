@@ -5,6 +5,7 @@ others are not written over.
 import copy
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 
@@ -14,7 +15,7 @@ TREE = mt.Tree(
 ).to_json()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "value"),
     [
         (("root", "test", "kind"), "zz"),
@@ -24,7 +25,6 @@ TREE = mt.Tree(
         (("root", "true", "action"), "1"),
         (("actions",), "no"),
     ],
-    ids=str,
 )
 def test_a_tree_with_a_changed_part_is_damaged(path, value):
     """An unknown kind of test was read as a yes/no question, an action 1.7 as 1, the letters of a

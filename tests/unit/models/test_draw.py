@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 from milp_trees import BinaryFeature, DataError, Dataset, Rule, RuleList, Tree
 from milp_trees.models import draw
@@ -77,7 +78,7 @@ def test_counts_of_the_wrong_shape_are_refused_with_the_remedy():
         draw.tree_svg(Tree(Branch(TESTS[1], Leaf(0), Leaf(1)), ("low", "high")), counts=[3])
 
 
-@pytest.mark.parametrize("depth", range(7))
+@each_row("depth", range(7))
 def test_svg_is_well_formed_and_complete_at_every_depth(depth):
     """Whatever the names hold, the picture is XML with a box per node and tooltips of nodes and edges, needs
     nothing from elsewhere, has no ids.
@@ -90,7 +91,7 @@ def test_svg_is_well_formed_and_complete_at_every_depth(depth):
     assert " id=" not in svg
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_row("seed", range(6))
 def test_boxes_of_a_level_never_overlap_and_parents_are_centred(seed):
     """Neighbours keep their distance at every level; a parent stands midway between its children."""
     tree = random_tree(5, seed=seed, p=0.7)
@@ -131,7 +132,7 @@ def test_leaves_are_coloured_by_action():
     assert len({draw.action_colour(k) for k in range(40)}) == 40
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("test", "branches"),
     [
         (BinaryFeature("age", "<=", 37.5), ("> 37.5", "<= 37.5")),

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from ensemble_cases import NAMES, WINE_X, WINE_Y, data, gains
+from row_tests import each_row
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -133,7 +134,7 @@ def check_preorder_and_json(ensemble):
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@each_row("name", CLASSIFIERS)
 def test_classifiers_predict_what_the_stock_does_and_count_their_errors(name):
     model, y, more = CLASSIFIERS[name]
     model.fit(WINE_X, y, **more)
@@ -149,7 +150,7 @@ def test_classifiers_predict_what_the_stock_does_and_count_their_errors(name):
     check_preorder_and_json(ensemble)
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@each_row("name", REGRESSORS)
 def test_regressors_predict_what_the_stock_does_and_add_up_their_errors(name):
     model = REGRESSORS[name].fit(SUGAR_X, SUGAR_Y)
     ensemble = mt.read_ensemble(model)
@@ -232,7 +233,7 @@ def test_pruned_trees_end_where_they_are_cut():
 # -- out-of-bag rows ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "model",
     [
         RandomForestClassifier(4, random_state=0),
@@ -240,7 +241,6 @@ def test_pruned_trees_end_where_they_are_cut():
         BaggingClassifier(n_estimators=4, bootstrap=False, max_samples=0.5, random_state=0),
         mt.BudgetForestClassifier(n_estimators=4, random_state=0),
     ],
-    ids=["forest", "bagging", "pasting", "budget forest"],
 )
 def test_out_of_bag_rows_are_those_that_a_tree_did_not_see(model):
     model.fit(WINE_X, WINE_Y)
@@ -249,7 +249,7 @@ def test_out_of_bag_rows_are_those_that_a_tree_did_not_see(model):
         assert set(np.flatnonzero(weights[:, t] == 0)) == set(np.asarray(rows).tolist())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "rows", "sentence"),
     [
         (RandomForestClassifier(2, bootstrap=False).fit(WINE_X, WINE_Y), 178, "no out-of-bag rows"),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ensemble_cases import NAMES, WINE_X, WINE_Y, gains
+from row_tests import each_row
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -38,7 +39,7 @@ class Committee(AdaBoostClassifier):
 TWO_OUTPUTS = np.column_stack([WINE_Y, WINE_Y > 0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "sentence"),
     [
         ("a text", "no ensemble of trees"),
@@ -77,7 +78,7 @@ def test_models_that_are_no_fitted_ensembles_are_refused(model, sentence):
 FOREST = RandomForestClassifier(2, max_depth=3, random_state=0).fit(WINE_X, WINE_Y)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "sentence"),
     [
         ({"columns": ["a"]}, "fitted on 13 columns; 1 names"),
@@ -91,7 +92,7 @@ def test_names_that_do_not_fit_are_refused(options, sentence):
         mt.read_ensemble(FOREST, **options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("X", "sentence"),
     [
         (WINE_X[:, :3], "fitted on 13 columns"),
@@ -148,7 +149,7 @@ def damaged(change):
     return stored
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         lambda s: s.pop("left"),
@@ -175,7 +176,7 @@ def test_damaged_trees_are_not_read(change):
         mt.Ensemble.from_json(damaged(change))
 
 
-@pytest.mark.parametrize("kept", [[0, 0], [-1], [10**6], [0.5], ["0"], "0", [1], [True]])
+@each_row("kept", [[0, 0], [-1], [10**6], [0.5], ["0"], "0", [1], [True]])
 def test_stored_prunings_that_are_none_are_not_read(kept):
     space = mt.PrunedEnsembles(mt.read_ensemble(FOREST))
     stored = {**space.ensemble.to_json(), "kept": kept}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -86,7 +87,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("old, new, line, words", BAD, ids=[f"{b[1][:20]!r}" for b in BAD])
+@each_row("old, new, line, words", BAD)
 def test_a_bad_spec_is_refused_with_its_line(old, new, line, words, tmp_path):
     assert old in GOOD
     path = tmp_path / "bad.toml"
@@ -104,8 +105,8 @@ NO_TOML = [bad for bad in BAD if "this is no TOML" in bad[3]]
 MAPPABLE = [bad for bad in BAD if bad not in NO_TOML]
 
 
-@pytest.mark.parametrize("old, new, _, words", MAPPABLE, ids=[repr(b[1][:20]) for b in MAPPABLE])
-def test_a_bad_mapping_is_refused_with_its_key(old, new, _, words):
+@each_row("old, new, line, words", MAPPABLE)
+def test_a_bad_mapping_is_refused_with_its_key(old, new, line, words):
     spec = tomllib.loads(GOOD.replace(old, new, 1))
     with pytest.raises(SpecError) as raised:
         read_plan(spec)
@@ -180,7 +181,7 @@ def test_only_tables_that_are_meant_count_for_the_size(tmp_path, monkeypatch):
         read_plan(path)
 
 
-@pytest.mark.parametrize("pattern", ["flow*", "*@highs", "dp:cache=*", "dp"])
+@each_row("pattern", ["flow*", "*@highs", "dp:cache=*", "dp"])
 def test_patterns_of_methods_count_for_the_size(pattern, tmp_path):
     path = tmp_path / "big.toml"
     text = GOOD.replace('name = "a"', f'name = "a"\nmethods = ["{pattern}"]')

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -38,8 +39,8 @@ def coordinates(result):
     return {tuple(v.exact for v in s.coordinates) for s in result.solutions}
 
 
-@pytest.mark.parametrize("task", [mt.tasks.F1(), mt.tasks.Matthews()], ids=["f1", "mcc"])
-@pytest.mark.parametrize("least", [1, 5])
+@each_row("task", [mt.tasks.F1(), mt.tasks.Matthews()])
+@each_row("least", [1, 5])
 def test_the_front_is_that_of_all_trees(task, least):
     problem = mt.Problem(mt.load(PLANTED), task, mt.Trees(2, min_samples_leaf=least), Front())
     result = mt.solve(problem)

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import VerificationError
@@ -54,7 +55,7 @@ def test_the_table_has_a_column_per_prefix_length(result):
     assert list(table["prefixes"]) == [0, 12]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "damaged",
     [
         [],
@@ -70,8 +71,8 @@ def test_a_damaged_history_is_refused(result, damaged):
         mt.verify({**result.to_json(), "history": damaged})
 
 
-@pytest.mark.parametrize("column", ["incumbent", "bound"])
-@pytest.mark.parametrize("beside", [{}, {"seconds": [0.1, None]}])
+@each_row("column", ["incumbent", "bound"])
+@each_row("beside", [{}, {"seconds": [0.1, None]}])
 def test_a_history_that_excludes_the_answer_is_refused(result, column, beside):
     """As in the trace: no moment had a better incumbent, or a bound that excludes the answer."""
     good, step = result.objective, {"incumbent": -1, "bound": 1}[column]

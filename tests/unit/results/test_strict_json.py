@@ -5,6 +5,7 @@ import os
 import time
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.results.strict_json import MOST_LEVELS, parse_json, read_json, refuse_newer
@@ -36,8 +37,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-@pytest.mark.parametrize("kind", [str, bytes])
+@each_row("what", REFUSED)
+@each_row("kind", [str, bytes])
 def test_what_is_no_plain_json_gets_one_sentence_at_once(what, kind):
     text, sentence = REFUSED[what]
     began = time.process_time()
@@ -90,7 +91,7 @@ def test_files_that_are_no_stored_json_get_one_sentence(tmp_path):
     assert read_json(file) == [1]
 
 
-@pytest.mark.parametrize("schema", [None, "1", 1.0, True, 0, -1, [1], 3, 10**30])
+@each_row("schema", [None, "1", 1.0, True, 0, -1, [1], 3, 10**30])
 def test_a_layout_that_is_newer_or_none_is_refused(schema):
     with pytest.raises(
         mt.DataError,

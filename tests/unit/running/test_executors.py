@@ -9,6 +9,7 @@ import time
 
 import pytest
 from killing import FRONT
+from row_tests import each_row
 from study_plans import FAST, plan_of
 
 from milp_trees.common.errors import MilpTreesError
@@ -52,7 +53,7 @@ def test_slurm_that_is_not_there_is_named(tmp_path, monkeypatch):
         run_plan(plan_of(tmp_path, FEW), executor="slurm", options=options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asked",
     [
         {"executor": "nobody"},

@@ -1,6 +1,7 @@
 """The columns of `Study.frame()`."""
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.studies.columns import COLUMNS, flat, method_columns
@@ -78,7 +79,7 @@ def test_a_label_is_taken_apart():
     assert method_columns("dp", {}, None)["engine"] == "dp"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "belief"),
     [
         ({"agrees": True}, "claimed"),  # by a method that shares parts with it

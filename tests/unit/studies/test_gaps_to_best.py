@@ -1,6 +1,7 @@
 """The gap of every row of a comparison to the best bound that any of its methods proves."""
 
 import pytest
+from row_tests import each_row
 
 from milp_trees.studies.rows import with_gaps_to_best
 
@@ -34,7 +35,7 @@ def test_without_a_bound_or_a_value_there_is_no_gap():
     assert gaps([row(0, -1)]) == [None]  # relative to 0 it would be infinite
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rows", "agree"),
     [
         ([row(10**8, 10**8), row(10**8 + 1, 10**8 + 1)], [None, False]),

@@ -5,6 +5,7 @@ limits, seed, solver options, test rows, versions.
 import numpy as np
 import pytest
 from identity_cases import OPTIONS, PLUG_INS, Chance, Random, alternatives, spelled
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import UnknownName
@@ -34,7 +35,7 @@ def third_party(monkeypatch):
 # -- labels --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("group, name", PLUG_INS)
+@each_row("group, name", PLUG_INS)
 def test_default_options_leave_the_short_name(group, name):
     """`dp:cache=on` is `dp`."""
     at = "@highs" if group == "formulations" else ""
@@ -44,7 +45,7 @@ def test_default_options_leave_the_short_name(group, name):
             assert registry.method(f"{name}:{option}={spelled(default)}{at}").label == name + at
 
 
-@pytest.mark.parametrize("group, name, option", OPTIONS)
+@each_row("group, name, option", OPTIONS)
 def test_every_option_is_in_the_label_which_can_be_read_back(group, name, option):
     found = alternatives(group, name, option)
     assert found
@@ -94,7 +95,7 @@ def test_an_engine_that_hides_an_option_is_refused(third_party, monkeypatch):
         registry.method("random:tries=5")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("dp, cart", ["dp", "cart"]),
@@ -150,7 +151,7 @@ def leaf(action):
     return mt.Tree(mt.plugins.Leaf(action), (0, 1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"limits": Limits(time=59.0)},
@@ -168,10 +169,7 @@ def leaf(action):
         {"start": Start(leaf(0), "dp")},
         {"start": Start(None, "dp", reason="no tree")},
         {"test": mt.load("planted:rows=20,tests=5,seed=9")},
-    ],
-    ids=lambda change: next(
-        iter(change)
-    ),  # an object's own text holds an address, which differs from process to process
+    ],  # an object's own text holds an address, which differs from process to process
 )
 def test_whatever_can_change_a_run_changes_its_key(problem, change):
     assert keys({**base(problem), **change}) != keys(base(problem))

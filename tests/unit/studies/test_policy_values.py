@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from scipy import stats
 
 import milp_trees as mt
@@ -98,7 +99,7 @@ def test_without_rows_and_with_one_there_is_no_interval():
     assert single.value == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "said"),
     [
         ({"level": 95}, "level must lie between 0 and 1"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from row_tests import each_row
 from study_cases import Counts, Raises
 
 import milp_trees as mt
@@ -59,7 +60,7 @@ def claims(problem, value, bound, status=Status.OPTIMAL):
 FEASIBLE, INFEASIBLE = Status.FEASIBLE, Status.INFEASIBLE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("mine", "oracle", "expected"),
     [
         ((5, 5), (5, 5), True),

@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, UnknownName
@@ -151,7 +152,7 @@ PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize("name", CONSTRAINTS)
+@each_row("name", CONSTRAINTS)
 def test_a_constraint_is_found_by_its_name(name):
     """As the command line and stored results spell it."""
     made = constraint(name, **PARAMETERS.get(name, {"max_disparity": "1/7"}))

@@ -3,13 +3,14 @@
 from fractions import Fraction
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.tasks.conventions import CONVENTIONS, from_convention, to_convention
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
-@pytest.mark.parametrize("penalty", ["0", "0.01", "1/200", "3"])
+@each_row("name", CONVENTIONS)
+@each_row("penalty", ["0", "0.01", "1/200", "3"])
 def test_there_and_back_is_the_same_penalty(name, penalty):
     there = to_convention(name, penalty, n=150, baseline=60)
     assert from_convention(name, there, n=150, baseline=60) == Fraction(penalty)
@@ -45,7 +46,7 @@ def test_counts_come_from_the_dataset():
     assert to_convention("oct", "0.1", dataset=many) == Fraction(4, 25)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "sentence"),
     [
         (lambda: to_convention("gost", 1), "no convention 'gost'"),

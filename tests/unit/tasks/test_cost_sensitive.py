@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
@@ -35,7 +36,7 @@ def test_a_cost_file_is_read(cost_file):
     assert price_of_all(found.attributes) == 1 + Fraction("17.61") + Fraction("20.68")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text, sentence",
     [
         ("0 1\n", "square cost matrix"),

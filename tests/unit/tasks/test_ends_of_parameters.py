@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -42,7 +43,7 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ENDS)
+@each_row("name", ENDS)
 def test_a_parameter_ends_where_it_says(name):
     make, taken, refused = ENDS[name]
     option = name.partition(" ")[0]
@@ -57,7 +58,7 @@ def test_a_parameter_ends_where_it_says(name):
             made(value)
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
+@each_row("name", CONVENTIONS)
 def test_a_parameter_of_another_convention_is_not_negative(name):
     given = {"n": 10, "baseline": 3}
     assert from_convention(name, 0, **given) == 0

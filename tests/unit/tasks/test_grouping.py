@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 from milp_trees.tasks.grouping import (
     equal_rows,
@@ -12,8 +13,8 @@ from milp_trees.tasks.grouping import (
 )
 
 
-@pytest.mark.parametrize("columns", [0, 1, 7, 8, 9, 63, 64, 65, 130])
-@pytest.mark.parametrize("rows", [0, 1, 8, 70])
+@each_row("columns", [0, 1, 7, 8, 9, 63, 64, 65, 130])
+@each_row("rows", [0, 1, 8, 70])
 def test_rows_and_columns_are_packed_alike(rows, columns):
     """Words of every width, with zeros behind the last entry."""
     X = np.random.default_rng(rows).integers(0, 2, (rows, columns)).astype(np.uint8)
@@ -24,7 +25,7 @@ def test_rows_and_columns_are_packed_alike(rows, columns):
     assert (packed_columns(np.ascontiguousarray(X.T)) == words).all()
 
 
-@pytest.mark.parametrize("rows", [1, 7, 8, 9, 64, 65])
+@each_row("rows", [1, 7, 8, 9, 64, 65])
 def test_a_whole_column_is_one_of_ones(rows):
     assert (whole_column(rows) == packed_columns(np.ones((rows, 1), dtype=np.uint8))[0]).all()
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from ratio_cases import front, random_problem
+from row_tests import each_row
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score
 
 import milp_trees as mt
@@ -26,7 +27,7 @@ GERMAN = 0.8438287153652393
 # -- the tasks ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_row("seed", range(12))
 def test_values_are_those_of_scikit_learn(seed):
     """F-beta, Jaccard and precision of random trees, with weights, either class positive, and 0
     where nothing is counted.
@@ -60,7 +61,7 @@ def test_penalised_ratios_are_losses():
     assert (value.sense, value.unit) == ("min", "1 - f1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "task",
     [
         mt.tasks.F1(),
@@ -88,7 +89,7 @@ def test_a_ratio_of_ones_own_equals_f1():
     assert mt.solve(replace(asked, task=own)).value.exact == best
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "said"),
     [
         (lambda: mt.tasks.FBeta(beta=-1), "beta must not be negative"),
@@ -126,7 +127,7 @@ def test_wrong_data_are_named():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("penalty", ["0", "1/40", "0.07", "1/3"])
+@each_row("penalty", ["0", "1/40", "0.07", "1/3"])
 def test_dp_and_the_enumerator_equal_the_front(penalty):
     """The largest ratio, or least penalised loss, among all achievable counts; proven, with an
     equal bound.

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from ratio_cases import front, random_problem
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.engines.enumerate import Enumerator
@@ -40,8 +41,8 @@ class Stopping(Enumerator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("penalty", ["0", "1/40"])
-@pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 2), Fraction(3)])
+@each_row("penalty", ["0", "1/40"])
+@each_row("slack", [Fraction(0), Fraction(1, 2), Fraction(3)])
 def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
     """Whatever a step knew when it stopped is a bound on the ratio, and nothing is called optimal
     that was not proven.

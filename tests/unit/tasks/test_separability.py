@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.mip.registry import registry
@@ -108,7 +109,7 @@ def test_parity_in_every_subtree_is_caught():
         check_separable(ParityEverywhere())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "said"),
     [
         ({"combine": lambda a, b: (a[0] - b[0],)}, "preserve the order"),
@@ -147,7 +148,7 @@ def registered():
             yield name
 
 
-@pytest.mark.parametrize("name", list(registered()))
+@each_row("name", list(registered()))
 def test_registered_tasks_are_separable(name):
     cls = registry.classes("tasks")[name]
     takes_matrix = "matrix" in {f.name for f in fields(cls)}
@@ -161,7 +162,7 @@ def test_products_and_limits_of_separable_tasks_are_separable():
     check_separable(combine(mt.Accuracy(), ParityThresholds(5)), trials=12)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_row("seed", range(4))
 def test_fairness_as_a_product_is_that_of_the_side_rows(seed):
     """Errors and both thresholds give the optimum under statistical parity."""
     rng = np.random.default_rng(seed)

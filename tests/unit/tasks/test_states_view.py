@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.dataset import BinaryFeature
@@ -52,7 +53,7 @@ class Errors(SeparableTask):
         return States.of(dataset, space, stats, dataset.classes, **parts)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_the_parts_give_the_value_of_the_definition(seed):
     """Also for features that are tested twice on a path, which are paid once."""
     rng = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, NoView
@@ -174,7 +175,7 @@ def test_a_task_says_what_data_it_needs(task, words):
         task().costs(data)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "make, words",
     [
         (lambda: mt.Accuracy(leaf_penalty=-1), "leaf_penalty must not be negative"),
@@ -191,7 +192,7 @@ def test_a_wrong_parameter_is_refused_when_it_is_given(make, words):
         make()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "task, words",
     [
         (mt.tasks.WeightedError(class_weight={"z": 2}), "it has 'z'"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.mip.registry import registry
@@ -48,8 +49,8 @@ def rational(digits):
     return mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(2))
 
 
-@pytest.mark.parametrize("formulation", MIP)
-@pytest.mark.parametrize("solver", solvers("highs", "cbc"))
+@each_row("formulation", MIP)
+@each_row("solver", solvers("highs", "cbc"))
 def test_costs_of_many_digits_are_proven(formulation, solver):
     """A relative margin of 1e-6 on the bound is more than a unit here, and used to leave every gap
     open.
@@ -69,8 +70,8 @@ def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
     assert "digits" in result.message
 
 
-@pytest.mark.parametrize("formulation", MIP)
-@pytest.mark.parametrize("solver", solvers("highs", "cbc"))
+@each_row("formulation", MIP)
+@each_row("solver", solvers("highs", "cbc"))
 def test_measured_costs_are_proven(formulation, solver):
     """Costs on a grid of 2^31 steps: big-M rows in whole steps were beyond what solvers print."""
     rng = np.random.default_rng(5)
@@ -113,11 +114,10 @@ def full(first="a"):
     )
 
 
-@pytest.mark.parametrize("method", STARTED)
-@pytest.mark.parametrize(
+@each_row("method", STARTED)
+@each_row(
     "space",
     [mt.Trees(1), mt.Trees(2, max_leaf_nodes=2), mt.Trees(2, min_samples_leaf=3)],
-    ids=["depth", "leaves", "leaf-size"],
 )
 def test_a_start_from_another_space_is_left_aside(method, space):
     """It is better than every feasible tree, and the dynamic programme used to return it."""
@@ -128,14 +128,14 @@ def test_a_start_from_another_space_is_left_aside(method, space):
     assert "not feasible" in result.start["reason"]
 
 
-@pytest.mark.parametrize("method", STARTED)
+@each_row("method", STARTED)
 def test_a_start_may_use_tests_that_presolve_drops(method):
     result = mt.solve(xor(mt.Trees(2)), method, start=full("not a"))
     assert result.objective == 0
     assert result.start["accepted"] is not False
 
 
-@pytest.mark.parametrize("method", STARTED)
+@each_row("method", STARTED)
 def test_a_start_for_other_data_gets_a_sentence(method):
     with pytest.raises(mt.DataError, match="the problem's actions are 0, 1"):
         mt.solve(xor(mt.Trees(2)), method, start=mt.Tree(mt.plugins.Leaf(2), (0, 1, 2)))
@@ -146,8 +146,8 @@ def test_a_start_for_other_data_gets_a_sentence(method):
 # -- measured costs ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("penalty", [0, 0.001])
-@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+@each_row("penalty", [0, 0.001])
+@each_row("offset", [0.0, 1e6, 1e9])
 def test_what_all_actions_of_a_row_cost_does_not_blur_how_they_differ(offset, penalty):
     """The grid once spanned the costs themselves: at 1e9 the "optimum" was off by whole units."""
     rng = np.random.default_rng(1)

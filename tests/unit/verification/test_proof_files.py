@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -116,7 +117,7 @@ def test_methods_without_proofs_are_refused_before_they_run(tmp_path):
     assert not (tmp_path / "p").exists()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("space", "named"),
     [
         (mt.Trees(2), "dp, dp-sorted, lagrangian, state-flow@SOLVER."),
@@ -215,8 +216,8 @@ def paid(costs):
     return mt.Problem(data, mt.tasks.ActionCostMatrix(), mt.Trees(1))
 
 
-@pytest.mark.parametrize("method", ["dp", "dp-sorted", "state-flow@highs"])
-@pytest.mark.parametrize("size", [2**40, 2**49])
+@each_row("method", ["dp", "dp-sorted", "state-flow@highs"])
+@each_row("size", [2**40, 2**49])
 def test_a_proof_is_written_where_the_checker_takes_it(tmp_path, method, size):
     file = tmp_path / "p"
     result = mt.solve(paid([[size + 1, 0], [0, size]]), method, proof=file)
@@ -227,8 +228,8 @@ def test_a_proof_is_written_where_the_checker_takes_it(tmp_path, method, size):
         assert method == "state-flow@highs"
 
 
-@pytest.mark.parametrize("method", ["dp", "dp-sorted", "state-flow@highs"])
-@pytest.mark.parametrize("size", [2**50, 2**51, 2**55])
+@each_row("method", ["dp", "dp-sorted", "state-flow@highs"])
+@each_row("size", [2**50, 2**51, 2**55])
 def test_a_proof_that_the_checker_would_refuse_is_refused_before_the_run(tmp_path, method, size):
     problem = paid([[size + 1, 0], [0, size]])
     with pytest.raises(Unsupported, match=r"up to 2\^51 units"):

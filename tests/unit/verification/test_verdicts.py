@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from row_tests import each_row
 from verdicts_cases import run
 
 import milp_trees as mt
@@ -68,7 +69,7 @@ def lie(problem, folder, maker="gurobi"):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "maker",
     [
         "gurobi",
@@ -275,8 +276,8 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
-@pytest.mark.parametrize("command", ["verify", "predict"])
+@each_row("what", BROKEN)
+@each_row("command", ["verify", "predict"])
 def test_what_is_no_result_gets_one_sentence_at_once(people, tmp_path, what, command):
     file, broken = tmp_path / "r.json", BROKEN[what](json.dumps(people))
     assert broken != json.dumps(people)

@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
@@ -149,7 +150,7 @@ ALTERED = {
 }
 
 
-@pytest.mark.parametrize("what", ALTERED)
+@each_row("what", ALTERED)
 def test_an_altered_result_is_refused(stored, what):
     change, sentence = ALTERED[what]
     data = copy.deepcopy(stored)
@@ -226,7 +227,7 @@ def test_an_engine_that_alone_takes_a_task_is_run_anew():
         mt.verify(replace(mt.solve(shallow), problem=deep))
 
 
-@pytest.mark.parametrize("label", ["auc", "partial-auc:theta=0.2", "mcc", "kappa", "g-mean"])
+@each_row("label", ["auc", "partial-auc:theta=0.2", "mcc", "kappa", "g-mean"])
 def test_areas_and_metrics_of_errors_are_derived_again_at_1000_rows(label, tmp_path):
     """The reference of the default method shares nothing with it, and verifies what is stored."""
     mt.example("people", tmp_path / "people.csv")

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
@@ -292,7 +293,7 @@ def passes(place, value, altered, original):
     return "less is claimed" if place == ("bound_exact",) and value is None else None
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each_row("name", EXAMPLES)
 def test_the_verdict_and_what_is_not_verified_are_what_they_should_be(made, name):
     found = checked(made(name))
     _, verdict, not_verified = EXAMPLES[name]

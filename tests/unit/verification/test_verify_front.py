@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import VerificationError
@@ -76,7 +77,7 @@ def not_whole(front):
     front["front"]["complete"], front["proved_by"] = False, None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "said"),
     [
         (drop_one, "not whole: pareto finds a model"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -105,7 +106,7 @@ def changed(data, *places):
     return out
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("places", "words"),
     [
         (("trees", 0, "value", lambda v: v + 1), "value"),
