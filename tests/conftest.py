@@ -16,6 +16,9 @@ import pytest
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Pictures need no window.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
 # Workers of Dask look at the frames of their running threads, which can crash CPython 3.11.
 os.environ.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")
 
@@ -40,16 +43,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("data")
 
 
-def pytest_collection_finish() -> None:
-    """What thousands of tests are made of stays until the end: the garbage collector need not look at
-    it again and again (a tenth of the time of tests that build models).
-    """
-    gc.collect()
+# What thousands of tests are made of stays until the end: the garbage collector need not look at it,
+# neither while they are collected nor again and again later (a tenth of the time of tests that build
+# models).
+gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if not session.config.option.collectonly:
+        gc.collect()
     gc.freeze()
+    gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    gc.unfreeze()
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not session.config.option.collectonly:
+        gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

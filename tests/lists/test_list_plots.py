@@ -2,14 +2,12 @@
 
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 import milp_trees as mt
 from milp_trees.lists.plots import by_length, plot_list_search
 
-mpl.use("Agg")
 HISTORY = {
     "seconds": [0.0, 0.1, 0.4],
     "incumbent": [0.5, 0.4, 0.3],

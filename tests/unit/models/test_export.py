@@ -1,18 +1,15 @@
 """Trees in the terms of others: a scikit-learn classifier, a networkx graph, DOT text."""
 
-import matplotlib
-import networkx
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.tree import export_text, plot_tree
 
 import milp_trees as mt
 from milp_trees import BinaryFeature, DataError, Dataset, Tree
 from milp_trees.models.export import to_dot, to_networkx, to_sklearn
 from milp_trees.models.nodes import Branch, Leaf
-
-matplotlib.use("Agg")
 
 FRAME = pd.DataFrame(
     {
@@ -123,7 +120,7 @@ def converted(theirs, X):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     "make",
     [
         lambda k: mt.OptimalTreeClassifier(max_depth=3, binarizer=k, n_jobs=1),
@@ -133,7 +130,7 @@ def converted(theirs, X):
         lambda k: mt.SPOTree(method="dp", max_depth=2, binarizer=k),
     ],
 )
-@pytest.mark.parametrize("name", CLOSE)
+@each_row("name", CLOSE)
 def test_thresholds_are_chosen_that_single_precision_holds(name, make):
     """Wherever rounded values differ, the converted tree of every estimator predicts what the tree
     predicts on all its training rows.
@@ -153,7 +150,7 @@ def test_thresholds_are_chosen_that_single_precision_holds(name, make):
         assert (converted(theirs, X).astype(str) == labels.astype(str)).all()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "values",
     [
         1_700_000_000 + np.arange(40.0),
@@ -207,6 +204,7 @@ def test_a_dataset_without_values_cannot_promise_thresholds():
 
 def test_networkx_graph_has_the_tree_s_shape_and_labels():
     """Parents come first; edges have the conditions of their branches."""
+    networkx = pytest.importorskip("networkx")
     graph = to_networkx(TREE)
     assert networkx.is_arborescence(graph)
     assert graph.nodes[0]["test"] == BinaryFeature("age", "<=", 45.0)

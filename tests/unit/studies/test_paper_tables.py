@@ -5,8 +5,8 @@ import io
 import json
 import re
 
-import matplotlib
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -17,8 +17,6 @@ from milp_trees.studies.columns import COLUMNS
 from milp_trees.studies.figures import FIGURES
 from milp_trees.studies.page_style import no_commands, page_style
 from milp_trees.studies.paper_tables import latex_text, markdown_text
-
-matplotlib.use("Agg")
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +83,7 @@ def test_latex_has_one_cell_per_column(store):
     assert out.count("% ") >= len(kinds)  # each column is described
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "latex", "markdown"),
     [
         ("a_b & 5%", r"a\_b \& 5\%", r"a\_b &amp; 5%"),
@@ -109,7 +107,7 @@ def test_chosen_columns_and_files(store, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         (("--style", "word"), "latex, csv, markdown"),
@@ -136,7 +134,7 @@ def test_a_table_does_not_replace_a_study(store):
     assert store.read_bytes() == before
 
 
-@pytest.mark.parametrize("kind", ["overview", *FIGURES])
+@each_row("kind", ["overview", *FIGURES])
 def test_every_figure_is_drawn_and_names_its_mode(study, kind):
     import matplotlib.pyplot as plt
 
