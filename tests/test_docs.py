@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 
 import pytest
+from row_tests import each_row
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -49,7 +50,7 @@ def click_commands():
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+@each_row("page", PAGES)
 def test_links_lead_somewhere(page):
     """Every relative link names a file that exists (and a heading, where it names one)."""
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -115,10 +116,9 @@ def commands_of(page):
     return [shlex.split(line, comments=True) for line in found]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "page",
     [page for page in PAGES if commands_of(page)],
-    ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_commands_in_the_documents_exist(page):
     """Every `milp-trees …` line names a command, and options that it has."""

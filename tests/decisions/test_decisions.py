@@ -10,6 +10,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 from decisions_cases import SMALL_MILP, news, random_costs, small_milp
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.decisions.base import LinearSet
@@ -38,7 +39,7 @@ def vertices_of(name, S):
     return SMALL_MILP if name == "milp" else S.vertices()
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_row("name", SETS)
 def test_the_oracle_finds_the_cheapest_of_all_vertices(name):
     S = SETS[name]()
     V = vertices_of(name, S)
@@ -57,7 +58,7 @@ def test_the_oracle_finds_the_cheapest_of_all_vertices(name):
     assert (S.highest(C) >= (C @ V.T).max(axis=1) - 1e-9 * np.abs(C).max(axis=1)).all()
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_row("name", SETS)
 def test_an_answer_depends_on_its_cost_vector_only(name):
     """In a batch, one by one, in another order, after other questions, after pickling: the same
     decision, ties included.
@@ -72,7 +73,7 @@ def test_an_answer_depends_on_its_cost_vector_only(name):
     )
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_row("name", SETS)
 def test_a_description_makes_the_same_set(name):
     S = SETS[name]()
     again = mt.decisions.decisions_from_spec(json.loads(json.dumps(S.spec())))
@@ -82,7 +83,7 @@ def test_a_description_makes_the_same_set(name):
     np.testing.assert_array_equal(again.solve(C).decisions, S.solve(C).decisions)
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_row("name", SETS)
 def test_the_program_has_the_same_optima(name):
     S = SETS[name]()
     P = mt.decisions.LinearDecisions(S.program(), components=S.components)
@@ -90,7 +91,7 @@ def test_the_program_has_the_same_optima(name):
     np.testing.assert_allclose(P.value(C), S.value(C), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_row("name", SETS)
 def test_a_label_gives_back_its_decision(name):
     S = SETS[name]()
     w = S.solve(np.random.default_rng(5).normal(size=(5, S.dimension))).decisions
@@ -126,7 +127,7 @@ def test_no_costs_no_calls():
 # -- costs that cannot be used -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "costs, said",
     [
         (np.ones((2, 3)), "4 entries"),
@@ -137,7 +138,7 @@ def test_no_costs_no_calls():
         ([[1, 2], [3]], "array of numbers"),
     ],
 )
-@pytest.mark.parametrize("ask", ["solve", "value", "highest"])
+@each_row("ask", ["solve", "value", "highest"])
 def test_costs_that_do_not_fit_are_refused(costs, said, ask):
     with pytest.raises(mt.DataError, match=said):
         getattr(mt.decisions.assignment_decisions(2), ask)(costs)
@@ -210,7 +211,7 @@ def test_edges_off_every_path_are_components_that_stay_zero():
     assert mt.decisions.LinearDecisions(S.program()).solve([[1, 1, -9, -9]]).values.tolist() == [2]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "graph, ends, said",
     [
         (nx.Graph([(0, 1)]), (0, 1), "undirected"),

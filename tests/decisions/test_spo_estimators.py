@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from decision_rows import paths, regret
+from row_tests import each_row
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -27,7 +28,7 @@ BOOTSTRAP = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     "make, expected",
     [
         (mt.SPOTree, {}),
@@ -35,7 +36,6 @@ BOOTSTRAP = {
         (lambda: mt.SPOForest(n_estimators=5, bootstrap=False), {}),
         (lambda: mt.SPOForest(n_estimators=5), BOOTSTRAP),
     ],
-    ids=["tree", "exact", "forest", "bootstrap"],
 )
 def test_the_whole_check_estimator_passes(make, expected):
     outcomes = check_estimator(make(), on_fail=None, on_skip=None, expected_failed_checks=expected)
@@ -278,7 +278,7 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
         model.decide(X)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options, X, y, sentence",
     [
         ({}, [[0], [1]], [[1, np.nan], [1, 2]], "Input y contains NaN"),
@@ -299,7 +299,7 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
         ),
     ],
 )
-@pytest.mark.parametrize("make", [mt.SPOTree, mt.SPOForest])
+@each_row("make", [mt.SPOTree, mt.SPOForest])
 def test_errors_are_one_sentence_that_says_what_was_given(make, options, X, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         make(**options).fit(X, y)

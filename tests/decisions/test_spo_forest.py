@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from decision_rows import paths, regret
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.decisions.engines.greedy_spo.coder import Coder
@@ -52,8 +53,8 @@ def test_a_forest_averages_the_trees_grown_on_its_samples():
     assert len({tuple(rows) for rows in forest.estimators_samples_}) == 7
 
 
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("method", GREEDY)
+@each_row("listed", [True, False])
+@each_row("method", GREEDY)
 def test_a_tree_of_a_forest_is_the_tree_grown_on_its_drawn_rows(method, listed):
     """Counts and weights of the draws enter splits and smallest leaves: repeating the rows instead
     gives the same leaves.

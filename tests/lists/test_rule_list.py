@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
@@ -24,8 +25,8 @@ def fitted(**given):
     return mt.OptimalRuleListClassifier(**(options | given))
 
 
-@pytest.mark.parametrize("negations", [False, True])
-@pytest.mark.parametrize("penalty", [0, "0.03", 0.2])
+@each_row("negations", [False, True])
+@each_row("penalty", [0, "0.03", 0.2])
 def test_no_list_of_the_problem_is_better(penalty, negations):
     """All lists of at most two rules over single features are tried here, with plain loops."""
     model = fitted(
@@ -120,7 +121,7 @@ def test_a_task_takes_the_penalty_per_rule_from_the_estimator():
     assert fitted(task=mt.tasks.F1()).fit(X, Y == "low").result_.value.unit == "f1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given, said",
     [
         ({"length_penalty": 0, "max_length": None}, "max_length"),

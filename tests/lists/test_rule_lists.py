@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.decisions.listed import UnitSimplex
@@ -26,7 +27,7 @@ def problem(task=None, space=SPACE, **more) -> mt.Problem:
     return mt.Problem(data(), task or mt.Accuracy(), space, **more)
 
 
-@pytest.mark.parametrize("name", ["thresholds", "policy", "f1", "parity", "feature_costs"])
+@each_row("name", ["thresholds", "policy", "f1", "parity", "feature_costs"])
 def test_a_result_survives_json_and_is_derived_again(name):
     asked = list_problems()[name]
     result = mt.registry.method("enumerate-lists").run(asked)

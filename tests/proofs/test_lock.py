@@ -13,6 +13,7 @@ import pytest
 from proof_emitter import lines, proof
 from proof_mutants import MUTATIONS, lies, outcome, overclaimed
 from proof_problems import Truth, drawn
+from row_tests import each_row
 
 from milp_trees.verification import check_proof, check_slowly
 from milp_trees.verification.check_proof import Instance, check
@@ -229,7 +230,7 @@ def test_a_malformed_proof_is_refused_with_a_sentence():
     assert accepted < 100
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("key", "value"),
     [
         ("leaf_cost", -1),

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import collector_off
@@ -107,7 +108,7 @@ def test_ranks_say_what_the_whole_table_says(tmp_path):
     assert min(seen[f"{kind} False"] for kind in faults) > 20, seen
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("place", "given", "same"),
     [
         (2, 2.0, True),

@@ -7,6 +7,7 @@ from itertools import chain, combinations
 from types import SimpleNamespace
 
 import pytest
+from row_tests import each_row
 from typer.testing import CliRunner
 
 import milp_trees as mt
@@ -67,8 +68,8 @@ def best(s):
     return min(found)
 
 
-@pytest.mark.parametrize("name", PROVABLE)
-@pytest.mark.parametrize("method", ["min-cut", "dantzig-wolfe", "dantzig-wolfe:merge=off"])
+@each_row("name", PROVABLE)
+@each_row("method", ["min-cut", "dantzig-wolfe", "dantzig-wolfe:merge=off"])
 def test_honest_proofs_are_accepted(name, method, tmp_path):
     result, lines = written(name, tmp_path, method)
     verdict = check(lines)
@@ -189,7 +190,7 @@ def curve_lines(name, tmp_path):
     return result.curve, [json.loads(x) for x in unpacked(tmp_path / "c").decode().split("\n") if x]
 
 
-@pytest.mark.parametrize("name", PROVABLE)
+@each_row("name", PROVABLE)
 def test_every_corner_of_a_proven_curve_is_a_best_pruning(name, tmp_path):
     curve, lines = curve_lines(name, tmp_path)
     assert check(map(json.dumps, lines)).value == len(curve.vertices)

@@ -8,6 +8,7 @@ import sys
 import joblib
 import numpy as np
 import pytest
+from row_tests import each_row
 from sklearn.base import is_regressor
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -42,10 +43,9 @@ MODELS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     "model, text",
     [(m, text) for m in MODELS for text in (False, True) if not (text and is_regressor(m))],
-    ids=lambda v: type(v).__name__,
 )
 def test_the_stock_predict_of_a_pruned_ensemble_says_exactly_what_ours_does(model, text):
     """For every kind, along the whole path, also after pickle and joblib, bit by bit; labels may be

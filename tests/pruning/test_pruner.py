@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
@@ -16,8 +17,8 @@ import milp_trees as mt
 # -- the path -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("errors", ["train", "oob"])
+@each_row("seed", range(6))
+@each_row("errors", ["train", "oob"])
 def test_for_every_lambda_the_path_is_as_good_as_the_best_of_all_prunings(seed, errors):
     """Enumerated, with rational costs, at breakpoints and between them."""
     pruner, _, _ = tiny(seed, feature_costs=["1", "0.5", "2.25", "1/3"], errors=errors)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 from small_pruners import CANCER, DIABETES, FOREST, prunings, tiny
@@ -29,7 +30,7 @@ def curve(errors, costs):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "slack, reference, expected",
     [
         (0, "unpruned", 1),
@@ -79,7 +80,7 @@ def test_the_selected_pruning_is_no_worse_on_validation_rows(cancer):
 # -- budgets --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_row("seed", range(4))
 def test_a_budget_gives_the_hull_point_below_it_and_a_bound_that_holds(seed):
     """Against all prunings: it is within the budget, the bound is below the best there is, and
     "optimal" is said only where it is true.

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -35,7 +36,7 @@ BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     "pruner, expected",
     [
         (mt.EnsemblePruner(estimator=ExtraTreesClassifier(5, random_state=0), lam="0.001"), set()),
@@ -56,7 +57,6 @@ BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data"}
             BOOTSTRAP,
         ),
     ],
-    ids=["extra-trees", "tree-regressor", "forest", "forest-regressor"],
 )
 def test_the_whole_check_estimator_passes(pruner, expected):
     """No other check fails; only what needs an environment variable is skipped."""
@@ -143,7 +143,7 @@ def test_long_weights_are_rounded_where_a_denominator_is_stated():
 # -- sentences ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options, sentence",
     [
         (
@@ -196,7 +196,6 @@ def test_long_weights_are_rounded_where_a_denominator_is_stated():
         ({"reference": "worst"}, "reference is 'unpruned' or 'best'"),
         ({"loss": "squared"}, "use loss='error'"),
     ],
-    ids=lambda v: v if isinstance(v, str) else "",
 )
 def test_what_is_wrong_is_said_in_one_sentence(options, sentence):
     """Before or while fitting."""

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from row_tests import each_row
 
 from milp_trees.common import registering
 from milp_trees.common.errors import PluginWarning, UnknownName
@@ -21,7 +22,7 @@ ATTRIBUTES = {
 }
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@each_row("group", GROUPS)
 def test_the_text_of_every_own_file_says_what_its_classes_say(group):
     """No value is wrong; and names are known of all of them, or all would have to be imported."""
     folder, classes = declared.read_folder(homes(group)), plugins.classes(group)
@@ -33,8 +34,8 @@ def test_the_text_of_every_own_file_says_what_its_classes_say(group):
                 assert value == getattr(classes[name], attribute), (name, attribute)
 
 
-@pytest.mark.parametrize("group", ["methods", "formulations"])
-@pytest.mark.parametrize("attribute", ["needs", "space"])
+@each_row("group", ["methods", "formulations"])
+@each_row("attribute", ["needs", "space"])
 def test_the_text_says_which_classes_a_class_holds(group, attribute):
     for name, held in declared.read_folder(homes(group)).classes(attribute).items():
         value = getattr(plugins.classes(group)[name], attribute)

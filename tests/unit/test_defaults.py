@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import Unsupported
@@ -193,8 +194,8 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("depth", [61, 10**6, 10**20])
-@pytest.mark.parametrize("kind", DEEP)
+@each_row("depth", [61, 10**6, 10**20])
+@each_row("kind", DEEP)
 def test_every_method_answers_at_once_whether_it_takes_a_huge_depth(kind, depth):
     for name in all_methods():
         method = registry.method(name)
@@ -206,7 +207,7 @@ def test_every_method_answers_at_once_whether_it_takes_a_huge_depth(kind, depth)
         assert time.process_time() - began < 1, name
 
 
-@pytest.mark.parametrize("kind", DEEP)
+@each_row("kind", DEEP)
 def test_a_huge_depth_has_the_optimum_of_the_depth_that_rows_can_fill(kind):
     """Whoever takes it finds, on twelve rows and four tests, what depth 4 has: a path has no use
     for a test twice.
@@ -223,7 +224,7 @@ def test_a_huge_depth_has_the_optimum_of_the_depth_that_rows_can_fill(kind):
     assert found
 
 
-@pytest.mark.parametrize("depth", [-1, -(10**20), 1.5, float("nan"), float("inf"), "3", True])
+@each_row("depth", [-1, -(10**20), 1.5, float("nan"), float("inf"), "3", True])
 def test_what_is_no_depth_is_refused_in_one_sentence(depth):
     with pytest.raises(
         mt.DataError, match="max_depth must be a whole number of at least 0"
@@ -236,12 +237,11 @@ def test_what_is_no_depth_is_refused_in_one_sentence(depth):
 # -- columns without a test, ratios without a denominator ---------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "task",
     [mt.Accuracy(), mt.tasks.F1(), mt.tasks.AUC(), mt.tasks.Matthews()],
-    ids=lambda t: t.name,
 )
-@pytest.mark.parametrize("depth", [0, 1, 3])
+@each_row("depth", [0, 1, 3])
 def test_constant_columns_leave_a_single_leaf(task, depth):
     """Every method that takes a table without a single test gives the best leaf."""
     frame = pd.DataFrame({"a": np.full(12, 5.0), "b": np.full(12, 7.5)})

@@ -6,6 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from row_tests import each_row
 
 from milp_trees.common.errors import DataError
 from milp_trees.common.exact import GRID, WHOLE, common_unit, fraction, integers, rescale
@@ -17,7 +18,7 @@ short = st.one_of(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given, meant",
     [
         (0.005, "1/200"),
@@ -34,7 +35,7 @@ def test_a_number_is_the_rational_that_was_meant(given, meant):
     assert fraction(given) == Fraction(meant)
 
 
-@pytest.mark.parametrize("given", ["many", "1/0", float("nan"), float("inf")])
+@each_row("given", ["many", "1/0", float("nan"), float("inf")])
 def test_what_is_no_number_is_refused_by_name(given):
     """The parameter's name is in the sentence."""
     with pytest.raises(DataError, match="penalty must be"):

@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError
@@ -20,7 +21,7 @@ SPLIT = mt.Tree(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "space, words",
     [
         (mt.Trees(1), "depth 2; at most 1"),
@@ -52,7 +53,7 @@ def test_side_constraints_are_violations_too():
     assert len(made.violations(SPLIT)) == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [
         {"max_depth": -1},
@@ -78,7 +79,7 @@ def test_the_number_of_splits_follows_from_depth_and_leaves():
     assert [mt.Trees(2, k).limits_leaves for k in (None, 3, 4)] == [False, True, False]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "word"),
     [
         (
@@ -162,7 +163,7 @@ def test_a_method_for_other_views_names_those_that_can():
         mt.solve(mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=None)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "task",
     [
         mt.tasks.F1(),
@@ -171,7 +172,6 @@ def test_a_method_for_other_views_names_those_that_can():
         mt.tasks.AUC(),
         mt.Accuracy(),
     ],
-    ids=lambda t: t.name,
 )
 def test_results_survive_pickling(task):
     """With every view made before; the copy is solved to the same value, and holds no view."""
@@ -187,7 +187,7 @@ def test_results_survive_pickling(task):
     assert pickle.loads(pickle.dumps(asked.scale)).from_value(0) == asked.scale.from_value(0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "limits",
     [
         {"max_leaf_nodes": 2.5},

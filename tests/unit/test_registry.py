@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import UnknownName
@@ -16,7 +17,7 @@ from milp_trees.mip.registry import registry
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("group", ["formulations", "solvers", "methods", "tasks"])
+@each_row("group", ["formulations", "solvers", "methods", "tasks"])
 def test_a_registered_class_carries_its_name(group):
     """The key in the registry is the class's own name, and names are slugs."""
     classes = registry.classes(group)
@@ -118,7 +119,7 @@ def test_a_capability_that_is_not_known_is_an_error_when_a_solver_registers():
     assert "misspelled" not in registry.classes("solvers")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "label, parameters",
     [
         ("accuracy", {}),
@@ -139,7 +140,7 @@ def test_a_task_is_named_with_its_parameters(label, parameters):
     assert kind(**read).spec()["name"] == kind.name
 
 
-@pytest.mark.parametrize(
+@each_row(
     "label, said",
     [
         ("f-beta:gamma=2", "f-beta has no option 'gamma'; it has .*beta"),

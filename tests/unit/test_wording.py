@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import MilpTreesError, on_the_command_line, worded
@@ -34,7 +34,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("text", SENTENCES)
+@each_row("text", SENTENCES)
 def test_options_are_arguments_in_python_and_stay_in_a_command(text):
     assert worded(text) == SENTENCES[text] == str(MilpTreesError(text))
     assert worded(worded(text)) == worded(text)

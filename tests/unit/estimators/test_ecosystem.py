@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from scipy import sparse
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -20,8 +21,8 @@ Y = np.where(X[:, 0] > 0, "yes", "no")
 COSTS = RNG.random((80, 3))
 
 
-@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix])
-@pytest.mark.parametrize(
+@each_row("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix])
+@each_row(
     "model, target",
     [
         (mt.OptimalTreeClassifier(), Y),

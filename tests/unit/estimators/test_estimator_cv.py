@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
@@ -122,7 +123,7 @@ def metrics(task, y, model, X):
     return scores[task]()
 
 
-@pytest.mark.parametrize("task", ["balanced-accuracy", "f1", "mcc", "auc"])
+@each_row("task", ["balanced-accuracy", "f1", "mcc", "auc"])
 def test_tasks_by_name(task):
     """The value is scikit-learn's metric of the fitted tree on the training rows, and no tree of
     another task has more of it.

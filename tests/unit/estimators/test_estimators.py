@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import effective_n_jobs
+from row_tests import each_row
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -78,7 +79,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     "make",
     [
         mt.OptimalTreeClassifier,
@@ -229,7 +230,7 @@ def test_tasks_and_weights():
         mt.OptimalTreeClassifier(task="gini").fit(X, y)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "weights, sentence",
     [
         ([-1] + [1] * 149, "negative"),

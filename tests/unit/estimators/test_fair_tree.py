@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from row_tests import each_row
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -64,7 +65,7 @@ def best_by_hand(X, truth, groups, rule, delta):
     )
 
 
-@pytest.mark.parametrize("rule, delta", list(product(RULES, ("0.02", "0.2"))))
+@each_row("rule, delta", list(product(RULES, ("0.02", "0.2"))))
 def test_the_tree_is_the_best_that_satisfies_the_constraint(rule, delta):
     """Against all trees of depth 2 on two columns, by the definition of the rates."""
     X = FRAME[["age", "job"]].to_numpy()
@@ -165,7 +166,7 @@ def test_weights_leave_out_rows_and_do_not_count_in_rates():
     assert model.result_.objective == 2 * part.result_.objective
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes, groups, sentence",
     [
         ({"constraint": "parity"}, "sex", "constraint must be one of"),

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -43,7 +44,7 @@ def fitted_with(tree, X, y, **more):
     return model
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_row("seed", range(12))
 def test_paths_leaves_and_importances_equal_those_of_slow_code(seed):
     """A loop over rows that walks the tree node by node shares no code with the arrays."""
     X, y, w = rows_of(seed)
@@ -192,7 +193,7 @@ def test_balanced_weights_count_weighted_rows():
     assert cv.fit(X, y).result_.problem.task.class_weight == {0: 2, 1: 1, 2: 1}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given, sentence",
     [
         ({"ill": 5}, "no class of y"),
@@ -214,7 +215,7 @@ def test_wrong_class_weights_are_refused_with_a_sentence(given, sentence):
         mt.OptimalTreeClassifier(class_weight=named, task=mt.Accuracy()).fit(X, y)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "more"),
     [
         (mt.OptimalTreeClassifier(max_depth=2), {}),
@@ -223,7 +224,6 @@ def test_wrong_class_weights_are_refused_with_a_sentence(given, sentence):
         (mt.OptimalTreeClassifierCV(max_depth=2, cv=2), {}),
         (mt.FairTreeClassifier(max_depth=1), {"sensitive_features": np.arange(60) % 2}),
     ],
-    ids=lambda case: type(case).__name__,
 )
 def test_a_class_whose_rows_all_weigh_0_stays_a_class(model, more):
     """As in scikit-learn's trees; the model is the one of the rows that count."""

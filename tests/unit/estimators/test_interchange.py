@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier, export_text
@@ -56,7 +57,7 @@ FITTED = [
 ]
 
 
-@pytest.mark.parametrize("case", FITTED, ids=lambda case: type(case[0]).__name__)
+@each_row("case", FITTED)
 def test_a_saved_estimator_is_the_same_when_it_is_loaded(case, tmp_path):
     """Predictions, certificate and importances are kept; the file holds no row of the data."""
     model, X, y, more = case
@@ -134,7 +135,7 @@ def close_rows(model, n=10_000):
     return pd.DataFrame({"a": a, "colour": colour, "s": rng.integers(0, 2, n)})
 
 
-@pytest.mark.parametrize("case", [FITTED[k] for k in (0, 4, 7, 8, 10)])
+@each_row("case", [FITTED[k] for k in (0, 4, 7, 8, 10)])
 def test_the_pipeline_predicts_exactly_what_the_model_predicts(case):
     """On ten thousand rows, many of which single precision alone would send another way."""
     model, X, y, more = case

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 
@@ -20,7 +21,7 @@ def table(seed):
     return frame, y
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_row("seed", range(4))
 def test_a_converted_tree_predicts_the_same_on_the_original_table(seed):
     frame, y = table(seed)
     model = mt.OptimalTreeClassifier(max_depth=3).fit(frame, y)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
@@ -62,7 +63,7 @@ def both(seed):
     return asked, errors(greedy, coded, y, weights), errors(model, X, y, weights), model
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_row("seed", range(60))
 def test_no_tree_is_worse_than_greedy(seed):
     asked, greedy, ours, model = both(seed)
     assert ours <= greedy, (seed, asked, model.result_)

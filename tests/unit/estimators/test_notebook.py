@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -24,7 +25,7 @@ def page(model):
     return bundle["text/html"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "make",
     [
         lambda: mt.OptimalTreeClassifier(max_depth=2),

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
@@ -140,7 +141,7 @@ def test_rows_are_kept_where_they_are_asked_for(tree):
         model.set_params(keep_data=False)
 
 
-@pytest.mark.parametrize("name", ENSEMBLES)
+@each_row("name", ENSEMBLES)
 def test_a_pickled_ensemble_has_no_rows_and_predicts_the_same(name):
     """Forests and prunings: trees, figures and seeds, no rows."""
     make, y = ENSEMBLES[name]

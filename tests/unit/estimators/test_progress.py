@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from row_tests import each_row
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -71,7 +72,7 @@ def test_every_estimator_is_tested():
     assert public - {"Binarizer"} == set(FITS)
 
 
-@pytest.mark.parametrize("name", FITS)
+@each_row("name", FITS)
 def test_true_stops_every_estimator_with_a_model(name):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -97,7 +98,7 @@ class Mine(Exception):
     pass
 
 
-@pytest.mark.parametrize("name", FITS)
+@each_row("name", FITS)
 def test_what_the_function_raises_reaches_the_user(name):
     def fail(point):
         raise Mine

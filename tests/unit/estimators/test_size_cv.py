@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from sklearn.exceptions import ConvergenceWarning
 
 import milp_trees as mt
@@ -74,7 +75,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_row("name", CASES)
 def test_it_works_for_every_estimator_of_one_tree(name):
     """The fitted tree is optimal on all rows for the chosen size; scores are the task's."""
     estimator, y, given = CASES[name]

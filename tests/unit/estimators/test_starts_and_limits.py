@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -116,7 +117,7 @@ ROWS, LABELS, GROUPS = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "model, more",
     [
         (mt.OptimalTreeClassifier(max_depth=4), {}),

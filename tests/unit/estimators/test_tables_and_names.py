@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
@@ -130,7 +131,7 @@ def test_every_estimator_is_here():
         assert issubclass(kind, TakesTables)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@each_row("name", ESTIMATORS)
 def test_polars_and_columns_of_costs_in_another_order_answer_the_same(name):
     polars = pytest.importorskip("polars")
 
@@ -160,7 +161,7 @@ def refused(method, given):
     return ""
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@each_row("name", ESTIMATORS)
 def test_rows_in_another_order_are_refused(name):
     model = fitted(name)
     for called in methods_with_tables(type(model)):
@@ -179,7 +180,7 @@ def with_gap(rows):
     return forms if texts.ndim > 1 else [*forms, pd.Series(texts, dtype="string")]
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@each_row("name", ESTIMATORS)
 def test_a_missing_label_is_refused(name):
     model = fitted(name)
     targets = ("y", "y_val") if ESTIMATORS[name][1] is CLASSES else ()

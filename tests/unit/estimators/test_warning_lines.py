@@ -4,7 +4,7 @@ import inspect
 import warnings
 
 import numpy as np
-import pytest
+from row_tests import each_row
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
@@ -28,7 +28,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_row("case", CASES)
 def test_a_warning_names_the_line_that_called_fit(case):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from milp_trees.formulations._bin_oct_leaves import gains
 from milp_trees.formulations._columns import Column, halves, n_bits, read_threshold, write_threshold
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees import Tree, Trees
@@ -29,7 +30,7 @@ def optimum(asked):
     return formulation.decode(m).prune_empty(asked.presolved_view()), round(point.objective)
 
 
-@pytest.mark.parametrize("m", range(1, 18))
+@each_row("m", range(1, 18))
 def test_every_threshold_has_a_code_that_reads_back(m):
     codes = [write_threshold(m, p) for p in range(m)]
     assert [read_threshold(m, bits) for bits in codes] == list(range(m))
@@ -40,7 +41,7 @@ def test_every_threshold_has_a_code_that_reads_back(m):
     )
 
 
-@pytest.mark.parametrize("m", range(1, 12))
+@each_row("m", range(1, 12))
 def test_codes_bind_exactly_the_rows_of_each_side(m):
     """With the code of threshold p, rows above it may not go left and rows below it not right, and
     no others are bound.

@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-import pytest
+from row_tests import each_row
 
 from milp_trees.mip.registry import registry
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 OURS = {"state-flow", "state-flow-reduced"}
 
 
-@pytest.mark.parametrize("name", registry.classes("formulations"))
+@each_row("name", registry.classes("formulations"))
 def test_the_paper_is_that_of_the_formulation(name):
     """A link that is given is one of the module's `Reference:`; ours lead to our own page."""
     cls = registry.classes("formulations")[name]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, Unsupported
@@ -118,7 +119,7 @@ def test_other_methods_say_that_they_cannot_take_it():
         mt.tasks.F1(constraints=(rule,))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "sentence"),
     [
         ("feature-budget", {"at_most": -1}, "whole number"),

@@ -5,7 +5,7 @@ import re
 from importlib.resources import files
 
 import numpy as np
-import pytest
+from row_tests import each_row
 
 CSS = (files("milp_trees.pages") / "assets" / "plots.css").read_text("utf-8")
 #: How colours look without one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1).
@@ -55,7 +55,7 @@ def test_there_is_a_palette_for_light_and_one_for_dark_paper():
     assert all(len(colours) == 7 for colours in palettes())
 
 
-@pytest.mark.parametrize("reader", SEEN)
+@each_row("reader", SEEN)
 def test_any_two_colours_are_far_apart(reader):
     for colours in palettes():
         places = [lab(np.asarray(SEEN[reader]) @ linear(colour)) for colour in colours]
