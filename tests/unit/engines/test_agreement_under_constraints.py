@@ -6,6 +6,7 @@ drawn ones, and the group may be split on in half of them.
 
 import pytest
 from constrained_trees import draw
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.mip.registry import registry
@@ -45,8 +46,8 @@ def test_the_optimum_is_that_of_brute_force(name):
     assert taken >= len(SEEDS[name]) // 2, taken
 
 
-@pytest.mark.parametrize("name", FRONTS)
-@pytest.mark.parametrize("against", ["statistical-parity", "capacity"])
+@each_row("name", FRONTS)
+@each_row("against", ["statistical-parity", "capacity"])
 def test_the_front_is_that_of_brute_force(name, against):
     """All corners of the value against a disparity, and against a number of rows, as rationals."""
     method, taken = registry.method(name), 0
