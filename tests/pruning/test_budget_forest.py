@@ -12,6 +12,7 @@ import pytest
 from budget_forest_cases import entropy, pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from row_tests import each_row
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -296,7 +297,7 @@ def test_columns_are_known_by_name(data):
         forest.feature_cost(frame[list("hgfedcba")])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "options, sentence",
     [
         ({"feature_costs": [1] * 7}, r"one number per column, shape \(8,\)"),
