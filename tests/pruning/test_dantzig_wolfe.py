@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dantzig_wolfe_cases import _one_split
 from dantzig_wolfe_forests import random_view, solve
+from row_tests import each_row
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
@@ -60,8 +61,8 @@ def brute_force(view) -> Fraction:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("merge", [True, False])
-@pytest.mark.parametrize("seed", range(8))
+@each_row("merge", [True, False])
+@each_row("seed", range(8))
 def test_column_generation_finds_the_best_of_all_prunings_and_proves_it(seed, merge):
     """Twenty-five random ensembles per seed."""
     rng = random.Random(seed)
