@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dp_search_cases import INSTANCES, long_problem, solve
 from random_views import random_view
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.engines.dp.method import DynamicProgramme
@@ -75,8 +76,8 @@ def assert_honest(result, optimum):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("depth", "penalty"), [(5, 0), (None, "1/50"), (4, "1/80")])
+@each_row("order", ORDERS)
+@each_row(("depth", "penalty"), [(5, 0), (None, "1/50"), (4, "1/80")])
 def test_stopped_at_any_moment_the_bound_is_honest(depth, penalty, order):
     asked = long_problem(depth, penalty)
     whole = DynamicProgramme(order=order).run(asked)
@@ -198,8 +199,8 @@ def test_a_progress_callback_that_fails_ends_the_search():
     ]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("depth", "penalty"), [(4, 0), (None, "1/50")])
+@each_row("order", ORDERS)
+@each_row(("depth", "penalty"), [(4, 0), (None, "1/50")])
 def test_an_optimal_start_is_kept_and_proven(depth, penalty, order):
     asked = long_problem(depth, penalty)
     first = DynamicProgramme(order=order).run(asked)
