@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import Limit, Stopped
@@ -76,7 +77,7 @@ def random_search(rng, view, longest, least):
     return searching.ListSearch(view, longest, least, switches, 10**8)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(30))
 def test_the_value_is_that_of_brute_force_and_the_bound_never_above(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     view = random_view(rng)
@@ -106,7 +107,7 @@ def test_the_value_is_that_of_brute_force_and_the_bound_never_above(seed, monkey
     assert (sizes >= least).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_row("seed", range(40))
 def test_tables_hold_the_optimum_of_all_subsets_of_their_rows(seed):
     rng = np.random.default_rng(seed)
     view, longest = random_view(rng), None if seed % 2 else int(rng.integers(1, 4))
@@ -126,7 +127,7 @@ def test_tables_hold_the_optimum_of_all_subsets_of_their_rows(seed):
                 assert tables.values[c, layer, m] == brute_force(some, left, 1) - paid
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_row("seed", range(20))
 def test_every_length_has_its_optimum(seed):
     rng = np.random.default_rng(seed)
     n, F = int(rng.integers(2, 12)), int(rng.integers(1, 6))
