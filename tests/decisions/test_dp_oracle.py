@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from dp_oracle_cases import Hidden, find, instance, listed, problems, rows_of
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, SolverFailure, Unsupported
@@ -26,7 +27,7 @@ def same(a, b):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
+@each_row("seed", range(40))
 def test_the_optimum_is_that_of_the_cost_matrix_and_hiding_the_list_changes_nothing(seed):
     open_, hidden = problems(seed)
     expected = mt.solve(open_, "dp")
@@ -35,7 +36,7 @@ def test_the_optimum_is_that_of_the_cost_matrix_and_hiding_the_list_changes_noth
     assert same(mt.solve(hidden, "dp-oracle"), expected)
 
 
-@pytest.mark.parametrize("seed", range(100, 112))
+@each_row("seed", range(100, 112))
 def test_the_optimum_is_that_of_all_trees(seed):
     open_, _ = problems(seed, rows=10, depth=2, weigh_leaves=False)
     assert same(mt.solve(open_, "dp-oracle"), mt.solve(open_, "enumerate"))
