@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from dp_oracle_cases import Hidden, find, instance, listed, problems, rows_of
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.decisions.engines.dp_oracle.instance import BASE, WORST, Pool
@@ -22,7 +23,7 @@ def halves(rng, n):
     return np.flatnonzero(side == 0), np.flatnonzero(side == 1)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_row("seed", SEEDS)
 def test_losses_are_superadditive_and_a_pool_bounds_them_from_above(seed):
     rng = np.random.default_rng(seed)
     inst = instance(problems(seed)[1])
@@ -41,8 +42,8 @@ def test_losses_are_superadditive_and_a_pool_bounds_them_from_above(seed):
     assert high[0, 0] >= other + sums[1, BASE] - 1e-9
 
 
-@pytest.mark.parametrize("depth", [0, 1, 2, 3])
-@pytest.mark.parametrize("seed", SEEDS)
+@each_row("depth", [0, 1, 2, 3])
+@each_row("seed", SEEDS)
 def test_a_subset_loses_less_and_not_less_by_more_than_the_worst_regret(seed, depth):
     rng = np.random.default_rng(seed)
     inst = instance(problems(seed)[1])
@@ -53,8 +54,8 @@ def test_a_subset_loses_less_and_not_less_by_more_than_the_worst_regret(seed, de
     assert smaller.own >= larger.any_size - inst.sums[R, WORST].sum() - 1e-7
 
 
-@pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("seed", SEEDS)
+@each_row("depth", [1, 2])
+@each_row("seed", SEEDS)
 def test_bounds_are_below_what_is_found_with_any_limit(seed, depth):
     inst = instance(problems(seed)[1])
     rows = np.arange(inst.n_rows)
@@ -70,7 +71,7 @@ def test_bounds_are_below_what_is_found_with_any_limit(seed, depth):
         assert other.own >= min(best.value, share * best.value) - 1e-7
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_row("seed", SEEDS)
 def test_no_split_inside_an_interval_is_below_its_bound(seed):
     rng = np.random.default_rng(seed)
     inst = instance(
