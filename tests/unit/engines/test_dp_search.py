@@ -9,6 +9,7 @@ import pytest
 from dp_bounds_cases import best
 from dp_search_cases import INSTANCES, long_problem, solve
 from random_views import random_view
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.engines.dp.method import DynamicProgramme
@@ -79,7 +80,7 @@ def test_random_switches_orders_ties_and_threads_agree(block, monkeypatch):
         check(seed, method, threads=int(rng.integers(1, 3)))
 
 
-@pytest.mark.parametrize("name", SWITCHES)
+@each_row("name", SWITCHES)
 def test_each_switch_alone_agrees(name):
     for seed in range(500, 512):
         check(seed, DynamicProgramme(**{name: False}))
