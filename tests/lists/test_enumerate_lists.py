@@ -5,6 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.lists.engines.enumerate_lists import all_lists
@@ -149,7 +150,7 @@ def any_task(problem: mt.Problem, longest: int):
     return best
 
 
-@pytest.mark.parametrize("name", list(LISTS))
+@each_row("name", list(LISTS))
 def test_named_problems_have_the_optimum_of_all_lists(name):
     problem = list_problems()[name]
     expected = any_task(problem, min(3, problem.space.most_leaves or 9))
