@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from greedy_spo_cases import decisions_of, vertices
+from row_tests import each_row
 from sklearn.tree import DecisionTreeRegressor
 
 import milp_trees as mt
@@ -87,9 +88,9 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("dense", [True, False])
-@pytest.mark.parametrize(
+@each_row("listed", [True, False])
+@each_row("dense", [True, False])
+@each_row(
     "depth, limits",
     [
         (1, {}),
@@ -119,8 +120,8 @@ def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize(
+@each_row("listed", [True, False])
+@each_row(
     "depth, limits",
     [(2, {}), (None, {}), (4, {"min_samples_leaf": 3}), (3, {"min_weight_leaf": 8})],
 )
@@ -267,7 +268,7 @@ def test_a_time_limit_ends_the_growing():
 # -- candidates ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "m, Q",
     [(5, 2), (7, 5), (12, 5), (40, 10), (101, 100), (102, 100), (250, 100), (1000, 100), (3, 100)],
 )
