@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.errors import MilpTreesError
@@ -74,8 +75,8 @@ def test_trees_near_the_best_are_counted_at_large_costs():
     assert len(mt.near_best(problem(X, costs), slack=1)) == 2
 
 
-@pytest.mark.parametrize("power", [53, 54, 57])
-@pytest.mark.parametrize("name", ["dp", "dp-sorted", "enumerate", "flow-oct@highs"])
+@each_row("power", [53, 54, 57])
+@each_row("name", ["dp", "dp-sorted", "enumerate", "flow-oct@highs"])
 def test_whole_costs_given_as_floats_are_integers(name, power):
     """The optimum is 0; rounded to steps of the largest cost, 1000 would be nothing."""
     given = problem(np.array([[0], [1]]), np.array([[2.0**power, 0], [0, 1000]]))
