@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from random_prunings import random_view
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.pruning.engines.enumerate_prunings import prunings
@@ -45,7 +46,7 @@ def keep_of(view, closure, side):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(8))
+@each_row("block", range(8))
 def test_every_cut_is_the_best_of_all_prunings(block):
     """Every implementation, merged or not, at prices with and without ties: the smallest of the
     best prunings and its exact value.
@@ -315,7 +316,7 @@ def test_an_ensemble_of_leaves_has_nothing_to_cut():
 # -- the engine ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each_row("name", EXAMPLES)
 def test_min_cut_and_enumeration_agree_on_the_examples(name):
     """Best for the task's λ with every option, or a sentence where there is a budget."""
     problem = EXAMPLES[name]()
