@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pair_counts_cases import TYPES, Node
+from row_tests import each_row
 
 from milp_trees.engines.dp.pair_counts import (
     COUNT,
@@ -16,9 +17,9 @@ def upper(F):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [COUNT, GATHER], ids=["count", "gather"])
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(
+@each_row("kernel", [COUNT, GATHER])
+@each_row("dtype", TYPES)
+@each_row(
     "F, V, M, sizes",
     [
         (1, 1, 0, [5]),
