@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from pair_counts_cases import Node
+from row_tests import each_row
 
 from milp_trees.common.compiling.vectors import largest
 from milp_trees.engines.dp import pair_counts as kernels
@@ -30,7 +31,7 @@ CASES += [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype, numbers, has_split", CASES)
+@each_row("dtype, numbers, has_split", CASES)
 def test_depth_two_is_the_best_of_all_trees(dtype, numbers, has_split):
     V, M = numbers
     rng = np.random.default_rng(V + 10 * M)
@@ -91,7 +92,7 @@ def reference(node, pairs, total):
     return np.where(bad, none, right + left + split)
 
 
-@pytest.mark.parametrize("dtype, numbers, has_split", CASES)
+@each_row("dtype, numbers, has_split", CASES)
 def test_depth_two_of_many_tests(dtype, numbers, has_split):
     V, M = numbers
     rng = np.random.default_rng(V + 10 * M + has_split)
@@ -149,7 +150,7 @@ def test_numbers_close_to_the_limits():
         assert node.evaluate(rows, np.arange(100))[0][:40].tolist() == values.tolist()
 
 
-@pytest.mark.parametrize("dtype, numbers, has_split", CASES)
+@each_row("dtype, numbers, has_split", CASES)
 def test_sides_of_all_root_tests(dtype, numbers, has_split):
     """A leaf, and the best tree with one split at most, on either side of every test; of the node
     and of the rest of its parent.
