@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from rank_cases import data
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import Limits
@@ -29,10 +30,8 @@ def test_the_least_weighted_errors_are_those_of_the_front(size):
         assert (found <= achieved).all() if size > 1 else (found == achieved).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    "limits", [{}, {"min_samples_leaf": 3}, {"max_leaf_nodes": 5}], ids=["free", "rows", "leaves"]
-)
+@each_row("seed", range(4))
+@each_row("limits", [{}, {"min_samples_leaf": 3}, {"max_leaf_nodes": 5}])
 def test_three_levels_equal_all_trees(seed, limits):
     """The best of several metrics, and the front, against the list of all numbers of all trees."""
     rows, space = data(seed, 20, 5), mt.Trees(3, **limits)
