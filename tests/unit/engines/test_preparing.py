@@ -1,7 +1,7 @@
 """The arrays of a compiled search say what the view says: rows, tests, costs, groups."""
 
 import numpy as np
-import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.mip.registry import registry
@@ -26,9 +26,9 @@ def bits(words):
 CASES = [(40, 5, 1, 2), (300, 9, 1, 2), (400, 20, 6, 2), (300, 35, 900, 4), (90, 7, 3, 3)]
 
 
-@pytest.mark.parametrize("every_row", [False, True])
-@pytest.mark.parametrize(("n", "tests", "high", "actions"), CASES)
-@pytest.mark.parametrize("leaf", [1, 4])
+@each_row("every_row", [False, True])
+@each_row(("n", "tests", "high", "actions"), CASES)
+@each_row("leaf", [1, 4])
 def test_arrays_say_what_the_view_says(n, tests, high, actions, leaf, every_row):
     from milp_trees.engines.dp.arrays import prepare
 
