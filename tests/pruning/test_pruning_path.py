@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from random_prunings import random_view, repeated, view_of
+from row_tests import each_row
 from scipy import sparse
 
 import milp_trees as mt
@@ -273,7 +274,7 @@ def test_every_breakpoint_has_a_certificate():
                 assert (curve.certificate(lam).keep == curve.keep(lam)).all(), seed
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each_row("name", EXAMPLES)
 def test_the_question_path_is_answered_by_min_cut_and_enumeration(name):
     """The same curve from both on every example, and the optimum for the task's own λ beside it."""
     problem = EXAMPLES[name]()
