@@ -8,6 +8,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from rank_cases import RANKED, data
+from row_tests import each_row
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, roc_auc_score
 
 import milp_trees as mt
@@ -88,7 +89,7 @@ def test_the_auc_of_labels_is_balanced_accuracy(seed):
     )  # the hull ranks the better leaf first
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_row("seed", range(10))
 def test_the_three_forms_of_the_area(seed):
     """Sorted leaves, misranked pairs, and half plus the zonotope of the leaves."""
     leaves = [
@@ -142,8 +143,8 @@ def test_metrics_fall_in_both_errors(task):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
+@each_row("seed", range(4))
+@each_row(
     "make",
     [
         lambda penalty: mt.tasks.AUC(leaf_penalty=penalty),
@@ -199,7 +200,7 @@ def test_a_leaf_limit_keeps_the_optimum_that_the_printed_bound_cuts_off():
         assert (result.value.exact, result.tree.n_leaves) == (F(6, 10), 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("switch", "off", "counter", "task"),
     [
         ("permutations", False, "duplicates", mt.tasks.AUC()),
@@ -239,8 +240,8 @@ def test_no_depth_limit():
         assert free.value.exact == deep.value.exact
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
+@each_row("seed", range(3))
+@each_row(
     "task",
     [
         mt.tasks.F1(),
