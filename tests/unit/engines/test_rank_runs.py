@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from rank_cases import RANKED, data
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import Limits
@@ -120,7 +121,7 @@ def test_an_interrupt_keeps_what_was_found(task, method):
     assert not problem.violations(result.tree)
 
 
-@pytest.mark.parametrize("name", [*RANKED, "mcc", "mcc_leaf_penalty", "kappa"])
+@each_row("name", [*RANKED, "mcc", "mcc_leaf_penalty", "kappa"])
 def test_a_start_is_kept_unless_a_better_tree_is_found(name):
     problem = named(name)
     first = mt.solve(problem, reference=None)
@@ -129,7 +130,7 @@ def test_a_start_is_kept_unless_a_better_tree_is_found(name):
     assert mt.solve(problem, start=leaf, reference=None).value == first.value
 
 
-@pytest.mark.parametrize("name", [*RANKED, "mcc", "geometric_mean", "kappa"])
+@each_row("name", [*RANKED, "mcc", "geometric_mean", "kappa"])
 def test_results_are_verified(name):
     result = mt.solve(named(name), reference="dp")
     assert result.agrees is True
