@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from row_tests import each_row
 from separable_cases import KINDS, WIDTHS, Drawn, all_values, random_problem
 
 import milp_trees as mt
@@ -30,7 +31,7 @@ def check(problem, method):
     return result
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_the_answer_is_the_best_of_all_values(kind):
     """Also with limits on leaves and rows, equal rows and columns, and where nothing is feasible.
 
