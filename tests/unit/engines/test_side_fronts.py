@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.plugins import CostMatrix
@@ -78,7 +79,7 @@ def best_of_all(problem):
     return view.to_value(min(costs)) if costs else None
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_row("seed", range(40))
 def test_the_optimum_is_that_of_all_trees_and_labels(seed):
     problem = random_problem(seed)
     expected, result = best_of_all(problem), mt.solve(problem, "side-fronts")
