@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.data.ranked import RankedTests
@@ -40,9 +41,9 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("depth", [0, 1, 2, 3])
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("least", [1, 4])
+@each_row("depth", [0, 1, 2, 3])
+@each_row("task", TASKS)
+@each_row("least", [1, 4])
 def test_equals_the_generic_engine(task, depth, least):
     """Two and three actions, prices of columns, numbers and texts mixed, smallest leaves."""
     for seed in range(2):
