@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from greedy_spo_cases import decisions_of, vertices
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.decisions.engines.greedy_spo.coder import Coder
@@ -79,8 +80,8 @@ def test_every_subtree_of_the_path_is_the_least_penalised_pruning(seed):
         assert all(any(set(part) <= set(whole) for whole in smaller) for part in larger)
 
 
-@pytest.mark.parametrize("most", [None, 1, 2, 3, 5])
-@pytest.mark.parametrize("leaf_cost", [0.0, 2.0])
+@each_row("most", [None, 1, 2, 3, 5])
+@each_row("leaf_cost", [0.0, 2.0])
 def test_the_cheapest_pruning_is_the_cheapest_of_all(most, leaf_cost):
     """With and without a limit on leaves, of equal ones the smallest."""
     for seed in range(5):
