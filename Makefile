@@ -1,6 +1,6 @@
 # Short names; the commands themselves are in README.md.
 SHELL := /bin/bash
-.PHONY: demo test fast lint notebook docs gallery site links ci
+.PHONY: demo test fast quick lint notebook docs gallery site links ci
 
 demo:
 	@source <(grep '^python3 -m venv .*milp-trees demo' README.md)
@@ -10,6 +10,14 @@ test:
 
 fast:
 	.venv/bin/python -m pytest -n 2
+
+# Every method and task on tiny problems, golden values and the nouns: half a minute of processor
+# time once kernels are compiled.
+QUICK = tests/golden tests/conformance/test_methods.py \
+	$(addprefix tests/unit/,measures mip models planning results tasks)
+
+quick:
+	.venv/bin/python -m pytest -q $(QUICK)
 
 lint:
 	.venv/bin/ruff check && .venv/bin/mypy
