@@ -9,16 +9,11 @@ from typing import Any
 from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.common.limits import one_thread
 from milp_trees.common.registering import families
-from milp_trees.verification import (
-    check_count,
-    check_gap,
-    check_proof,
-    check_slowly,
-    proof_reading,
-    slow_reading,
-)
+from milp_trees.verification import check_count, check_gap, check_proof, proof_reading
 from milp_trees.verification.proof_files import read_statement
 from milp_trees.verification.proof_kinds import Checked, ProofKind
+from milp_trees.verification.reference_checker import check as reference_check
+from milp_trees.verification.reference_checker import reading as reference_reading
 
 
 def _one_object(proof: str | Path) -> dict[str, Any]:
@@ -82,7 +77,7 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         lines = [line for line in text if line.strip()]
         of = _kind(lines[-1])
         if slowly:
-            return Checked(*check_slowly.report(lines, data))
+            return Checked(*reference_check.report(lines, data))
         with one_thread():
             if of == "counts":
                 counted = check_count.check(lines, data)
@@ -92,9 +87,9 @@ def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool =
         raise
     except proof_reading.Unreadable as reason:
         raise DataError(f"The proof cannot be checked: {reason}") from None
-    except slow_reading.TooLarge as reason:
+    except reference_reading.TooLarge as reason:
         raise DataError(f"The proof cannot be checked: {reason} Leave out --slowly.") from None
-    except (proof_reading.Wrong, slow_reading.Refused) as reason:
+    except (proof_reading.Wrong, reference_reading.Refused) as reason:
         raise VerificationError(f"The proof does not hold: {reason}") from None
     except proof_reading.FAULTS as reason:
         raise DataError(f"The proof cannot be checked: {reason}") from None

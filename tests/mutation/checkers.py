@@ -29,11 +29,11 @@ CHECKER_FILES = [
             "check_count",
             "check_gap",
             "check_proof",
-            "check_slowly",
             "proof_reading",
-            "slow_listing",
-            "slow_reading",
-            "slow_statement",
+            "reference_checker/check",
+            "reference_checker/listing",
+            "reference_checker/reading",
+            "reference_checker/statement",
         )
     ),
 ]
@@ -69,7 +69,6 @@ def corpus(checker: str) -> list[Entry]:
             "check_flow": _flows,
             "check_gap": _gaps,
             "check_proof": _claims,
-            "check_slowly": _slow,
             "check_unimodular": _matrices,
             "proof_reading": _read,
         }
@@ -85,7 +84,7 @@ NUMBER = re.compile(r"(?:number of trees is|has Z of|proves? the bound|has the v
 def _said(check: Callable[..., Any], *given: Any) -> Any:
     """What a checker finds, with its sentence; if it refuses, the number that it names."""
     from milp_trees.verification.proof_reading import Unreadable, Wrong
-    from milp_trees.verification.slow_reading import Refused
+    from milp_trees.verification.reference_checker.reading import Refused
 
     try:
         found = check(*given)
@@ -190,7 +189,7 @@ def _claims() -> Asked:
 
 
 def _slow() -> Asked:
-    from milp_trees.verification import check_slowly
+    from milp_trees.verification.reference_checker import check as check_slowly
 
     yield from _tables(check_slowly.check_slowly)
     for name, text in _texts():

@@ -15,9 +15,9 @@ from write_proofs import PROOFS, proof_of
 
 import milp_trees as mt
 from milp_trees.verification.check_proof import check
-from milp_trees.verification.check_slowly import check_slowly
 from milp_trees.verification.proof_reading import Wrong, unpacked
-from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.reference_checker.check import check_slowly
+from milp_trees.verification.reference_checker.reading import Refused
 
 NAMES = sorted(INSTANCES)
 

@@ -20,7 +20,7 @@ from proof_emitter import lines, proof
 from proof_problems import Truth, drawn
 
 from milp_trees.verification.check_proof import Instance, Wrong, check
-from milp_trees.verification.check_slowly import Refused, check_slowly
+from milp_trees.verification.reference_checker.check import Refused, check_slowly
 
 Proof = tuple[dict[str, Any], list[Any]]
 

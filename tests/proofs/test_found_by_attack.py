@@ -7,10 +7,11 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.unimodular import check_unimodular
-from milp_trees.verification import check_count, check_proof, check_slowly
+from milp_trees.verification import check_count, check_proof
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong
-from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.reference_checker import check as check_slowly
+from milp_trees.verification.reference_checker.reading import Refused
 from milp_trees.verification.verdict import Verdict
 
 #: Exclusive or of two features: no errors at depth two.

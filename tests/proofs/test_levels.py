@@ -7,9 +7,10 @@ from functools import cache
 import pytest
 from checker_files import DEEP, made, parity
 
-from milp_trees.verification import check_proof, check_slowly
+from milp_trees.verification import check_proof
 from milp_trees.verification.check_proof import Wrong, check
-from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.reference_checker import check as check_slowly
+from milp_trees.verification.reference_checker.reading import Refused
 
 
 def accepted(checker, text):

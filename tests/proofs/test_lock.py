@@ -15,10 +15,11 @@ from proof_mutants import MUTATIONS, lies, outcome, overclaimed
 from proof_problems import Truth, drawn
 from row_tests import each_row
 
-from milp_trees.verification import check_proof, check_slowly
+from milp_trees.verification import check_proof
 from milp_trees.verification.check_proof import Instance, check
 from milp_trees.verification.proof_reading import Wrong
-from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.reference_checker import check as check_slowly
+from milp_trees.verification.reference_checker.reading import Refused
 
 
 def honest(seed):

@@ -7,9 +7,10 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.verification import check_proof, check_slowly
+from milp_trees.verification import check_proof
 from milp_trees.verification.proof_reading import Wrong
-from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.reference_checker import check as check_slowly
+from milp_trees.verification.reference_checker.reading import Refused
 
 
 @pytest.fixture(scope="module")

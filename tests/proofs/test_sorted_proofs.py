@@ -7,8 +7,8 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.verification.check_proof import check
-from milp_trees.verification.check_slowly import check_slowly
 from milp_trees.verification.proof_reading import unpacked
+from milp_trees.verification.reference_checker.check import check_slowly
 
 
 def table(seed, path):

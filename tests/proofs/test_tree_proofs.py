@@ -18,8 +18,8 @@ from milp_trees.mip.registry import registry
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.check_proof import Instance, check
-from milp_trees.verification.check_slowly import check_slowly
 from milp_trees.verification.proof_reading import Wrong, unpacked
+from milp_trees.verification.reference_checker.check import check_slowly
 
 
 def view_of(X, costs, leaf, split, weights, least):

@@ -15,11 +15,12 @@ from test_gap_proofs import CLOSED, fair, tree, with_sides
 
 import milp_trees as mt
 from milp_trees.common.errors import DataError, VerificationError
-from milp_trees.verification import check_count, check_gap, slow_listing
-from milp_trees.verification.check_slowly import check_slowly, count_slowly, main
+from milp_trees.verification import check_count, check_gap
 from milp_trees.verification.checking import check_file
 from milp_trees.verification.proof_reading import Wrong, unpacked
-from milp_trees.verification.slow_reading import Refused
+from milp_trees.verification.reference_checker import listing as slow_listing
+from milp_trees.verification.reference_checker.check import check_slowly, count_slowly, main
+from milp_trees.verification.reference_checker.reading import Refused
 
 
 def accepted(check, text):

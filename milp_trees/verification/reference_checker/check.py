@@ -7,7 +7,7 @@ Where `check_proof.py` computes with matrices and stops early, this one takes th
 that every model pays, and a table is computed for all tests. It therefore accepts every proof that
 `check_proof.py` accepts, and a few more (the children of a named claim have their best bounds).
 
-Closed gaps and numbers of trees are checked by a list of all trees (`slow_listing.py`).
+Closed gaps and numbers of trees are checked by a list of all trees (`listing.py`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from milp_trees.verification.slow_listing import close_gap, count
-from milp_trees.verification.slow_reading import (
+from milp_trees.verification.reference_checker.listing import close_gap, count
+from milp_trees.verification.reference_checker.reading import (
     Refused,
     TooLarge,
     fields,
@@ -33,7 +33,7 @@ from milp_trees.verification.slow_reading import (
     no_duplicates,
     whole,
 )
-from milp_trees.verification.slow_statement import Statement
+from milp_trees.verification.reference_checker.statement import Statement
 
 INFINITE = math.inf
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from milp_trees.verification.slow_reading import TooLarge, must
+from milp_trees.verification.reference_checker.reading import TooLarge, must
 
 #: So many pairs of subtrees are looked at.
 MOST = 5_000_000

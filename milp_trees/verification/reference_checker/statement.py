@@ -1,4 +1,4 @@
-"""The first line of a proof for `check_slowly`: which problem it is about, in plain lists."""
+"""The first line of a proof for the reference checker: its problem in plain lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from milp_trees.verification.slow_reading import (
+from milp_trees.verification.reference_checker.reading import (
     Data,
     fields,
     listed,

@@ -1,4 +1,4 @@
-"""Reading of statements, data and models for `check_slowly`: plain loops over lines and rows."""
+"""Statements, data and models for the reference checker, read by plain loops over lines."""
 
 from __future__ import annotations
 
