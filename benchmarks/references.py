@@ -30,7 +30,7 @@ import milp_trees as mt
 from milp_trees.common.limits import Limits
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Result
-from milp_trees.studies.agreement import agreement, built_on
+from milp_trees.solving.agreement import agreement, built_on
 
 RESULTS = Path(__file__).parent / "results" / "references.csv"
 REFERENCE = "tangents"

@@ -55,15 +55,15 @@ from .pruning.estimators.budget_forest import BudgetForestClassifier as BudgetFo
 from .pruning.estimators.pruner import EnsemblePruner as EnsemblePruner
 from .pruning.space import PrunedEnsembles as PrunedEnsembles
 from .results.result import Result as Result
+from .solving.choose_size import choose_size as choose_size
+from .solving.gap import gap_of as gap_of
+from .solving.lexicographic import lexicographic as lexicographic
+from .solving.policy_values import policy_leaves as policy_leaves
+from .solving.policy_values import policy_value as policy_value
+from .solving.thresholds import choose_thresholds as choose_thresholds
 from .studies import Study as Study
-from .studies.choose_size import choose_size as choose_size
 from .studies.export import export_model as export_model
-from .studies.gap import gap_of as gap_of
-from .studies.lexicographic import lexicographic as lexicographic
-from .studies.policy_values import policy_leaves as policy_leaves
-from .studies.policy_values import policy_value as policy_value
 from .studies.running.study import study as study
-from .studies.thresholds import choose_thresholds as choose_thresholds
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify
 

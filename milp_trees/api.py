@@ -15,9 +15,9 @@ from milp_trees.methods.trace import Progress
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import NearBest
 from milp_trees.results.result import Result, Status
+from milp_trees.solving.solve import answer, path_of_sizes
 from milp_trees.studies import Study
 from milp_trees.studies.compare import Watcher, compare_problems, method_names
-from milp_trees.studies.solving import answer, path_of_sizes
 from milp_trees.verification.proof_files import prove, prover
 from milp_trees.verification.proof_folder import ProofFolder
 
@@ -253,7 +253,7 @@ def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.
     """
     import pandas as pd
 
-    from milp_trees.studies.estimate import estimates
+    from milp_trees.solving.estimate import estimates
 
     return pd.DataFrame(estimates(problem, formulations))
 

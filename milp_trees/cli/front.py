@@ -67,9 +67,9 @@ def front(
 ) -> None:
     """Find the Pareto front: all best compromises between the coordinates of a task."""
     from milp_trees.problems.questions import Front
-    from milp_trees.studies.attempt import default_method
+    from milp_trees.solving.attempt import default_method
+    from milp_trees.solving.solve import answer
     from milp_trees.studies.live import Live
-    from milp_trees.studies.solving import answer
     from milp_trees.tasks.constraints import constraint_of_label
 
     writable(json=out, picture=plot)

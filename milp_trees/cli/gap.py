@@ -45,7 +45,7 @@ def gap(
     The model may come from a heuristic, from another program, or from an editor. Its value is
     recomputed; the bound is that of a method, by default an exact one.
     """
-    from milp_trees.studies.gap import gap_of, read_model
+    from milp_trees.solving.gap import gap_of, read_model
     from milp_trees.studies.live import Live
 
     writable(json=out)

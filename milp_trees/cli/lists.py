@@ -33,7 +33,7 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Sizes and a time class of every formulation before anything is built."""
-    from milp_trees.studies.estimate import estimates
+    from milp_trees.solving.estimate import estimates
 
     problem, _ = options.problem(quiet=as_json)
     rows = estimates(problem, formulations)
@@ -250,7 +250,7 @@ def demo(
     """Compare formulations on the breast cancer data of scikit-learn, in less than two minutes."""
     from milp_trees.mip.registry import registry
     from milp_trees.mip.solver import availability_of
-    from milp_trees.studies.attempt import default_method
+    from milp_trees.solving.attempt import default_method
     from milp_trees.studies.compare import compare_problems
     from milp_trees.studies.live import Live
 

@@ -227,7 +227,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         It is, if no depth was given, splits have a cost, and the method needs no depth limit.
         """
         from milp_trees.mip.registry import registry
-        from milp_trees.studies.attempt import first_that_takes
+        from milp_trees.solving.attempt import first_that_takes
 
         if (
             self.rule_lists

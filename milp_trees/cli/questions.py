@@ -54,8 +54,8 @@ def by_size(
     Sizes go up to --leaves (default 8), of lists to --max-length (default 7).
     The penalties per leaf (or rule) for which each is the best are printed too.
     """
+    from milp_trees.solving.solve import path_of_sizes
     from milp_trees.studies.live import Live
-    from milp_trees.studies.solving import path_of_sizes
 
     writable(json=out, picture=plot)
     check_picture(plot)
@@ -170,7 +170,7 @@ def near_best(
     """
     from milp_trees.problems.questions import NearBest
     from milp_trees.results.near_best import near_best_json
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.solve import answer
 
     writable(picture=plot, json=out, proof=proof)
     check_picture(plot)

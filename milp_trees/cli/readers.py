@@ -93,7 +93,7 @@ def check_methods(*names: str | None, option: list[str] | None = None) -> None:
     option : list of str, optional
         Solver options of the first method.
     """
-    from milp_trees.studies.attempt import named_method
+    from milp_trees.solving.attempt import named_method
 
     for k, name in enumerate(names):
         if name not in (None, "", "auto", "none"):

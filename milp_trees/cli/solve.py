@@ -134,8 +134,8 @@ def solve_one(
     proof: Path | None = None,
 ) -> None:
     """Solve a problem with one method, print the answer, and stop with its exit code."""
-    from milp_trees.studies.attempt import default_method
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.attempt import default_method
+    from milp_trees.solving.solve import answer
 
     method = method or default_method(problem)
     if proof is not None:
@@ -166,7 +166,7 @@ def solve_one(
 def _goals(then: list[str]) -> list[Any]:
     """The tasks of further goals, or the word for the fewest leaves."""
     from milp_trees.mip.registry import registry
-    from milp_trees.studies.lexicographic import FEWEST_LEAVES
+    from milp_trees.solving.lexicographic import FEWEST_LEAVES
 
     goals: list[Any] = []
     for label in then:
@@ -184,9 +184,9 @@ def _after_first_goals(
     """
     from milp_trees.common.errors import NothingFound
     from milp_trees.results.result import Status
-    from milp_trees.studies.attempt import default_method
-    from milp_trees.studies.lexicographic import GoalsInOrder
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.attempt import default_method
+    from milp_trees.solving.lexicographic import GoalsInOrder
+    from milp_trees.solving.solve import answer
 
     steps = GoalsInOrder(problem, goals).apply()
     last = next(steps).problem

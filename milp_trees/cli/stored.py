@@ -144,7 +144,7 @@ def predict(
 
     A line per row: its number (or --id), the label, and with --proba probabilities.
     """
-    from milp_trees.studies.predict import predictions
+    from milp_trees.solving.predict import predictions
 
     writable(predictions=out)
     found = predictions(result, new, name=name, proba=proba, data=data, **reading)

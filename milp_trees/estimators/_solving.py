@@ -55,7 +55,7 @@ def solved(
     SolverFailure
         The method failed.
     """
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.solve import answer
 
     try:
         result = answer(
@@ -118,7 +118,7 @@ def sizes_of(problem: Problem, most: int, method: str | None, limits: Limits) ->
     Infeasible, NothingFound, SolverFailure
         As for `solved`.
     """
-    from milp_trees.studies.solving import path_of_sizes
+    from milp_trees.solving.solve import path_of_sizes
 
     try:
         path = path_of_sizes(problem, most, method, limits, listener())

@@ -18,7 +18,7 @@ from milp_trees.estimators._trees import (
     check_weights,
     take,
 )
-from milp_trees.studies.policy_values import Estimate, default_task, policy_leaves, policy_value
+from milp_trees.solving.policy_values import Estimate, default_task, policy_leaves, policy_value
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.models.space import Space
 from milp_trees.problems.problem import Problem
-from milp_trees.studies.choose_size import SizeChoice, choose_size, limited
+from milp_trees.solving.choose_size import SizeChoice, choose_size, limited
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

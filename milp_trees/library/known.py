@@ -10,8 +10,8 @@ from milp_trees.common.limits import Limits, Stopped
 from milp_trees.methods.claims import Claims
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Certificate, Result, Solution, Status, bound_of
-from milp_trees.studies.agreement import built_on, choose_reference
-from milp_trees.studies.estimate import named_formulation
+from milp_trees.solving.agreement import built_on, choose_reference
+from milp_trees.solving.estimate import named_formulation
 from milp_trees.tasks.comparing import crosses, meets, units
 from milp_trees.verification.derive import (
     derive,

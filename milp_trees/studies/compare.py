@@ -20,7 +20,7 @@ from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result, TracePoint
-from milp_trees.studies.attempt import AUTO, named_method
+from milp_trees.solving.attempt import AUTO, named_method
 from milp_trees.studies.one_run import RUN, Bench, Case, Prove
 from milp_trees.studies.store import StoreError
 from milp_trees.studies.study import Study

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from milp_trees.results.result import Status
-from milp_trees.studies.agreement import built_on
+from milp_trees.solving.agreement import built_on
 
 
 def credit_derivers(rows: Iterable[dict[str, Any]]) -> None:

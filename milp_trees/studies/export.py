@@ -25,8 +25,8 @@ from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
-from milp_trees.studies.agreement import choose_reference
-from milp_trees.studies.estimate import named_formulation
+from milp_trees.solving.agreement import choose_reference
+from milp_trees.solving.estimate import named_formulation
 from milp_trees.studies.model_description import SCHEMA, comments, description
 from milp_trees.tasks.comparing import solver_slack, units
 from milp_trees.tasks.ratio_view import Ratio

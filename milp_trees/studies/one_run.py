@@ -17,8 +17,8 @@ from milp_trees.mip.registry import registry
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.shown import Shown
 from milp_trees.results.result import Result, TracePoint
-from milp_trees.studies.agreement import choose_reference, judge_of, with_agreement
-from milp_trees.studies.attempt import (
+from milp_trees.solving.agreement import choose_reference, judge_of, with_agreement
+from milp_trees.solving.attempt import (
     AUTO,
     attempt,
     default_start,

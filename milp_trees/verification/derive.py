@@ -23,8 +23,8 @@ from milp_trees.mip.registry import cannot_take, registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.problems.support import may_take
 from milp_trees.results.result import Limit, Result, Status, bound_of
-from milp_trees.studies.agreement import built_on
-from milp_trees.studies.attempt import attempt
+from milp_trees.solving.agreement import built_on
+from milp_trees.solving.attempt import attempt
 from milp_trees.tasks.comparing import crosses, equal, meets
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
@@ -232,7 +232,7 @@ def _models(
 
     Its solver is the most capable of those that the maker is not built on.
     """
-    from milp_trees.studies.estimate import named_formulation
+    from milp_trees.solving.estimate import named_formulation
 
     classes: dict[str, Any] = registry.classes("solvers")
     found = [

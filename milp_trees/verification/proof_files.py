@@ -19,7 +19,7 @@ from milp_trees.common.writing import write_whole
 from milp_trees.mip.registry import registry
 from milp_trees.problems.questions import Best
 from milp_trees.results.result import Status
-from milp_trees.studies.attempt import default_method, named_method
+from milp_trees.solving.attempt import default_method, named_method
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification import proof_reading
 from milp_trees.verification.proof_data import data_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.studies.attempt import named_method
+from milp_trees.solving.attempt import named_method
 from milp_trees.studies.one_run import RUN
 from milp_trees.studies.recalled import is_final, recalled
 from milp_trees.studies.rows import DamagedRow

@@ -11,7 +11,7 @@ import milp_trees as mt
 from milp_trees.decisions.listed import UnitSimplex
 from milp_trees.lists.testing.problems import list_problems
 from milp_trees.problems.questions import Front
-from milp_trees.studies.predict import predict_file
+from milp_trees.solving.predict import predict_file
 
 SPACE = mt.RuleLists(max_length=2)
 

@@ -18,8 +18,8 @@ from milp_trees.mip.registry import registry
 from milp_trees.problems.questions import ByPrice, BySize, Front, NearBest
 from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.results.result import Status
-from milp_trees.studies import attempt
-from milp_trees.studies.attempt import default_method, method_for_sizes
+from milp_trees.solving import attempt
+from milp_trees.solving.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity
 
 

@@ -170,8 +170,8 @@ def test_engines_are_asked_before_formulations_are_loaded():
     code = (
         "import sys, milp_trees as mt\n"
         "p = mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1))\n"
-        "from milp_trees.studies.attempt import default_method\n"
-        "from milp_trees.studies.agreement import judge_of\n"
+        "from milp_trees.solving.attempt import default_method\n"
+        "from milp_trees.solving.agreement import judge_of\n"
         "print(default_method(p), judge_of('cart', p))\n"
         "from dataclasses import replace\n"
         "from milp_trees.problems.questions import BySize, NearBest\n"

@@ -53,7 +53,7 @@ def whole_path(
     """
     from milp_trees.problems.questions import ByPrice
     from milp_trees.results.json import SCHEMA
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.solve import answer
     from milp_trees.verification.proof_files import prove, prover
 
     problem = replace(grown.problem, question=ByPrice())
@@ -155,7 +155,7 @@ def within_budget(
     as_json : bool
         Print JSON instead of a summary.
     """
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.solve import answer
 
     start = hull_start(grown.problem, budget)
     task = replace(grown.problem.task, max_cost=budget)  # type: ignore[type-var]
@@ -259,8 +259,8 @@ def at_one_price(
     proof : Path or None
         File for a proof.
     """
+    from milp_trees.solving.solve import answer
     from milp_trees.studies.live import Live
-    from milp_trees.studies.solving import answer
 
     if proof is not None:
         from milp_trees.verification.proof_files import prove, prover

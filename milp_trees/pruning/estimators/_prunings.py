@@ -268,7 +268,7 @@ def within_budget(
     SolverFailure
         The solver failed, or recomputation contradicts its answer.
     """
-    from milp_trees.studies.solving import answer
+    from milp_trees.solving.solve import answer
 
     most = float(fraction(budget, "budget"))
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]

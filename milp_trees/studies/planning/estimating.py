@@ -1,6 +1,6 @@
 """How long a run will probably take, and on what this guess rests.
 
-For a formulation it is the time class of its size (`milp_trees.studies.estimate`), for an engine
+For a formulation it is the time class of its size (`milp_trees.solving.estimate`), for an engine
 only a guess. The time limit bounds every run, so sums are stated beside the sum of the limits.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.problems.problem import Problem
-from milp_trees.studies.estimate import CLASSES, estimated
+from milp_trees.solving.estimate import CLASSES, estimated
 from milp_trees.studies.planning.methods import Chosen
 
 #: Seconds that stand for each time class; the last one stands for the time limit.

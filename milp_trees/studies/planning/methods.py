@@ -13,7 +13,7 @@ from milp_trees.common.registering import plugins
 from milp_trees.methods.method import Method
 from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
-from milp_trees.studies.attempt import named_method
+from milp_trees.solving.attempt import named_method
 from milp_trees.studies.planning.lines import Path
 
 #: Stands for every formulation or solver, and for the solver that comes with the package.

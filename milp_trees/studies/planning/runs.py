@@ -15,7 +15,7 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.thresholds import chosen_json, is_open, settled
 from milp_trees.mip.registry import registry
 from milp_trees.problems.problem import Problem
-from milp_trees.studies.attempt import default_start
+from milp_trees.solving.attempt import default_start
 from milp_trees.studies.identity import Statement, run_key
 from milp_trees.studies.planning.estimating import Estimate, estimate
 from milp_trees.studies.planning.lines import Path

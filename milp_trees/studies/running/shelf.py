@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from milp_trees.results.result import Result, Status
-from milp_trees.studies.attempt import failed
+from milp_trees.solving.attempt import failed
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import HELPER
 from milp_trees.studies.recalled import recalled

@@ -22,7 +22,7 @@ from milp_trees.methods.callback import heard
 from milp_trees.mip.process import crashed_process
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Result, Status, TracePoint
-from milp_trees.studies.attempt import failed, named_method
+from milp_trees.solving.attempt import failed, named_method
 from milp_trees.studies.identity import Statement, run_key
 from milp_trees.studies.one_run import Bench, Case, Made, origin
 from milp_trees.studies.planning.plan import Plan, PlannedRun

@@ -16,9 +16,9 @@ from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.pages.certificate import Checks, certificate
 from milp_trees.results.reload import reload
 from milp_trees.results.tables import reasons, summary
+from milp_trees.solving.predict import predict_file
 from milp_trees.studies.planning.reading import read_plan
 from milp_trees.studies.planning.recipes import build_problem
-from milp_trees.studies.predict import predict_file
 
 
 def test_a_result_reads_other_files_as_its_own(tmp_path):

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.studies.solving import answer
+from milp_trees.solving.solve import answer
 from milp_trees.testing import expected_failed_checks
 
 IRIS = load_iris(as_frame=True)
@@ -73,7 +73,7 @@ def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypa
         asked.append(limits.threads)
         return answer(problem, method, limits, **more)
 
-    monkeypatch.setattr("milp_trees.studies.solving.answer", watched)
+    monkeypatch.setattr("milp_trees.solving.solve.answer", watched)
     mt.OptimalTreeClassifier(max_depth=1, n_bins=3, n_jobs=n_jobs).fit(IRIS.data, IRIS.target)
     assert asked == [threads]
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import milp_trees as mt
 from milp_trees.common.errors import NothingFound
 from milp_trees.common.limits import Limit
-from milp_trees.studies import solving
+from milp_trees.solving import solve as solving
 
 
 @pytest.fixture

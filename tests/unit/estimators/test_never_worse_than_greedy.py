@@ -78,7 +78,7 @@ def test_no_tree_of_many_is_worse_than_greedy():
 def test_nor_where_thresholds_are_chosen(monkeypatch):
     """As if all thresholds were too much work."""
     monkeypatch.setattr(work, "ENOUGH", 1e-8)
-    monkeypatch.setattr("milp_trees.studies.attempt.ENOUGH", 1e-8)
+    monkeypatch.setattr("milp_trees.solving.attempt.ENOUGH", 1e-8)
     chosen = 0
     for seed in range(560, 620):
         asked, greedy, ours, model = both(seed)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import milp_trees as mt
 from milp_trees.common.errors import NothingFound
-from milp_trees.studies.solving import answer
+from milp_trees.solving.solve import answer
 
 IRIS = load_iris(as_frame=True)
 
@@ -26,7 +26,7 @@ def given(monkeypatch):
         found.append(start)
         return answer(problem, method, limits, start=start, **more)
 
-    monkeypatch.setattr("milp_trees.studies.solving.answer", watched)
+    monkeypatch.setattr("milp_trees.solving.solve.answer", watched)
     return found
 
 
@@ -165,7 +165,7 @@ def test_a_method_that_finds_nothing_leaves_a_greedy_model(monkeypatch):
                 clock=Clock(),
             )
 
-    monkeypatch.setattr("milp_trees.studies.solving.answer", nothing)
+    monkeypatch.setattr("milp_trees.solving.solve.answer", nothing)
     with pytest.warns(ConvergenceWarning, match="no bound is known"):
         model = mt.OptimalTreeClassifier().fit(IRIS.data, IRIS.target)
     assert model.score(IRIS.data, IRIS.target) > 0.9

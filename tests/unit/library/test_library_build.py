@@ -132,7 +132,7 @@ def test_a_problem_that_nothing_proves_is_open_with_the_best_value(tmp_path, mon
     """Claim =best= with a solution, or =unkn= if none is known; solvers then have news."""
     monkeypatch.setattr(making, "read_and_solve", lambda *given: {})
     from milp_trees.library.known import Known
-    from milp_trees.studies.attempt import attempt, named_method
+    from milp_trees.solving.attempt import attempt, named_method
 
     def heuristic(problem, seconds, memory_mb):
         known = Known(problem)

@@ -6,7 +6,7 @@ import pytest
 from export_models_cases import described
 
 import milp_trees as mt
-from milp_trees.studies.estimate import named_formulation
+from milp_trees.solving.estimate import named_formulation
 from milp_trees.testing import problem
 
 

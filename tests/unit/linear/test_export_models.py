@@ -17,7 +17,7 @@ from milp_trees.decisions.testing.problems import decision_problem
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 from milp_trees.pruning.testing.examples import EXAMPLES
-from milp_trees.studies.estimate import named_formulation
+from milp_trees.solving.estimate import named_formulation
 from milp_trees.testing import problem
 
 #: Tiny problems by what is special about them: the first that a formulation takes is in the quick

@@ -15,7 +15,7 @@ from milp_trees.linear.solutions import read_solution, write_solution
 from milp_trees.mip import runner
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Status
-from milp_trees.studies.estimate import named_formulation
+from milp_trees.solving.estimate import named_formulation
 from milp_trees.testing import problem
 
 

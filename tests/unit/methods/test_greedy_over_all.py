@@ -13,7 +13,7 @@ import milp_trees as mt
 from milp_trees.common.limits import Limits
 from milp_trees.data.load import load_split
 from milp_trees.results.threshold_words import sentence
-from milp_trees.studies.thresholds import with_greedy
+from milp_trees.solving.thresholds import with_greedy
 
 IRIS = mt.Problem(mt.load("iris"), mt.Accuracy(), mt.Trees(max_depth=2))
 FEW = mt.Problem(mt.load("iris", binarizer="quantiles:4"), mt.Accuracy(), mt.Trees(max_depth=2))

@@ -15,7 +15,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.methods.method import Method
 from milp_trees.mip.registry import registry
 from milp_trees.problems.problem import Problem
-from milp_trees.studies.attempt import attempt
+from milp_trees.solving.attempt import attempt
 
 ROOT = Path(__file__).parents[3]
 DATA = "planted:rows=40,tests=4,depth=1"

@@ -81,7 +81,7 @@ def test_a_table_with_too_many_thresholds_keeps_those_at_quantiles():
 def little_work(monkeypatch):
     """As if nearly every proof over all thresholds were too much work."""
     monkeypatch.setattr(work, "ENOUGH", 1e-7)
-    monkeypatch.setattr("milp_trees.studies.attempt.ENOUGH", 1e-7)
+    monkeypatch.setattr("milp_trees.solving.attempt.ENOUGH", 1e-7)
 
 
 def test_a_chosen_set_holds_the_thresholds_of_good_trees():

@@ -10,7 +10,7 @@ from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Status
-from milp_trees.studies.estimate import named_formulation
+from milp_trees.solving.estimate import named_formulation
 from milp_trees.testing import problem
 
 #: A program that answers like CBC: it calls every model infeasible, and then takes its time.

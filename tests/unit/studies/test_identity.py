@@ -13,7 +13,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import labels, plugins
 from milp_trees.methods.start import Start
 from milp_trees.mip.registry import registry
-from milp_trees.studies.attempt import named_method
+from milp_trees.solving.attempt import named_method
 from milp_trees.studies.identity import problem_key, run_key
 
 

@@ -7,8 +7,8 @@ import milp_trees as mt
 from milp_trees.common.registering import labels, plugins
 from milp_trees.pruning.testing.examples import EXAMPLES
 from milp_trees.results.result import Status
+from milp_trees.solving.attempt import failed
 from milp_trees.studies import Study, one_run
-from milp_trees.studies.attempt import failed
 
 
 @pytest.fixture(scope="module")

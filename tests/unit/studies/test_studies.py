@@ -175,7 +175,7 @@ def test_estimate_knows_sizes_and_reasons(problem):
     frame = mt.estimate(problem, ["flow-oct"])
     assert frame["nonzeros"][0] > 0
     assert frame["time_class"][0]
-    from milp_trees.studies.estimate import named_formulation
+    from milp_trees.solving.estimate import named_formulation
 
     formulation = named_formulation("flow-oct")
     assert (

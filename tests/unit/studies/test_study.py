@@ -12,8 +12,8 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import plugins as store
 from milp_trees.methods.start import Start
 from milp_trees.results.result import Certificate, Solution, Status
-from milp_trees.studies.agreement import agreement, choose_reference, judge_of
-from milp_trees.studies.attempt import attempt, find_start, named_method
+from milp_trees.solving.agreement import agreement, choose_reference, judge_of
+from milp_trees.solving.attempt import attempt, find_start, named_method
 from milp_trees.tasks.base import Value
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import milp_trees as mt
 from milp_trees.mip.registry import registry
 from milp_trees.models.space import space_classes
-from milp_trees.studies.agreement import built_on
+from milp_trees.solving.agreement import built_on
 
 ROOT = Path(mt.__file__).parents[1]
 

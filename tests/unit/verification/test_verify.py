@@ -11,7 +11,7 @@ import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.methods.scores import scores
 from milp_trees.mip.registry import registry
-from milp_trees.studies.agreement import judge_of
+from milp_trees.solving.agreement import judge_of
 from milp_trees.verification import verify, verify_file
 
 

@@ -19,7 +19,7 @@ from milp_trees.problems.questions import ByPrice
 from milp_trees.pruning.from_table import Growing, pruning_problem
 from milp_trees.pruning.verification.curve import verify_curve
 from milp_trees.results.json import SCHEMA
-from milp_trees.studies.predict import predict_file
+from milp_trees.solving.predict import predict_file
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify

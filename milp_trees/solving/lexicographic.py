@@ -15,7 +15,7 @@ from milp_trees.methods.method import Method
 from milp_trees.methods.transformation import Step, Steps, Transformation
 from milp_trees.problems.problem import Problem
 from milp_trees.results.result import Result
-from milp_trees.studies.solving import answer
+from milp_trees.solving.solve import answer
 from milp_trees.tasks.task_value import TaskValue
 
 #: The goal that is no task.

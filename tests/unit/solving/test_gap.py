@@ -9,8 +9,8 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.studies import gap
-from milp_trees.studies.gap import read_model
+from milp_trees.solving import gap
+from milp_trees.solving.gap import read_model
 
 NAMES = ("a", "b", "c")
 

@@ -22,8 +22,8 @@ from milp_trees.mip.registry import registry
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Result, Status
-from milp_trees.studies.agreement import judge_of, with_agreement, with_wish
-from milp_trees.studies.attempt import (
+from milp_trees.solving.agreement import judge_of, with_agreement, with_wish
+from milp_trees.solving.attempt import (
     AUTO,
     attempt,
     default_method,
@@ -33,7 +33,7 @@ from milp_trees.studies.attempt import (
     named_method,
     start_from,
 )
-from milp_trees.studies.thresholds import with_greedy
+from milp_trees.solving.thresholds import with_greedy
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

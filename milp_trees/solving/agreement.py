@@ -13,7 +13,7 @@ from milp_trees.mip.registry import registry
 from milp_trees.problems.support import may_take
 from milp_trees.results.front import place
 from milp_trees.results.result import Result, Status, bound_of
-from milp_trees.studies.attempt import AUTO
+from milp_trees.solving.attempt import AUTO
 from milp_trees.tasks.comparing import crosses, equal
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from milp_trees.common.limits import Limit, Limits
 from milp_trees.methods.callback import listener
 from milp_trees.models.space import Space, Trees
 from milp_trees.problems.problem import Problem
-from milp_trees.studies.solving import path_of_sizes
+from milp_trees.solving.solve import path_of_sizes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import milp_trees as mt
 from milp_trees.common.errors import DataError
 from milp_trees.data.generate import athey_imbens
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.studies.policy_values import mean_with_interval
+from milp_trees.solving.policy_values import mean_with_interval
 
 TREE = mt.Tree(Branch(mt.BinaryFeature("0"), Leaf(0), Leaf(1)), ("wait", "treat"))
 
