@@ -16,7 +16,7 @@ FOLDERS = {
     "formulations": "milp_trees/formulations",
     "solvers": "milp_trees/solvers",
 }
-LICENCES = ("LICENSE", "milp_trees/pages/assets/vendor/LICENSES.txt")
+LICENCES = ("LICENSE", "milp_trees/exports/pages/assets/vendor/LICENSES.txt")
 
 
 def sources(folder: str) -> list[str]:

@@ -16,7 +16,7 @@ import highspy
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.studies.plot import plot_traces
+from milp_trees.studies.figures.over_time import plot_traces
 
 FOLDER = Path(__file__).parents[1] / "docs" / "start" / "pictures"
 

@@ -17,7 +17,7 @@ from milp_trees.common import exact
 from milp_trees.common.errors import SolverFailure
 from milp_trees.decisions.base import Failure, LinearSet
 from milp_trees.decisions.second import SecondProgram
-from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.linear.matrix import matrix_rows
 from milp_trees.models.space import Trees
 from milp_trees.tasks.decision_view import LeafOracle
 

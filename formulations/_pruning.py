@@ -18,8 +18,8 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import Formulation, ModelSize
+from milp_trees.mip.linear.matrix import matrix_rows
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problems.problem import Problem
 from milp_trees.pruning.space import PrunedEnsembles

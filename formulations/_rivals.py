@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.linear.matrix import matrix_rows
 from milp_trees.models.space import Trees
 from milp_trees.tasks.views import CostMatrix
 

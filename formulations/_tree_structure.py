@@ -23,8 +23,8 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import ModelSize
+from milp_trees.mip.linear.matrix import matrix_rows
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree

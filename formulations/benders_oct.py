@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.common.registering import register
-from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix

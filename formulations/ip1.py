@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.common.registering import register
-from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import ModelSize
+from milp_trees.mip.linear.matrix import matrix_rows
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.pruning.space import PrunedEnsembles
 from milp_trees.pruning.view import NodeGains

@@ -34,8 +34,10 @@ from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.size_cv import OptimalTreeCV as OptimalTreeCV
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
-from .library.check import check_library as check_library
-from .library.spec import build_library as build_library
+from .exports.library.check import check_library as check_library
+from .exports.library.spec import build_library as build_library
+from .exports.model_files.export import export_model as export_model
+from .exports.pages.report import write_report as write_report
 from .lists.antecedents import Antecedents as Antecedents
 from .lists.estimator import OptimalRuleListClassifier as OptimalRuleListClassifier
 from .lists.rule_list import Rule as Rule
@@ -48,7 +50,6 @@ from .models.read_ensemble import read_ensemble as read_ensemble
 from .models.space import Trees as Trees
 from .models.tree import Tree as Tree
 from .models.write_ensemble import write_ensemble as write_ensemble
-from .pages.report import write_report as write_report
 from .problems.problem import Problem as Problem
 from .pruning.engines.min_cut.curve import prune_curve as prune_curve
 from .pruning.estimators.budget_forest import BudgetForestClassifier as BudgetForestClassifier
@@ -62,7 +63,6 @@ from .solving.policy_values import policy_leaves as policy_leaves
 from .solving.policy_values import policy_value as policy_value
 from .solving.thresholds import choose_thresholds as choose_thresholds
 from .studies import Study as Study
-from .studies.export import export_model as export_model
 from .studies.running.study import study as study
 from .tasks.classification import Accuracy as Accuracy
 from .verification import verify as verify

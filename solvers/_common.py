@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from milp_trees.common.limits import LOG_HEAD
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Event, Job
 
 #: Largest violation of the model by a start that is still handed over.

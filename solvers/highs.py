@@ -14,8 +14,8 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.registering import register
-from milp_trees.linear.claims import dual_value, misstatement
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.claims import dual_value, misstatement
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 

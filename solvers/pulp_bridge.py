@@ -17,7 +17,7 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.registering import register
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 

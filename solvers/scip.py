@@ -17,8 +17,8 @@ import numpy as np
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import LOG_HEAD
 from milp_trees.common.registering import register
-from milp_trees.linear.matrix import MatrixModel, Separator
-from milp_trees.linear.mps import write_mps
+from milp_trees.mip.linear.matrix import MatrixModel, Separator
+from milp_trees.mip.linear.mps import write_mps
 from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.results.result import Limit, Status
 

@@ -69,7 +69,7 @@ def tree_page(folder: Path) -> Path:
 def study_page(folder: Path) -> Path:
     """The page of a small study."""
     import milp_trees as mt
-    from milp_trees.pages.report import write_report
+    from milp_trees.exports.pages.report import write_report
 
     write_report(mt.study(STUDY, store=folder / "study.db"), folder / "study_page.html")
     return folder / "study_page.html"

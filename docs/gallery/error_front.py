@@ -8,7 +8,7 @@ Alt: A staircase of false negatives against false positives.
 
 import milp_trees as mt
 from milp_trees.plugins import Front
-from milp_trees.studies.front_plot import plot_front
+from milp_trees.studies.figures.front import plot_front
 
 data = mt.load("breast-cancer", binarizer="quantiles:4")
 front = mt.solve(mt.Problem(data, mt.tasks.F1(), mt.Trees(max_depth=2), Front()), method="pareto")

@@ -10,7 +10,7 @@ import numpy as np
 
 import milp_trees as mt
 from milp_trees.plugins import Front
-from milp_trees.studies.front_plot import plot_front
+from milp_trees.studies.figures.front import plot_front
 
 rng = np.random.default_rng(3)
 group = rng.integers(0, 2, 240)

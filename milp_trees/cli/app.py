@@ -140,7 +140,7 @@ def write_rows(study: Study, data: Any, out: Path | None, as_json: bool) -> None
     """Write the rows of a study: as CSV to a file of that ending, else as JSON."""
     write(data, None if is_csv(out) else out, as_json)
     if out is not None and is_csv(out):
-        from milp_trees.studies.paper_tables import STYLES, row_table
+        from milp_trees.studies.paper.tables import STYLES, row_table
 
         _written(out, STYLES["csv"](row_table(study, ["*"])))
 

@@ -80,7 +80,7 @@ def _list(as_json: bool) -> None:
 
 def _model(stored: dict[str, Any], path: Path) -> Any:
     """The model of a stored result."""
-    from milp_trees.pages.drawings import read_model
+    from milp_trees.exports.pages.drawings import read_model
     from milp_trees.studies.rows import UNREADABLE
 
     try:
@@ -93,7 +93,7 @@ def _model(stored: dict[str, Any], path: Path) -> Any:
 
 def _whole(stored: dict[str, Any], path: Path, data: Path | None) -> Any:
     """The stored result with its problem, or what is left of it if its data cannot be read."""
-    from milp_trees.pages.tree_page import StoredModel
+    from milp_trees.exports.pages.tree_page import StoredModel
     from milp_trees.results.restore import problem_of
     from milp_trees.results.stored import result_from_json
     from milp_trees.verification.damage import refusing_damage

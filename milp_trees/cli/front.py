@@ -96,7 +96,7 @@ def front(
             progress=live.point,
         )
     if plot is not None and result.solutions:
-        from milp_trees.studies.front_plot import plot_front
+        from milp_trees.studies.figures.front import plot_front
 
         draw(plot_front(result).figure, plot, bbox_inches="tight")
     if not as_json:

@@ -41,7 +41,7 @@ def import_solution(
 
     The point is checked against the model, decoded, and its value recomputed on the data.
     """
-    from milp_trees.studies.imported import import_solution as read
+    from milp_trees.exports.model_files.imported import import_solution as read
 
     writable(json=out)
     found = read(model, solution, data=data, limits=limits)

@@ -14,7 +14,7 @@ from milp_trees.cli.help import STUDIES, Command
 from milp_trees.cli.readers import split
 
 if TYPE_CHECKING:
-    from milp_trees.library.check import CheckedInstance
+    from milp_trees.exports.library.check import CheckedInstance
 
 library = typer.Typer(
     help="Build a library of model files with proven optima, and check it again.",
@@ -52,8 +52,8 @@ def build(
 
     Ctrl-C keeps what is finished; the same command goes on from there.
     """
-    from milp_trees.library.registry import CLASSES, PAGE
-    from milp_trees.library.spec import build_library
+    from milp_trees.exports.library.registry import CLASSES, PAGE
+    from milp_trees.exports.library.spec import build_library
 
     made = build_library(
         spec, out, jobs=jobs, only=only, progress=lambda line: typer.echo(line, err=True)
@@ -88,7 +88,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check checksums, registry and solutions, and solve every file again."""
-    from milp_trees.library.check import check_library
+    from milp_trees.exports.library.check import check_library
 
     found = check_library(
         folder,

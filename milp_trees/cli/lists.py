@@ -82,7 +82,7 @@ def export_problem(
 
     Its meaning is written beside it as JSON, and the proven optimum as a solution file.
     """
-    from milp_trees.studies.export import export_model
+    from milp_trees.exports.model_files.export import export_model
 
     writable(model=out)
     problem, _ = options.problem(quiet=as_json)

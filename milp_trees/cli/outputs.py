@@ -218,7 +218,7 @@ def holds(mark: str) -> Callable[[bytes], bool]:
 
 def _is_table(content: bytes) -> bool:
     """Whether a table was written to this file: it has a remark, or as CSV known columns only."""
-    from milp_trees.studies.paper_tables import is_csv_head
+    from milp_trees.studies.paper.tables import is_csv_head
 
     if TABLE.encode() in content:
         return True

@@ -70,7 +70,7 @@ def plot(
 
     matplotlib.use("Agg")
     from milp_trees.studies import Study
-    from milp_trees.studies.page_style import save_figure
+    from milp_trees.studies.paper.style import save_figure
 
     options = {"timeouts": timeouts, "base": base, "target": target, "environment": environment}
     style = {"width_cm": width, "height_cm": height, "font": font, "size": font_size}

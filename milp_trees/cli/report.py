@@ -34,7 +34,7 @@ def report(
 
     The page is a single file that loads nothing from the network.
     """
-    from milp_trees.pages.report import write_report
+    from milp_trees.exports.pages.report import write_report
 
     page = store.with_suffix(".html") if out is None else out
     writable(page=page)

@@ -70,7 +70,7 @@ def table(
     from milp_trees.results.json import json_safe
     from milp_trees.studies import Study
     from milp_trees.studies.measures.summary import USUAL
-    from milp_trees.studies.paper_tables import STYLES, aggregate_table, row_table
+    from milp_trees.studies.paper.tables import STYLES, aggregate_table, row_table
 
     if style not in STYLES:
         raise DataError(f"--style is one of {', '.join(STYLES)}; got {style!r}.")

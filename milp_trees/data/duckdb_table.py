@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from milp_trees.common import scratch
 from milp_trees.common.errors import DataError
 from milp_trees.data.engine_table import (
     BOOL,
@@ -22,7 +23,6 @@ from milp_trees.data.engine_table import (
     EngineTable,
     Extent,
 )
-from milp_trees.linear import scratch
 
 if TYPE_CHECKING:
     import pandas as pd

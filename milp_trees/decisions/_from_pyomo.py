@@ -10,7 +10,7 @@ from scipy import sparse
 
 from milp_trees.common.errors import DataError
 from milp_trees.decisions.base import LinearSet
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 
 
 def linear_set(model: Any, decision: Sequence[Any] | None) -> tuple[LinearSet, int]:

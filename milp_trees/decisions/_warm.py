@@ -13,8 +13,8 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.decisions.base import Failure, LinearSet
-from milp_trees.linear import claims
-from milp_trees.linear.silent_highs import silent_highs
+from milp_trees.mip.linear import claims
+from milp_trees.mip.linear.silent_highs import silent_highs
 
 #: Tolerances of the simplex method, the smallest that HiGHS accepts.
 TOLERANCE = 1e-10

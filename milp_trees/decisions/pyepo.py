@@ -14,7 +14,7 @@ import numpy as np
 
 from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.decisions.oracle import Oracle
-from milp_trees.linear.claims import misstatement
+from milp_trees.mip.linear.claims import misstatement
 
 #: Solvers behind PyEPO return integers within their tolerance, and some models in single precision.
 INTEGRAL = 1e-5

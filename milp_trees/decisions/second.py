@@ -23,8 +23,8 @@ from milp_trees.decisions.base import (
     RowFailure,
 )
 from milp_trees.decisions.listed import ListedDecisions
-from milp_trees.linear import claims
-from milp_trees.linear.silent_highs import nothing_printed
+from milp_trees.mip.linear import claims
+from milp_trees.mip.linear.silent_highs import nothing_printed
 
 #: Largest violation of a row by an answer, and difference between what it costs and its claims.
 FEASIBLE, AGREES = 1e-6, 1e-5

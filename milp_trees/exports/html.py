@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from milp_trees.common.registering import register
 from milp_trees.exports._program import Program
+from milp_trees.exports.pages.tree_page import check, check_time, tree_page
 from milp_trees.models.exporting import Export
-from milp_trees.pages.tree_page import check, check_time, tree_page
 
 
 @register
@@ -50,7 +50,7 @@ class Html(Export):
         self.proof, self.proof_seconds = proof, proof_seconds
 
     def write(self, model: Any) -> str:
-        from milp_trees.verification.shown import check_shown
+        from milp_trees.exports.pages.shown import check_shown
 
         model, checks = check_shown(model, self.proof, self.proof_seconds)
         columns = [c.to_json() for c in Program.of(model.predictor).columns]

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from milp_trees.linear.claims import misstatement
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.claims import misstatement
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Event, Job
 from milp_trees.results.result import Status
 

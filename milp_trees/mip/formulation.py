@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from milp_trees.common.limits import Deadline
-    from milp_trees.linear.matrix import MatrixModel, Separator
     from milp_trees.methods.claims import Claims
+    from milp_trees.mip.linear.matrix import MatrixModel, Separator
 
 
 @dataclass(frozen=True)

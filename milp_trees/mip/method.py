@@ -14,7 +14,6 @@ import numpy as np
 from milp_trees.common.errors import NotInTime, SolverUnavailable, Unsupported, worded
 from milp_trees.common.limits import Limits, Stopped
 from milp_trees.common.registering import plugins
-from milp_trees.linear.matrix import compile_model, pyomo_without
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock
@@ -26,6 +25,7 @@ from milp_trees.mip import proving, relaxation
 from milp_trees.mip.building import repaired
 from milp_trees.mip.cut_loop import solve_by_cuts
 from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.linear.matrix import compile_model, pyomo_without
 from milp_trees.mip.open_thresholds import OfModels
 from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved, solver_gap
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow

@@ -15,8 +15,8 @@ from typing import Any
 
 import psutil
 
+from milp_trees.common import scratch
 from milp_trees.common.registering import plugins
-from milp_trees.linear import scratch
 from milp_trees.mip.solver import Job
 from milp_trees.mip.worker import read_frame, write_frame
 

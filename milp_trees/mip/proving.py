@@ -11,9 +11,9 @@ import numpy as np
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Deadline, Limits, Stopped
 from milp_trees.common.registering import plugins
-from milp_trees.linear.matrix import MatrixModel, compile_model
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import within
+from milp_trees.mip.linear.matrix import MatrixModel, compile_model
 from milp_trees.mip.run import solved
 from milp_trees.mip.solver import Job, Solver
 from milp_trees.results.result import Status

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from milp_trees.common import scratch
 from milp_trees.common.limits import Deadline, Limits
-from milp_trees.linear import scratch
-from milp_trees.linear.files import write_model
-from milp_trees.linear.matrix import MatrixModel
 from milp_trees.methods.callback import listening, met
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
 from milp_trees.mip.formulation import Stage
+from milp_trees.mip.linear.files import write_model
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Event, Job, Solver
 from milp_trees.problems.support import able
 from milp_trees.results.result import Limit, Result, Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from milp_trees.common.limits import Limits
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer
 from milp_trees.results.result import Status
 

@@ -18,7 +18,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.results.result import Limit, Status
 
 if TYPE_CHECKING:
-    from milp_trees.linear.matrix import MatrixModel, Separator
+    from milp_trees.mip.linear.matrix import MatrixModel, Separator
 
 
 @dataclass(frozen=True)

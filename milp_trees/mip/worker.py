@@ -27,8 +27,8 @@ import traceback
 from dataclasses import replace
 from typing import IO, Any, NoReturn
 
+from milp_trees.common import scratch
 from milp_trees.common.errors import MilpTreesError
-from milp_trees.linear import scratch
 from milp_trees.mip.solver import Answer, Event, Job, Solver
 
 _LENGTH = struct.Struct("<Q")
@@ -116,7 +116,7 @@ def load_adapter(path: list[str], module: str, name: str) -> Solver:
     """
     sys.path[:] = path
     # Jobs hold matrices; their module is loaded before the first job arrives.
-    importlib.import_module("milp_trees.linear.matrix")
+    importlib.import_module("milp_trees.mip.linear.matrix")
     adapter: Any = importlib.import_module(module)
     for part in name.split("."):
         adapter = getattr(adapter, part)

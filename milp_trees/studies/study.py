@@ -277,8 +277,8 @@ class Study:
         DataError
             There is no such figure, there are runs of several environments, or the runs are too few.
         """
-        from milp_trees.studies.figures import Wanted, draw
-        from milp_trees.studies.plot import plot_study
+        from milp_trees.studies.figures.measures import Wanted, draw
+        from milp_trees.studies.figures.over_time import plot_study
 
         frame = self.frame()
         if environment is not None:

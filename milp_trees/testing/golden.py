@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.models.space import Trees, space_classes
 from milp_trees.problems.problem import Problem
 from milp_trees.testing.family_suites import suites

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 
 INFINITY = float("inf")
 

@@ -80,7 +80,7 @@ def check_deeper_is_never_worse(formulation: Formulation, problem: Problem) -> N
 
 def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
     """Two builds, from views that are made twice, have the same text."""
-    from milp_trees.linear.matrix import compile_model
+    from milp_trees.mip.linear.matrix import compile_model
 
     first = model_text(built(formulation, problem).matrix)
     second = model_text(compile_model(formulation.build(problem.without_views(), incomplete=True)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 
 
 def model_text(matrix: MatrixModel) -> str:

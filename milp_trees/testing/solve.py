@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees.linear.matrix import MatrixModel, Separator, compile_model
 from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.linear.matrix import MatrixModel, Separator, compile_model
 from milp_trees.problems.problem import Problem
 
 #: Largest violation of a row or bound that still counts as feasible.

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees.common.limits import Limit, Limits
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.runner import STOPPING, run
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Status

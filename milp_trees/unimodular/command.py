@@ -135,7 +135,7 @@ def read_model(
     DataError, Unsupported
         The arguments contradict each other, or the formulation cannot take the problem.
     """
-    from milp_trees.linear.matrix import compile_model
+    from milp_trees.mip.linear.matrix import compile_model
     from milp_trees.mip.open_thresholds import for_models
     from milp_trees.mip.registry import registry
     from milp_trees.unimodular.reading import read_matrix

@@ -8,7 +8,7 @@ from pathlib import Path
 from scipy import sparse
 
 from milp_trees.common.errors import DataError
-from milp_trees.linear.reading import read_model
+from milp_trees.mip.linear.reading import read_model
 from milp_trees.unimodular.reading import NamedMatrix, canonical, read_matrix
 
 

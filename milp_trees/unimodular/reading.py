@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees.common.errors import DataError
-from milp_trees.linear.matrix import MatrixModel, compile_model
+from milp_trees.mip.linear.matrix import MatrixModel, compile_model
 
 
 @dataclass(frozen=True, eq=False)

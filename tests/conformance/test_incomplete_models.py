@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from milp_trees.common.errors import IncompleteModelWarning
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 from milp_trees.testing import brute_force
 from milp_trees.testing.sets import default_problems

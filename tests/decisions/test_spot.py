@@ -327,7 +327,7 @@ def test_it_is_listed_for_decisions_and_not_for_other_tasks():
 
 
 def test_the_model_and_its_optimum_are_exported(tmp_path):
-    from milp_trees.studies.export import export_model
+    from milp_trees.exports.model_files.export import export_model
 
     said = export_model(decision_problem("depth-1"), "spot", tmp_path / "m.mps")
     assert said["value"] == pytest.approx(brute_force(decision_problem("depth-1"))[1].number)

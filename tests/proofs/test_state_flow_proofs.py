@@ -12,7 +12,7 @@ import milp_trees as mt
 from milp_trees import Limits
 from milp_trees.common.errors import Unsupported
 from milp_trees.engines.hypergraph.dual import largest
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.verification.check_proof import Instance, Wrong

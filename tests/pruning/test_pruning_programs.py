@@ -10,7 +10,7 @@ from taken_problems import taken_problems
 
 import milp_trees as mt
 from milp_trees.common.limits import Limits
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.mip.registry import registry
 from milp_trees.pruning.testing.checks import (

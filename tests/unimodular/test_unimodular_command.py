@@ -21,8 +21,8 @@ def run(*words):
 
 def test_the_command_reads_every_kind_of_model_file(tmp_path):
     """MPS and LP, plain and gzipped, with names; sparse npz; the answer of each is the same."""
-    from milp_trees.linear.files import write_model
-    from milp_trees.linear.matrix import compile_model
+    from milp_trees.mip.linear.files import write_model
+    from milp_trees.mip.linear.matrix import compile_model
 
     m = pyo.ConcreteModel(name="cycle")
     m.x = pyo.Var(["a", "b", "c"], domain=pyo.Binary)

@@ -32,7 +32,7 @@ ALLOWED = {
     ("estimators/trees.py", "accuracy"): "the default of a public parameter",
     ("estimators/trees_cv.py", "accuracy"): "the default of a public parameter",
     ("data/binarize.py", "precision"): "digits of a number",
-    ("linear/matrix.py", "cut"): "the name of added rows",
+    ("mip/linear/matrix.py", "cut"): "the name of added rows",
     ("methods/method.py", "enumerate"): "the stage of a run",
     ("testing/at_limits.py", "*"): "limits of tasks whose definitions stand apart from them",
     ("testing/task_options.py", "*"): "options of tasks that are tried beside the defaults",

@@ -12,9 +12,9 @@ import pytest
 import milp_trees as mt
 from milp_trees.common import writing
 from milp_trees.common.errors import DataError
-from milp_trees.library.registry import replace_text
+from milp_trees.exports.library.registry import replace_text
 from milp_trees.lists.write_rules import write_rules
-from milp_trees.studies.page_style import save_figure
+from milp_trees.studies.paper.style import save_figure
 
 DATA = mt.Dataset([[0, 0], [1, 0], [1, 1], [0, 1]], y=["no", "yes", "no", "yes"])
 
@@ -113,16 +113,16 @@ def test_nothing_writes_a_file_in_another_way():
     """All files for the user go through `writing`; what is listed is for programs, or is appended."""
     known = {
         "cli/help.py",  # the text of --help
-        "compiling/store.py",  # the cache of compiled code
-        "linear/mps.py",  # input of a solver's program, in a temporary folder
-        "linear/reading.py",  # an unpacked model, in a temporary folder
-        "linear/silent_highs.py",  # the null device
+        "common/compiling/store.py",  # the cache of compiled code
+        "mip/linear/mps.py",  # input of a solver's program, in a temporary folder
+        "mip/linear/reading.py",  # an unpacked model, in a temporary folder
+        "mip/linear/silent_highs.py",  # the null device
         "mip/worker.py",  # the log of a process, as it comes
-        "running/executors/processes.py",  # logs of workers, as they come
-        "running/folder.py",  # the folder of a running study, with its own locks
+        "studies/running/executors/processes.py",  # logs of workers, as they come
+        "studies/running/folder.py",  # the folder of a running study, with its own locks
         "unimodular/certificate.py",  # into memory
     }
-    root = Path(writing.__file__).parent
+    root = Path(writing.__file__).parents[1]
     words = ("write_text(", "write_bytes(", 'open("w', ', "w"', ', "wb"', "savefig(")
     found = {
         str(p.relative_to(root))
@@ -130,10 +130,10 @@ def test_nothing_writes_a_file_in_another_way():
         if "testing" not in p.parts and any(word in p.read_text("utf-8") for word in words)
     }
     own = {
-        "writing.py",
+        "common/writing.py",
         "cli/outputs.py",
-        "studies/page_style.py",
-        "linear/files.py",
-        "studies/export.py",
+        "studies/paper/style.py",
+        "mip/linear/files.py",
+        "exports/model_files/export.py",
     }
     assert found - own <= known

@@ -145,7 +145,7 @@ def _same(view: NodeGains, Z: float, value: Fraction) -> bool:
 
 def check_repeatable(formulation: Formulation, problem: Problem) -> None:
     """Building twice gives the same model."""
-    from milp_trees.linear.matrix import compile_model
+    from milp_trees.mip.linear.matrix import compile_model
 
     once, again = (model_text(compile_model(formulation.build(problem))) for _ in range(2))
     _demand(once == again, formulation, problem, "two builds differ.")

@@ -12,8 +12,8 @@ import milp_trees as mt
 from milp_trees.cli.reading import described
 from milp_trees.data.load import load_split
 from milp_trees.data.problems import TableProblems
+from milp_trees.exports.pages.certificate import Checks, certificate
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.pages.certificate import Checks, certificate
 from milp_trees.results.reload import reload
 from milp_trees.results.tables import reasons, summary
 from milp_trees.solving.predict import predict_file

@@ -11,7 +11,7 @@ from milp_trees.formulations import _benders_cuts, _gains
 
 import milp_trees as mt
 from milp_trees import Trees
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.testing import random_cost_problem, random_tree
 from milp_trees.testing.solve import minimise
 

@@ -10,7 +10,7 @@ from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees import Tree, Trees
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.models.nodes import Leaf
 from milp_trees.testing import check_formulation, problem, random_cost_problem
 from milp_trees.testing.solve import minimise

@@ -11,7 +11,7 @@ from milp_trees.formulations import _rivals
 
 import milp_trees as mt
 from milp_trees import Tree, Trees
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.testing import check_formulation, planted_problem, random_cost_problem, random_tree
 from milp_trees.testing.solve import minimise

@@ -11,7 +11,7 @@ from milp_trees.formulations.oct import OCT, LeftBranch
 
 import milp_trees as mt
 from milp_trees import Tree, Trees
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.models.nodes import Leaf
 from milp_trees.testing import brute_force, problem
 from milp_trees.testing.problems import numeric_dataset

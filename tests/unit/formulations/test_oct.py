@@ -9,7 +9,7 @@ from milp_trees.formulations._columns import numeric_columns
 
 import milp_trees as mt
 from milp_trees import Tree, Trees
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.testing import check_formulation, problem, random_cost_problem
 from milp_trees.testing.problems import numeric_dataset

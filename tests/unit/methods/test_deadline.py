@@ -206,7 +206,7 @@ def test_pyomo_is_silent_about_a_stop_also_where_it_makes_its_logger_as_it_speak
     program = f"""
 import logging
 import pyomo.environ
-from milp_trees.linear.matrix import pyomo_without
+from milp_trees.mip.linear.matrix import pyomo_without
 logging.root.manager.loggerDict.pop({name!r}, None)
 with pyomo_without("Overtime"):
     logging.getLogger({name!r}).error("Error compiling: Overtime")

@@ -8,8 +8,8 @@ from row_tests import each_row
 from scipy import sparse
 
 from milp_trees import Limits
-from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.checked import checked, news
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Answer, Event, Job
 from milp_trees.results.result import Status
 

@@ -7,7 +7,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.common.errors import IncompleteModelWarning, Unsupported
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 from milp_trees.testing.sets import get
 from milp_trees.testing.solve import minimise

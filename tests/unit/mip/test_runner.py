@@ -19,8 +19,8 @@ from scipy import sparse
 from milp_trees.common.errors import SolverUnavailable, Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import plugins
-from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip import runner
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Limit, Status

@@ -9,9 +9,9 @@ import pytest
 from row_tests import each_row
 
 from milp_trees import BinaryFeature, DataError, Dataset, Rule, RuleList, Tree
+from milp_trees.exports.pages.tree_content import tree_nodes
 from milp_trees.models import draw
 from milp_trees.models.nodes import Branch, Leaf
-from milp_trees.pages.tree_content import tree_nodes
 
 SVG = "{http://www.w3.org/2000/svg}"
 TESTS = (

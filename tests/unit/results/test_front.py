@@ -17,7 +17,7 @@ from milp_trees.results.restore import restore
 from milp_trees.results.result import Status
 from milp_trees.results.stored import result_from_json
 from milp_trees.solving.agreement import agreement
-from milp_trees.studies.front_plot import plot_front
+from milp_trees.studies.figures.front import plot_front
 
 PLANTED = "planted:rows=40,tests=4,noise=0.2,seed=3"
 

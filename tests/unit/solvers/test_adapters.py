@@ -11,7 +11,7 @@ from solver_params import solver_params
 from milp_trees import Limits
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import LOG_HEAD
-from milp_trees.linear.files import write_model
+from milp_trees.mip.linear.files import write_model
 from milp_trees.mip.registry import registry
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Job

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from milp_trees.common.limits import Limit, Limits
-from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.linear.matrix import compile_model
 from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Status

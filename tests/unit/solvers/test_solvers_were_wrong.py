@@ -6,7 +6,7 @@ from scipy import sparse
 from solver_params import solver_params
 
 from milp_trees import Limits
-from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.linear.matrix import MatrixModel
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Job
 from milp_trees.results.result import Status

@@ -14,9 +14,9 @@ from milp_trees.cli.main import app
 from milp_trees.common.errors import DataError
 from milp_trees.common.registering.labels import declared
 from milp_trees.studies.columns import COLUMNS
-from milp_trees.studies.figures import FIGURES
-from milp_trees.studies.page_style import no_commands, page_style
-from milp_trees.studies.paper_tables import latex_text, markdown_text
+from milp_trees.studies.figures.measures import FIGURES
+from milp_trees.studies.paper.style import no_commands, page_style
+from milp_trees.studies.paper.tables import latex_text, markdown_text
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_fonts_and_files_that_cannot_be_are_refused(store, tmp_path, monkeypatch
 
 def test_tables_are_in_the_order_of_the_plan(study):
     """Runs of several workers end in any order."""
-    from milp_trees.studies.paper_tables import aggregate_table, row_table
+    from milp_trees.studies.paper.tables import aggregate_table, row_table
 
     mixed = mt.Study()
     count = len(study.rows)

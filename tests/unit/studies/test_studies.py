@@ -217,7 +217,7 @@ def test_a_model_that_takes_longer_to_build_than_the_time_limit_is_not_built():
 
 
 def test_bounds_that_are_far_off_do_not_flatten_the_picture():
-    from milp_trees.studies.plot import visible_range
+    from milp_trees.studies.figures.over_time import visible_range
 
     rows = [
         {"trace": [(0.1, 40.0, -2900.0), (0.5, 33.0, 9.0)]},

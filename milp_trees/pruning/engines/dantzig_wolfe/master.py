@@ -21,8 +21,8 @@ import numpy as np
 
 from milp_trees.common.errors import SolverFailure
 from milp_trees.common.limits import Deadline
-from milp_trees.linear.claims import AGREES, misstatement
-from milp_trees.linear.silent_highs import silent_highs
+from milp_trees.mip.linear.claims import AGREES, misstatement
+from milp_trees.mip.linear.silent_highs import silent_highs
 
 if TYPE_CHECKING:
     from milp_trees.pruning.engines.dantzig_wolfe.coupling import Coupled

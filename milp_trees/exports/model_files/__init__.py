@@ -1,0 +1,1 @@
+"""Problem × formulation as a model file, and the solution of one by another program."""
