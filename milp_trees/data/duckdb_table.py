@@ -1,33 +1,31 @@
-"""A table that DuckDB groups: Parquet files, a database, or a relation of the caller."""
+"""A table that DuckDB groups: Parquet files, a database, or a relation of the caller.
+
+Only answers come into memory: the columns, extremes and thresholds, and one row per group.
+"""
 
 from __future__ import annotations
 
 import glob
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from milp_trees.common import scratch
 from milp_trees.common.errors import DataError
-from milp_trees.data.engine_table import (
-    BOOL,
-    CODE,
-    COUNT,
-    HIGH,
-    LABEL,
-    LOW,
-    NUMBER,
-    TEXT,
-    WHOLE,
-    EngineTable,
-    Extent,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.rules import Rule
+
+#: Kinds of columns that can be used; the kind of any other column is DuckDB's name of its type.
+BOOL, WHOLE, NUMBER, TEXT = "bool", "whole", "number", "text"
+KINDS = (BOOL, WHOLE, NUMBER, TEXT)
+#: Columns of what `group` returns: for the j-th feature column its code and, if it has thresholds,
+#: its smallest and largest value in the group; the k-th label; the number of rows of the group.
+CODE, LOW, HIGH, LABEL, COUNT = "code{}", "low{}", "high{}", "label{}", "rows"
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _KINDS = {
@@ -37,6 +35,24 @@ _KINDS = {
     "DOUBLE": NUMBER,
     **{f"{sign}{name}": WHOLE for name in _WHOLE for sign in ("", "U")},
 }
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What one column holds.
+
+    Parameters
+    ----------
+    missing, infinite : int
+        Number of missing values, and of infinite ones.
+    low, high : float
+        Smallest and largest number; 0 for texts.
+    """
+
+    missing: int
+    infinite: int
+    low: float
+    high: float
 
 
 def _library() -> Any:
@@ -49,8 +65,12 @@ def _library() -> Any:
     return duckdb
 
 
-class DuckTable(EngineTable):
+class DuckTable:
     """A relation of DuckDB.
+
+    The code of a row for a feature column is: for thresholds the number of them below the value,
+    for categories the position of the value among them (their number for any other value), and for
+    a 0/1 column the value.
 
     Parameters
     ----------
@@ -60,9 +80,14 @@ class DuckTable(EngineTable):
         One statement SELECT, in which `source` names the relation.
     folder : Path, optional
         A temporary folder of the connection, which is removed with this table.
-    """
 
-    engine: ClassVar[str] = "duckdb"
+    Attributes
+    ----------
+    columns : mapping of str to str
+        The kind of every column, in the order of the table.
+    version : str
+        The version of DuckDB.
+    """
 
     def __init__(self, relation: Any, query: str | None = None, folder: Path | None = None) -> None:
         if folder is not None:
@@ -159,9 +184,11 @@ class DuckTable(EngineTable):
             raise _refused(error) from None
 
     def n_rows(self) -> int:
+        """Number of rows."""
         return int(self._rows("SELECT count(*) FROM source")[0][0])
 
     def extents(self, names: Sequence[str]) -> dict[str, Extent]:
+        """The extent of every named column."""
         asked = ["count(*)"]
         for name in names:
             kind, column = self.columns[name], _name(name)
@@ -182,11 +209,16 @@ class DuckTable(EngineTable):
         }
 
     def distinct(self, name: str, most: int) -> list[Any] | None:
+        """All values of a column (texts of a column of texts), sorted; None if more than `most`."""
         value = f"{_name(name)}::VARCHAR" if self.columns[name] == TEXT else _double(name)
         rows = self._rows(f"SELECT DISTINCT {value} FROM source LIMIT {most + 1}")
         return sorted(row[0] for row in rows) if len(rows) <= most else None
 
     def ranked(self, name: str, ranks: Sequence[int]) -> list[tuple[float, float]]:
+        """For each rank k the k-th smallest number (from 0) and the next larger value.
+
+        The next larger value of the largest is infinite.
+        """
         n, value = self.n_rows(), _double(name)
         # The k-th of n values is the discrete quantile of every share in (k/n, (k+1)/n].
         shares = ", ".join(f"{(k + 0.5) / n!r}::DOUBLE" for k in ranks)
@@ -199,6 +231,22 @@ class DuckTable(EngineTable):
         ]
 
     def group(self, rules: Mapping[str, Rule], labels: Sequence[str], most: int) -> pd.DataFrame:
+        """One row per group of rows with the same codes and the same labels.
+
+        Parameters
+        ----------
+        rules : mapping of column to rule
+            How feature columns become codes (`milp_trees.data.rules`).
+        labels : sequence of str
+            Further columns whose values are compared as they are.
+        most : int
+            At most one more row than this is returned.
+
+        Returns
+        -------
+        DataFrame
+            With the columns that the templates of this module name, in any order of rows.
+        """
         keys, found = [], [f"count(*) AS {COUNT}"]
         for j, (name, rule) in enumerate(rules.items()):
             keys.append(f"{_code(name, rule)} AS {CODE.format(j)}")
@@ -257,7 +305,7 @@ def _number(value: float) -> str:
 
 
 def _code(name: str, rule: Rule) -> str:
-    """The code of a row for one column; see `EngineTable`."""
+    """The code of a row for one column; see `DuckTable`."""
     if rule == "0/1":
         return f"{_name(name)}::UTINYINT"
     if isinstance(rule, list):

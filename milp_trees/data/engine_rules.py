@@ -10,7 +10,7 @@ import numpy as np
 from milp_trees.common.errors import DataError
 from milp_trees.data.binarize import KINDS as BINARIZERS
 from milp_trees.data.binarize import THRESHOLD_NOTES
-from milp_trees.data.engine_table import BOOL, KINDS, TEXT, WHOLE, EngineTable, Extent
+from milp_trees.data.duckdb_table import BOOL, KINDS, TEXT, WHOLE, DuckTable, Extent
 from milp_trees.data.feature import YES_NO
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.rules import Rule, features_of, n_thresholds, thresholds_at
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def check_columns(
-    table: EngineTable, features: Sequence[str], labels: Sequence[str], numbers: Collection[str]
+    table: DuckTable, features: Sequence[str], labels: Sequence[str], numbers: Collection[str]
 ) -> dict[str, Extent]:
     """The extents of columns that can be used: by their type, without missing or infinite values.
 
     Parameters
     ----------
-    table : EngineTable
+    table : DuckTable
     features, labels : sequence of str
         Columns that become binary features, and columns that are taken as they are.
     numbers : collection of str
@@ -68,15 +68,13 @@ def check_columns(
     return extents
 
 
-def check_given(
-    rules: Mapping[str, Rule], table: EngineTable, extents: Mapping[str, Extent]
-) -> None:
+def check_given(rules: Mapping[str, Rule], table: DuckTable, extents: Mapping[str, Extent]) -> None:
     """Refuse rules of a given binarizer that the columns do not fit.
 
     Parameters
     ----------
     rules : mapping of column to rule
-    table : EngineTable
+    table : DuckTable
     extents : mapping
         The extents of the columns.
 
@@ -98,7 +96,7 @@ def check_given(
             )
 
 
-def _is_binary(table: EngineTable, name: str, extent: Extent) -> bool:
+def _is_binary(table: DuckTable, name: str, extent: Extent) -> bool:
     """Whether a column of numbers holds nothing but 0 and 1."""
     if table.columns[name] == TEXT or extent.low < 0 or extent.high > 1:
         return False
@@ -108,7 +106,7 @@ def _is_binary(table: EngineTable, name: str, extent: Extent) -> bool:
 
 def fit_there(
     binarizer: Binarizer,
-    table: EngineTable,
+    table: DuckTable,
     features: Sequence[str],
     extents: Mapping[str, Extent],
 ) -> None:
@@ -118,7 +116,7 @@ def fit_there(
     ----------
     binarizer : Binarizer
         Gets the rules, and what they lose, that `fit` would give it.
-    table : EngineTable
+    table : DuckTable
         Without missing and infinite values in these columns.
     features : sequence of str
         The columns.
@@ -153,7 +151,7 @@ def fit_there(
         binarizer.n_thresholds_ = n_thresholds(features_of(rules))
 
 
-def _rule(binarizer: Binarizer, table: EngineTable, name: str) -> tuple[Rule, bool]:
+def _rule(binarizer: Binarizer, table: DuckTable, name: str) -> tuple[Rule, bool]:
     """The rule of a column, and whether it has all thresholds that the column could have."""
     if table.columns[name] == TEXT:
         return {"categories": _categories(binarizer, table, name)}, True
@@ -174,7 +172,7 @@ def _rule(binarizer: Binarizer, table: EngineTable, name: str) -> tuple[Rule, bo
     return rule, table.distinct(name, len(rule) + 1) is not None
 
 
-def _categories(binarizer: Binarizer, table: EngineTable, name: str) -> list[str]:
+def _categories(binarizer: Binarizer, table: DuckTable, name: str) -> list[str]:
     found = table.distinct(name, binarizer.max_categories)
     if found is None:
         raise DataError(

@@ -1,4 +1,4 @@
-"""Where tables in engines come from: Parquet files, databases, and tables that are open already."""
+"""Where tables of DuckDB come from: Parquet files, databases, and open relations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from milp_trees.common.errors import DataError, UnknownName
-from milp_trees.data.dask_table import DaskTable
+from milp_trees.common.errors import DataError
 from milp_trees.data.duckdb_table import DATABASES, DuckTable
-from milp_trees.data.engine_table import EngineTable
 
 PARQUET = (".parquet", ".pq")
-ENGINES = ("duckdb", "dask")
 
 
 def needs_engine(name: str | Path) -> bool:
@@ -31,56 +28,42 @@ def needs_engine(name: str | Path) -> bool:
 def opened(
     source: Any,
     query: str | None = None,
-    engine: str = "duckdb",
     config: Mapping[str, Any] | None = None,
-) -> tuple[EngineTable, dict[str, Any]]:
+) -> tuple[DuckTable, dict[str, Any]]:
     """The table of a source, and where it came from, as results state it.
 
     Parameters
     ----------
-    source, query, engine
+    source, query
         As for `load_grouped`.
     config : mapping, optional
         Settings of DuckDB by its own names.
 
     Returns
     -------
-    table : EngineTable
+    table : DuckTable
     about : dict
         `grouped` (engine, version, query, number of files); for files also `path` and `sha256`.
 
     Raises
     ------
-    DataError, UnknownName
-        There is no such table or engine.
+    DataError
+        There is no such table.
     """
-    if engine not in ENGINES:
-        raise UnknownName(f"There is no engine {engine!r}; known are {', '.join(ENGINES)}.")
     if query is not None and not isinstance(query, str):
         raise DataError(f"query= takes one statement SELECT as text; got {query!r}.")
     about: dict[str, Any] = {}
     if isinstance(source, (str, Path)):
         files = _files(source)
         about = {"path": str(source), "sha256": digest(files)}
-        if engine == "duckdb":
-            table: EngineTable = DuckTable.of_files(files, query, config or {})
-        elif files[0].suffix in DATABASES:
-            raise DataError("Dask reads Parquet files and no databases; leave out engine=.")
-        else:
-            table = DaskTable.of_files(files)
-    elif hasattr(source, "map_partitions"):
-        files, table = [], DaskTable(source)
+        table = DuckTable.of_files(files, query, config or {})
     elif hasattr(source, "query") and hasattr(source, "types"):
         files, table = [], DuckTable(source, query)
     else:
         raise DataError(
-            f"A folder, Parquet files, a DuckDB database or relation, or a dask DataFrame is needed; got {type(source).__name__}."
+            f"A folder, Parquet files, or a DuckDB database or relation is needed; got {type(source).__name__}."
         )
-    if table.engine == "dask" and (query is not None or config):
-        raise DataError(
-            "query, memory_mb and threads are for DuckDB; with Dask, select rows of the DataFrame and limit its workers instead."
-        )
-    stated: dict[str, Any] = {"engine": table.engine, "version": table.version, "query": query}
+    stated: dict[str, Any] = {"engine": "duckdb", "version": table.version, "query": query}
     if files:
         stated["files"] = len(files)
     return table, {**about, "grouped": stated}

@@ -16,9 +16,9 @@ from milp_trees.common.errors import DataError
 from milp_trees.data.action_columns import actions_of
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.dataset import Dataset
+from milp_trees.data.duckdb_table import CODE, COUNT, HIGH, LABEL, LOW, DuckTable
 from milp_trees.data.engine_rules import check_columns, check_given, fit_there
 from milp_trees.data.engine_sources import opened
-from milp_trees.data.engine_table import CODE, COUNT, HIGH, LABEL, LOW, EngineTable
 from milp_trees.data.load import _check_target, check_any_weight, meanings
 from milp_trees.data.parameters import Whole
 from milp_trees.data.ranked import RankedTests, gaps
@@ -42,27 +42,24 @@ def load_grouped(
     source: Any,
     *,
     query: str | None = None,
-    engine: str = "duckdb",
     binarizer: str | Binarizer = "auto",
     max_distinct: int = MOST_DISTINCT,
     memory_mb: int | None = None,
     threads: int | None = None,
     **columns: Any,
 ) -> Dataset:
-    """A Dataset whose equal rows were grouped by an engine, outside of memory.
+    """A Dataset whose equal rows were grouped by DuckDB, outside of memory.
 
     Parameters
     ----------
-    source : str, Path, dask DataFrame or DuckDB relation
+    source : str, Path or DuckDB relation
         A Parquet file, a folder of them, a pattern such as `"sales/*.parquet"`, a DuckDB database
         (`.duckdb`, `.ddb`, `.db`), or a table that is open already.
     query : str, optional
         One statement SELECT of DuckDB on the files, which it calls `source`, or on the tables of
         the database. It may leave out rows and make columns.
-    engine : {"duckdb", "dask"}, default="duckdb"
-        What reads Parquet files.
     binarizer : str or Binarizer, default="auto"
-        As for `load`. The engine computes quantiles and distinct values, exactly; `buckets` and
+        As for `load`. DuckDB computes quantiles and distinct values, exactly; `buckets` and
         `tree-guess` need all rows and are refused, but a Binarizer that is fitted is taken. `auto`
         takes all thresholds of columns with at most 1000 values if they leave at most 100 000
         distinct rows, otherwise quantiles.
@@ -96,7 +93,7 @@ def load_grouped(
     config = {name: value for name, value in limits.items() if value is not None}
     given = Columns.of(columns)
     check_teachers(given, "needs rows one by one, and these are grouped; estimate before grouping")
-    table, where = opened(source, query, engine, config)
+    table, where = opened(source, query, config)
     stated = set(given.reading.to_json()) - {"max_categories"}
     if stated:
         raise DataError(
@@ -163,7 +160,7 @@ def load_grouped(
 
 
 def _values(rule: Rule, held: pd.Series) -> np.ndarray:
-    """A value of a column for every group, from what `EngineTable.group` returned."""
+    """A value of a column for every group, from what `DuckTable.group` returned."""
     if rule == "0/1" or isinstance(rule, list):
         return held.to_numpy()
     texts = [*rule["categories"], "\0 any other text"]
@@ -174,7 +171,7 @@ def _several(names: Any) -> tuple[str, ...]:
     return names if isinstance(names, tuple) else (names,)
 
 
-def _header(table: EngineTable, target: str | None) -> Table:
+def _header(table: DuckTable, target: str | None) -> Table:
     """The columns of the table as those of a file with a header: the target comes last."""
     import pandas as pd
 

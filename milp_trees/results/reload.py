@@ -61,7 +61,6 @@ def _read(
         return load_grouped(
             path or source["path"],
             query=there["query"],
-            engine=there["engine"],
             binarizer=binarizer,
             max_distinct=there["max_distinct"],
             **source["columns"],

@@ -221,16 +221,15 @@ def _same_data(
 def _of_this_version(
     stated: Mapping[str, Any], own: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The description with the present version of the engine that grouped rows, if it is known.
+    """The description with the engine that groups rows now, if it is known.
 
-    Another version may group the same rows, so it is told as not verified instead of refused.
+    Another engine or version may group the same rows, so it is listed as not verified.
     """
     here, there = own.get("grouped"), stated.get("grouped")
     if not (isinstance(there, Mapping) and isinstance(here, Mapping)):
         return stated, ()
-    if there.get("version") == here["version"]:
-        return stated, ()
-    return {**stated, "grouped": {**there, "version": here["version"]}}, ("grouped.version",)
+    now = {key: here[key] for key in ("engine", "version") if there.get(key) != here[key]}
+    return {**stated, "grouped": {**there, **now}}, tuple(f"grouped.{key}" for key in now)
 
 
 def space_of(spec: Mapping[str, Any]) -> Space:

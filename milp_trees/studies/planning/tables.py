@@ -127,7 +127,6 @@ class Grouped(Roles):
 
     grouped: Name
     query: Name | None = None
-    engine: Name | None = None
     max_distinct: Positive | None = None
     memory_mb: Positive | None = None
 

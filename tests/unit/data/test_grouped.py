@@ -72,18 +72,6 @@ def test_the_rows_are_those_that_load_reads(folder, binarizer):
     np.testing.assert_array_equal(data.ranked.gap, every.ranked.gap)
 
 
-def test_dask_groups_the_same_rows(folder):
-    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
-    known = mt.load_grouped(folder, binarizer="quantiles:5", **ROLES)
-    frame = dd.read_parquet(folder.parent / "all.parquet").repartition(npartitions=3)
-    for source, options in ((folder, {"engine": "dask"}), (frame, {})):
-        data = mt.load_grouped(source, binarizer="quantiles:5", **options, **ROLES)
-        assert data.sha256 == known.sha256
-        assert data.source["grouped"]["engine"] == "dask"
-    with pytest.raises(DataError, match="are for DuckDB"):
-        mt.load_grouped(frame, query="SELECT 1", **ROLES)
-
-
 def test_every_kind_of_source_holds_the_same_rows(folder, tmp_path):
     connection = duckdb.connect(str(tmp_path / "people.duckdb"))
     connection.execute(f"CREATE TABLE people AS FROM read_parquet('{tmp_path / 'all.parquet'}')")
@@ -152,7 +140,10 @@ def test_a_stored_result_is_verified_by_grouping_again(folder, tmp_path):
     assert found.verdict.value == "derived"
     assert any(f"by duckdb {duckdb.__version__} into" in line for line in found.problem.lines())
     stored["problem"]["data"]["grouped"]["version"] = "0.9"
-    assert "problem.data.grouped.version" in restore(stored["problem"]).not_verified
+    stored["problem"]["data"]["grouped"]["engine"] = "dask"  # grouped by another engine, once
+    assert {"problem.data.grouped.engine", "problem.data.grouped.version"} <= set(
+        restore(stored["problem"]).not_verified
+    )
     stored["problem"]["data"]["grouped"]["files"] = 3
     with pytest.raises(VerificationError, match="grouped"):
         mt.verify(stored)
@@ -183,7 +174,6 @@ def test_the_command_line_groups_a_folder(folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"engine": "spark"}, "There is no engine 'spark'"),
         ({"target": "il"}, "Did you mean 'ill'"),
         ({"binarizer": "buckets"}, "needs the rows in memory"),
         ({"binarizer": "halves"}, "no binarizer 'halves'"),
