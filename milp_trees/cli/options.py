@@ -157,18 +157,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
 
         space = self.space()
         task = self.make_task()  # before the data are read, which can take long
-        train, test = self._load(
-            binarizer=self.binarize,
-            target=self.target,
-            group=self.group,
-            factor=self.factor,
-            weights=self.weights,
-            values=split(self.values),
-            **self.policy_roles(),
-            features=split(self.features),
-            drop=split(self.drop),
-            **self.reading,
-        )
+        train, test = self._load(binarizer=self.binarize, **self._roles(), **self.reading)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
         if not self.quiet:
@@ -196,6 +185,15 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
             raise DataError(space.endless)
         if getattr(against, "compares_groups", False) and self.group is None:
             raise DataError(_no_group(against.name))
+
+    def _roles(self) -> dict[str, Any]:
+        """The options that name columns and models, as keywords of `load`."""
+        from milp_trees.data.roles import Columns
+
+        given = {name: (getattr(self, name), default) for name, default in Columns.roles().items()}
+        return {
+            n: split(value) if default == () else value for n, (value, default) in given.items()
+        }
 
     def _load(self, **options: Any) -> tuple[Dataset, Dataset | None]:
         """The rows, read into memory or grouped by an engine."""

@@ -54,16 +54,6 @@ class PolicyOptions:
         ),
     ] = None
 
-    def policy_roles(self) -> dict[str, Any]:
-        """The options that name columns and models, as keywords of `load`."""
-        return {
-            "treatment": self.treatment,
-            "outcome": self.outcome,
-            "propensity": self.propensity,
-            "propensity_model": self.propensity_model,
-            "outcome_model": self.outcome_model,
-        }
-
     def policy_rows(self, data: str, given: Mapping[str, Any]) -> Dataset:
         """The rows of a policy file.
 

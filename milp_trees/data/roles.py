@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,12 @@ class Columns:
     stored: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
+    def roles(cls) -> dict[str, Any]:
+        """Defaults of all roles, keywords of `load`: None, or () for several names."""
+        own = ("label", "reading", "stored")
+        return {one.name: one.default for one in fields(cls) if one.name not in own}
+
+    @classmethod
     def of(cls, given: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> Columns:
         """The columns of keyword arguments; None stands for an argument that was not given.
 
@@ -69,7 +75,7 @@ class Columns:
         DataError
             There is no such role, or a column is named by something that is no name.
         """
-        known = [name for name in cls.__dataclass_fields__ if name not in ("reading", "stored")]
+        known = [*cls.roles(), "label"]
         options = Reading.options()
         stored = stored or {}
         roles: dict[str, Any] = {}

@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from milp_trees.common.limits import LARGEST_SEED, LONGEST, MOST_THREADS
+from milp_trees.data import roles
 from milp_trees.data.reading import Reading
 from milp_trees.tasks.classification import Accuracy
 
@@ -90,17 +91,16 @@ class Columns(Table):
     drop: list[Name] = []
 
 
-class Roles(Columns):
-    """The roles of columns that tasks for trees and rule lists can use."""
-
-    group: Name | None = None
-    factor: Name | None = None
-    treatment: Name | None = None
-    outcome: Name | None = None
-    propensity: Name | None = None
-    values: list[Name] = []
-    propensity_model: Name | None = None
-    outcome_model: Name | None = None
+#: The roles of columns that tasks for trees and rule lists can use: all that `load` takes.
+Roles = create_model(  # type: ignore[call-overload]
+    "Roles",
+    __base__=Columns,
+    **{
+        name: (list[Name], []) if default == () else (Name | None, None)
+        for name, default in roles.Columns.roles().items()
+        if name not in Columns.model_fields
+    },
+)
 
 
 #: How a table is read: a key for every option of `Reading`, which checks the values.
@@ -122,7 +122,7 @@ class Split(Table):
     split_seed: Many[Count] = [0]
 
 
-class Grouped(Roles):
+class Grouped(Roles):  # type: ignore[misc, valid-type]
     """A table larger than memory; see `milp_trees.load_grouped`."""
 
     grouped: Name
@@ -145,7 +145,7 @@ class File(Roles, Split, AsRead):  # type: ignore[misc, valid-type]
     label: Name | None = None
 
 
-class BuiltIn(Roles, Split):
+class BuiltIn(Roles, Split):  # type: ignore[misc, valid-type]
     builtin: Name
 
 
