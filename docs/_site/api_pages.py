@@ -31,9 +31,7 @@ FOLDERS = {
     "models": "models",
     "lists": "models",
     "studies": "studies",
-    "running": "studies",
-    "library": "studies",
-    "pages": "studies",
+    "exports": "studies",
     "engines": "studies",
 }
 #: Packages whose classes and descriptors have documentation of their own.
