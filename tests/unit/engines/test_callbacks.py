@@ -236,10 +236,13 @@ def test_what_it_raises_reaches_the_user_and_nothing_runs_on(method, start, monk
         monkeypatch.setattr(method_module, "LARGE", 0)
         monkeypatch.setattr(method_module, "GRACE", 0.05)
     problem = mt.Problem(noise(80, 10), mt.Accuracy(), mt.Trees(3))
+    before = set(threading.enumerate())
     with pytest.raises(Mine, match="no screen"):
         mt.solve(problem, method, time_limit=300, start=start, reference="auto", progress=fail)
     assert listening() is None
     assert busy() == []
+    left = [t for t in threading.enumerate() if t not in before]
+    assert isinstance(method, Deaf) or not [t for t in left if not isinstance(t, threading.Timer)]
 
 
 def busy():
