@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -116,34 +115,10 @@ def test_counts_survive_the_limits_of_a_byte(rows):
     assert values[1] <= values[0]
 
 
-def test_too_few_rows_for_one_leaf_is_infeasible():
-    dataset = mt.Dataset([[0], [1]], y=[0, 1])
-    result = DynamicProgramme().run(
-        mt.Problem(dataset, mt.Accuracy(), mt.Trees(1, min_samples_leaf=3))
-    )
-    assert result.status is Status.INFEASIBLE
-    assert result.tree is None
-
-
 def wide_problem(depth):
     rng = np.random.default_rng(1)
     dataset = mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400))
     return mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth))
-
-
-def test_a_time_limit_keeps_the_incumbent_and_an_honest_bound():
-    problem = wide_problem(6)
-    DynamicProgramme().run(wide_problem(2))  # compiles
-    began = time.perf_counter()
-    result = DynamicProgramme().run(problem, mt.Limits(time=0.5))
-    assert time.perf_counter() - began < 2.5
-    assert result.status is Status.FEASIBLE
-    assert result.limit is Limit.TIME
-    assert result.bound <= result.objective < DynamicProgramme().run(wide_problem(1)).objective
-    assert result.objective == result.problem.value(result.tree).number
-    assert [p.incumbent for p in result.trace] == sorted(
-        (p.incumbent for p in result.trace), reverse=True
-    )
 
 
 def test_without_any_time_the_greedy_tree_is_returned():
@@ -160,20 +135,6 @@ def test_a_start_is_the_incumbent_until_beaten():
     assert stopped.status is Status.FEASIBLE
     assert stopped.objective == best.objective
     assert stopped.bound <= best.objective
-
-
-def test_an_interrupt_keeps_the_incumbent():
-    """Ctrl-C from the progress callback stands for one from the keyboard: both arrive between two
-    kernel calls.
-    """
-
-    def interrupt(point):
-        raise KeyboardInterrupt
-
-    result = DynamicProgramme().run(wide_problem(6), progress=interrupt)
-    assert result.limit is Limit.INTERRUPTED
-    assert result.status is Status.FEASIBLE
-    assert result.tree is not None
 
 
 def test_side_rows_are_refused():
