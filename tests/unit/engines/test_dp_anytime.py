@@ -1,8 +1,5 @@
 """The engine `dp` at any moment: ties, stopped runs, traces, limits."""
 
-import os
-import signal
-import threading
 import time
 from dataclasses import replace
 
@@ -17,7 +14,7 @@ from milp_trees.engines.dp.method import DynamicProgramme
 from milp_trees.engines.dp.switches import ORDERS
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.methods import watch
-from milp_trees.results.result import Limit, Status
+from milp_trees.results.result import Limit
 
 # -- ties ----------------------------------------------------------------------------------------------------
 
@@ -164,50 +161,3 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
             assert found.model_size["entries"] == 32
             assert found.optimal
             assert found.objective == wanted[name]
-
-
-def test_ctrl_c_ends_a_search_with_its_tree():
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    began = time.perf_counter()
-    timer.start()
-    result = DynamicProgramme().run(endless_problem(), mt.Limits(time=30))
-    assert time.perf_counter() - began < 5
-    assert (result.status, result.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
-    assert result.bound <= result.objective
-
-
-def test_progress_comes_from_the_thread_that_asked():
-    seen = []
-    DynamicProgramme().run(
-        long_problem(),
-        mt.Limits(threads=2),
-        progress=lambda point: seen.append((threading.current_thread(), point)),
-    )
-    assert {thread for thread, _ in seen} == {threading.current_thread()}
-    assert len(seen) > 2
-
-
-def test_a_progress_callback_that_fails_ends_the_search():
-    def fail(point):
-        raise ValueError("no screen")
-
-    before = set(threading.enumerate())
-    with pytest.raises(ValueError, match="no screen"):
-        DynamicProgramme().run(endless_problem(), mt.Limits(time=30), progress=fail)
-    assert not [
-        t for t in threading.enumerate() if t not in before and not isinstance(t, threading.Timer)
-    ]
-
-
-@each_row("order", ORDERS)
-@each_row(("depth", "penalty"), [(4, 0), (None, "1/50")])
-def test_an_optimal_start_is_kept_and_proven(depth, penalty, order):
-    asked = long_problem(depth, penalty)
-    first = DynamicProgramme(order=order).run(asked)
-    again = DynamicProgramme(order=order).run(asked, start=first.tree)
-    assert again.optimal
-    assert again.objective == again.bound == first.objective
-    assert again.trace[0].incumbent == first.objective
-    # A start that can be improved is.
-    poor = DynamicProgramme().run(replace(asked, space=mt.Trees(1)))
-    assert DynamicProgramme(order=order).run(asked, start=poor.tree).objective == first.objective
