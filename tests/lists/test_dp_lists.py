@@ -208,14 +208,6 @@ def test_a_limit_on_nodes_may_be_larger_than_a_machine_number():
     assert mt.solve(problem, "dp-lists", node_limit=10**30).optimal
 
 
-def test_a_start_is_taken():
-    problem = noise()
-    better = mt.solve(problem, "dp-lists", time_limit=1).predictor
-    result = mt.solve(problem, "dp-lists", start=better, node_limit=1)
-    assert result.start["accepted"] is not False
-    assert not problem.value(better).better_than(result.value)
-
-
 def test_a_history_has_equally_long_columns():
     result = mt.solve(noise(), "dp-lists", node_limit=20)
     frame = result.history_frame()
