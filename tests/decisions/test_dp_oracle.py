@@ -223,13 +223,6 @@ def test_smallest_leaves_are_kept():
     )
 
 
-def test_too_few_rows_for_a_leaf_is_infeasible():
-    assert (
-        mt.solve(paths_problem(20, 3, 3, 2, min_samples_leaf=21), "dp-oracle").status
-        is Status.INFEASIBLE
-    )
-
-
 def test_what_it_cannot_do_is_refused_in_a_sentence():
     method = OracleProgramme()
     assert "number of leaves" in method.unsupported(paths_problem(20, 3, 3, 2, max_leaf_nodes=3))
