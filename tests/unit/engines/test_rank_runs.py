@@ -94,33 +94,6 @@ def test_kernels_in_a_thread_of_their_own_find_the_same(method, monkeypatch):
     assert apart.value == here.value
 
 
-def test_a_time_limit_leaves_a_front_unfinished():
-    assert (
-        stopped(
-            mt.Problem(data(2, 120, 12), mt.tasks.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4
-        ).limit
-        is Limit.TIME
-    )
-
-
-@pytest.mark.parametrize(
-    ("task", "method"),
-    [(mt.tasks.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.tasks.Matthews(), ParetoFront())],
-)
-def test_an_interrupt_keeps_what_was_found(task, method):
-    problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
-
-    def interrupt(point):
-        if len(seen) == 1:
-            raise KeyboardInterrupt
-        seen.append(point)
-
-    seen = []
-    result = method.run(problem, progress=interrupt)
-    assert (result.status, result.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
-    assert not problem.violations(result.tree)
-
-
 @each_row("name", [*RANKED, "mcc", "mcc_leaf_penalty", "kappa"])
 def test_a_start_is_kept_unless_a_better_tree_is_found(name):
     problem = named(name)
