@@ -10,7 +10,7 @@ from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.plugins import CostMatrix
-from milp_trees.results.result import Limit, Status
+from milp_trees.results.result import Status
 from milp_trees.tasks import (
     Accuracy,
     ActionCostMatrix,
@@ -103,14 +103,6 @@ def test_a_fair_optimum_is_derived_again_without_a_solver():
     found = verify(result)
     assert found.verdict is Verdict.DERIVED
     assert found.derived_by == "side-fronts"
-
-
-def test_a_run_that_is_stopped_keeps_its_tree_and_bound():
-    result = mt.solve(fair(400, 60, 3), "side-fronts", time_limit=0.4)
-    assert result.limit is Limit.TIME
-    assert result.status is Status.FEASIBLE
-    assert result.bound <= result.objective
-    assert result.seconds < 5
 
 
 def test_what_is_too_large_is_said():
