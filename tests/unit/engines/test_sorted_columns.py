@@ -9,11 +9,10 @@ import milp_trees as mt
 from milp_trees.data.ranked import RankedTests
 from milp_trees.engines.dp.method import solve_view
 from milp_trees.mip.registry import registry
-from milp_trees.results.result import Limit, Status
+from milp_trees.results.result import Status
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing import brute_force, problem
 
 
 def numeric(seed: int, rows: int, columns: int, classes: int, distinct: int = 12) -> mt.Dataset:
@@ -139,34 +138,6 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
         "dp-sorted",
     )
     assert result.value.exact < few.value.exact
-
-
-def test_a_time_limit_keeps_an_incumbent_and_an_honest_bound():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame({f"x{j}": rng.normal(size=1500) for j in range(8)})
-    data = mt.Binarizer(kind="midpoints").dataset(frame, rng.integers(0, 2, 1500))
-    mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "dp-sorted")
-    points = []
-    result = mt.solve(
-        mt.Problem(data, mt.Accuracy(), mt.Trees(4)),
-        "dp-sorted",
-        time_limit=1.0,
-        progress=points.append,
-    )
-    assert result.status is Status.FEASIBLE
-    assert result.limit is Limit.TIME
-    assert result.seconds < 5
-    assert result.bound <= result.value.number
-    assert points
-    assert [p.incumbent for p in points] == sorted((p.incumbent for p in points), reverse=True)
-
-
-def test_a_start_is_kept_where_nothing_is_better():
-    asked = problem("equal_rows")
-    start = brute_force(asked)[0].prune_empty(asked.dataset)
-    result = mt.solve(asked, "dp-sorted", start=start)
-    assert result.value.exact == asked.value(start).exact
-    assert result.optimal
 
 
 def test_what_it_does_not_take_gets_a_sentence():
