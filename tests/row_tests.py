@@ -13,7 +13,7 @@ def each_row(names, rows):
 
     Use it where a row is a line and its run takes milliseconds: pytest collects and reports one
     item, not hundreds. `pytest.mark.parametrize` remains for what is chosen by its name (`-k dp`),
-    takes long, or needs fixtures of its own; a row's `tmp_path` is its own folder.
+    takes long, or needs other fixtures of its own than `tmp_path` and `monkeypatch`.
 
     Parameters
     ----------
@@ -36,13 +36,17 @@ def each_row(names, rows):
             assert all(made), "a table without rows tests nothing"
             for k, parts in enumerate(itertools.product(*made)):
                 row = {name: value for part in parts for name, value in part.items()}
+                label = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in row.items())
                 if "tmp_path" in given:
                     row["tmp_path"] = given["tmp_path"] / str(k)
                     row["tmp_path"].mkdir()
                 try:
-                    one(**{**given, **row})
+                    with pytest.MonkeyPatch.context() as patch:
+                        if "monkeypatch" in given:
+                            row["monkeypatch"] = patch
+                        one(**{**given, **row})
                 except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
-                    with subtests.test(", ".join(f"{n}={reprlib.repr(v)}" for n, v in row.items())):
+                    with subtests.test(label):
                         raise error
 
         asked = inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -228,7 +228,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "sentence"),
     [
         (("--depth", 0), "at least one level"),

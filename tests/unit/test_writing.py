@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common import writing
@@ -54,7 +55,7 @@ def _files(folder):
     return {p.name: p.read_bytes() for p in folder.iterdir()}
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@each_row("kind", WRITERS)
 def test_a_full_disk_truncates_nothing(kind, made, tmp_path, monkeypatch):
     """The disk is full after half of the new content; before, the file was empty or cut off."""
     pytest.importorskip("matplotlib").use("agg")

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 from milp_trees.data import lines
 from milp_trees.data.lines import Lines
@@ -22,7 +23,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_row("seed", range(12))
 def test_chunks_give_the_table_that_is_read_at_once(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from row_tests import each_row
 
 import milp_trees as mt
 from milp_trees.common.limits import Limit, Limits, Stopped
@@ -72,7 +73,7 @@ def test_without_any_search_the_best_leaf_is_the_answer(monkeypatch):
     assert result.tree.predict(rows.dataset)[0] == 7
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@each_row("name", PROBLEMS)
 def test_without_data_prepared_the_best_simplest_model_is_the_answer(name, monkeypatch):
     """Whatever the task, its weights, penalties and side constraints, and without any time."""
     monkeypatch.setattr(simplest, "LOOKING", 0.0)

@@ -1,7 +1,6 @@
 """Sums over the rows on which each test is true: counted, added up, from ranks, and in blocks."""
 
 import numpy as np
-import pytest
 from row_tests import each_row
 
 from milp_trees.common.limits import NEVER, Deadline
@@ -31,9 +30,9 @@ def ranks(rng, rows):
     return RankedTests(codes, column, np.array([3, 0, 8, 5, 4]))
 
 
-@pytest.mark.parametrize("kinds", ["few", "many", "fractions"])
-@pytest.mark.parametrize("ranked", [False, True])
-@pytest.mark.parametrize("block", [5, 10**6])
+@each_row("kinds", ["few", "many", "fractions"])
+@each_row("ranked", [False, True])
+@each_row("block", [5, 10**6])
 def test_sums_are_those_of_a_matrix_product(kinds, ranked, block, monkeypatch):
     """Also for more rows than a byte counts, and for some of the rows."""
     monkeypatch.setattr(module, "BLOCK", block)

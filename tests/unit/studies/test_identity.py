@@ -203,7 +203,7 @@ def test_a_permutation_is_in_the_key(problem):
     assert len(found) == 3
 
 
-@pytest.mark.parametrize("package", ["numpy", "numba", "pyomo", "milp-trees", "highs"])
+@each_row("package", ["numpy", "numba", "pyomo", "milp-trees", "highs"])
 def test_versions_are_in_the_key(problem, package, monkeypatch):
     """Of this package, of the solver, and of the libraries that a method computes with."""
     method = named_method("flow-oct@highs")
