@@ -41,7 +41,7 @@ TWO_OUTPUTS = np.column_stack([WINE_Y, WINE_Y > 0])
 
 @each_row(
     ("model", "sentence"),
-    [
+    lambda: [
         ("a text", "no ensemble of trees"),
         (RandomForestClassifier, "no ensemble of trees"),
         (RandomForestClassifier(), "not fitted"),
