@@ -208,27 +208,6 @@ def noise(rows=150, tests=20, seed=0):
     )
 
 
-@pytest.mark.parametrize("task", [mt.tasks.AUC(), mt.tasks.GeometricMean(leaf_penalty="1/900")])
-def test_an_interrupt_and_a_limit_keep_what_was_found(task):
-    problem = mt.Problem(noise(), task, mt.Trees(3))
-    optimum = registry.method("tangents").run(problem).value
-
-    def interrupt(point):
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-        seen.append(point)
-
-    seen = []
-    for result, limit in (
-        (Tangents().run(problem, progress=interrupt), Limit.INTERRUPTED),
-        (Tangents().run(problem, Limits(time=1e-4)), Limit.TIME),
-        (Tangents().run(problem, progress=lambda point: True), Limit.CALLBACK),
-    ):
-        assert (result.status, result.limit) == (Status.FEASIBLE, limit)
-        assert not problem.violations(result.tree)
-        assert beyond(problem, result.bound, optimum) >= 0
-
-
 @pytest.mark.parametrize("task", [mt.tasks.AUC(), mt.tasks.Matthews(positive=0)])
 def test_a_start_is_kept_with_its_best_labels_unless_a_better_tree_is_found(task):
     problem = mt.Problem(noise(), task, mt.Trees(2))
