@@ -1,6 +1,5 @@
 """`lagrangian` against all trees with all labels: optima, bounds, multipliers, repair, limits."""
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -199,25 +198,6 @@ def test_a_start_is_taken_and_a_bad_one_is_not():
     refused = METHOD.run(problem, start=free)
     assert refused.start["accepted"] is False
     assert refused.value == best.value
-
-
-def test_a_stopped_run_keeps_incumbent_and_bound():
-    """Both at every moment, and the limit is kept."""
-    problem = planted(6, rows=600, tests=40)
-    METHOD.warm_up()
-    METHOD.run(planted(3), Limits(time=30))
-    for _ in range(4):
-        began = time.perf_counter()
-        result = METHOD.run(problem, Limits(time=1.0))
-        if time.perf_counter() - began <= 1.5:
-            break
-    else:
-        pytest.fail("the time limit of 1 s was not kept in four runs")
-    assert (result.status, result.limit) == (Status.FEASIBLE, Limit.TIME)
-    assert 0 <= result.bound < result.value.number
-    assert not problem.violations(result.predictor)
-    bounds = [p.bound for p in result.trace if p.bound is not None]
-    assert bounds == sorted(bounds)
 
 
 def test_too_little_memory_ends_in_a_result():
