@@ -10,7 +10,6 @@ from milp_trees.common.limits import NEVER, Deadline, Limits
 from milp_trees.common.registering import plugins
 from milp_trees.methods.greedy_tree import greedy_prunings, greedy_tree, reduced_view
 from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
 from milp_trees.problems.support import may_take
 from milp_trees.tasks.views import CostMatrix
 
@@ -88,9 +87,7 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Any]:
     counted = (LeafCounts, PairCounts, PathCosts)
     if isinstance(space, Trees) and not task.offers(CostMatrix) and any(map(task.offers, counted)):
         errors = problem.first_view(counted).errors
-        for entry in greedy_prunings(errors, space, SIZES, deadline):
-            if entry is not None:
-                yield Tree(entry[1], errors.actions)
+        yield from greedy_prunings(errors, space, SIZES, deadline)
 
 
 def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Any]:

@@ -10,13 +10,16 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from milp_trees.common.limits import NEVER, Deadline
+from milp_trees.methods.growing.grow import Entered, Grower, Split
+from milp_trees.methods.growing.prunings import cheapest, cheapest_by_size
+from milp_trees.methods.growing.tree import GrownTree
 from milp_trees.methods.true_sums import kinds_of, true_sums
-from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.tasks.views import CostMatrix
@@ -25,11 +28,8 @@ if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
 
 
-#: Cheapest prunings of a subtree: entry l is (cost, tree) with exactly l + 1 leaves, or None.
-Prunings = list[tuple[int, Node] | None]
-
-#: Levels of a greedy tree if the space has no depth limit, and the largest number in any case.
-ANY_DEPTH, DEEPEST = 8, 200
+#: Levels of a greedy tree if the space has no depth limit.
+ANY_DEPTH = 8
 
 
 def reduced_view(problem: Problem) -> CostMatrix:
@@ -58,16 +58,17 @@ def greedy_tree(view: CostMatrix, space: Trees, deadline: Deadline = NEVER) -> T
     Tree or None
         None if even a single leaf would have too few rows, or too little weight.
     """
-    prunings = greedy_prunings(
-        view, space, space.max_leaf_nodes if space.limits_leaves else 0, deadline
-    )
-    best = min((p for p in prunings if p is not None), key=lambda p: p[0], default=None)
-    return None if best is None else Tree(best[1], view.actions)
+    grower = _grower(view, space, deadline)
+    if grower is None:
+        return None
+    grown, most = grower.grow(_levels(space), deadline), space.max_leaf_nodes
+    most = most if space.limits_leaves else None
+    return grower.tree(grown, cheapest(grown, view.leaf_cost, view.split_costs, most))
 
 
 def greedy_prunings(
-    view: CostMatrix, space: Trees, most: int | None, deadline: Deadline = NEVER
-) -> Prunings:
+    view: CostMatrix, space: Trees, most: int, deadline: Deadline = NEVER
+) -> Iterator[Tree]:
     """The cheapest prunings of the greedy tree with 1, 2, … leaves.
 
     Parameters
@@ -75,34 +76,45 @@ def greedy_prunings(
     view : CostMatrix
         Reduced or not.
     space : Trees
-    most : int or None
-        The largest number of leaves. With 0 only the cheapest of all prunings is kept.
+    most : int
+        The largest number of leaves.
     deadline : Deadline, optional
         From this time on, nodes are no longer split.
 
-    Returns
-    -------
-    list of (cost, tree) or None
-        Entry l has exactly l + 1 leaves. Empty if there is no tree.
+    Yields
+    ------
+    Tree
+        Of every number of leaves; no tree if even a single leaf would have too few rows.
     """
+    grower = _grower(view, space, deadline)
+    if grower is not None:
+        grown = grower.grow(_levels(space), deadline)
+        most = min(most, space.max_leaf_nodes or most)
+        for stop in cheapest_by_size(grown, view.leaf_cost, view.split_costs, most):
+            yield grower.tree(grown, stop)
+
+
+def _levels(space: Trees) -> int:
+    """The largest number of levels of splits."""
+    return ANY_DEPTH if space.max_depth is None else space.max_depth
+
+
+def _grower(view: CostMatrix, space: Trees, deadline: Deadline) -> _ImpurityGrower | None:
+    """What grows the trees of a view; None if even one leaf has too few rows, or too little."""
     enough = all(int(amounts.sum()) >= least for amounts, least in view.leaf_minima)
     if view.total_rows < space.min_samples_leaf or not enough:
-        return []
-    depth = min(ANY_DEPTH if space.max_depth is None else space.max_depth, DEEPEST)
-    if space.max_leaf_nodes is not None and most:
-        most = min(most, space.max_leaf_nodes)
-    grower = _Grower(view, space.min_samples_leaf, most or 0, deadline)
-    return grower.grow(grower.sums.rows, depth)
+        return None
+    return _ImpurityGrower(view, space.min_samples_leaf, deadline)
 
 
-class _Grower:
-    """The arrays that growing needs.
+class _ImpurityGrower(Grower[np.ndarray]):
+    """Splits by the impurity and the cost of both sides; a node is the array of its rows.
 
     Sums are doubles; they are exact, because costs are whole numbers and sums are below 2^53.
     """
 
-    def __init__(self, view: CostMatrix, least: int, most: int, deadline: Deadline) -> None:
-        self.view, self.most, self.deadline = view, most, deadline
+    def __init__(self, view: CostMatrix, least: int, deadline: Deadline) -> None:
+        self.view, self.deadline = view, deadline
         needs = ((view.counts, least), *view.leaf_minima)
         self.minima = [fewest for _, fewest in needs]
         amounts = [amount for amount, _ in needs]
@@ -116,38 +128,34 @@ class _Grower:
         # The regret of every action, the weight for every action, and what leaves need.
         values = np.column_stack([*costs, *pull, *(amount[rows] for amount in amounts)])
         self.sums = true_sums(view.stored, values, kinds)
+        #: The cheapest action of every node.
+        self.actions: list[int] = []
 
-    def grow(self, rows: np.ndarray, depth: int) -> Prunings:
-        total = self.sums.total(rows)
+    def tree(self, grown: GrownTree, stop: np.ndarray) -> Tree:
+        """A pruning of a grown tree."""
+        features = self.view.features
+        return Tree(grown.to_nodes(lambda f, _: features[f], self.actions, stop), self.view.actions)
+
+    def root(self) -> np.ndarray:
+        return self.sums.rows
+
+    def enter(self, part: np.ndarray) -> Entered:
+        total = self.sums.total(part)
         costs = total[: self.view.n_actions]
-        out: Prunings = [(round(costs.min()) + self.view.leaf_cost, Leaf(int(costs.argmin())))]
-        grows = depth and costs.min() > 0 and not self.deadline.passed
-        f = self.best_test(rows, total, depth) if grows else None
-        if f is None:
-            return out
-        true = self.view.outcome(f, rows) == 1
-        left, right = self.grow(rows[~true], depth - 1), self.grow(rows[true], depth - 1)
-        price, test = int(self.view.split_costs[f]), self.view.features[f]
-        if not self.most:
-            (a, a_node), (b, b_node) = left[0], right[0]  # type: ignore[misc]
-            return [min(out[0], (a + b + price, Branch(test, a_node, b_node)), key=lambda p: p[0])]  # type: ignore[index, return-value]
-        out += [None] * (min(len(left) + len(right), self.most) - 1)
-        for i, p in enumerate(left):
-            for j, q in enumerate(right[: len(out) - i - 1]):
-                here = out[i + j + 1]
-                if p and q:
-                    cost = p[0] + q[0] + price
-                    if here is None or cost < here[0]:
-                        out[i + j + 1] = (cost, Branch(test, p[1], q[1]))
-        return out
+        self.actions.append(int(costs.argmin()))
+        return Entered(round(costs.min()), 0.0, total)
 
-    def best_test(self, rows: np.ndarray, total: np.ndarray, depth: int) -> int | None:
+    def divide(self, part: np.ndarray, split: Split) -> tuple[np.ndarray, np.ndarray]:
+        true = self.view.outcome(split.column, part) == 1
+        return part[~true], part[true]
+
+    def best(self, part: np.ndarray, node: Entered, levels: int) -> Split | None:
         """The test with the least cost (on the last level) or impurity after it; ties by the other.
 
         None if no test leaves enough rows on both sides, or the time is over.
         """
         view, K = self.view, self.view.n_actions
-        right = self.sums.sums(rows, self.deadline)
+        total, right = node.data, self.sums.sums(part, self.deadline)
         if right is None:
             return None
         left = total[:, None] - right
@@ -160,9 +168,9 @@ class _Grower:
         cost = right[:K].min(axis=0) + left[:K].min(axis=0) + view.split_costs
         # Rounded, so that equal impurities do not differ in the last bit of a sum.
         gini = np.round(_gini(right[K : 2 * K]) + _gini(left[K : 2 * K]), 9)
-        for number in (cost, gini) if depth == 1 else (gini, cost):
+        for number in (cost, gini) if levels == 1 else (gini, cost):
             tests = tests[number[tests] == number[tests].min()]
-        return int(tests[0])
+        return Split(float(cost[tests[0]]), int(tests[0]), 0)
 
 
 def _gini(sums: np.ndarray) -> np.ndarray:

@@ -11,13 +11,8 @@ import milp_trees as mt
 from milp_trees.decisions.engines.greedy_spo.coder import Coder
 from milp_trees.decisions.engines.greedy_spo.fitting import CostSample
 from milp_trees.decisions.engines.greedy_spo.grow import grown_from
-from milp_trees.decisions.engines.greedy_spo.prune import (
-    cheapest,
-    collapse_at,
-    judge,
-    prune,
-    pruning_path,
-)
+from milp_trees.decisions.engines.greedy_spo.prune import collapse_at, judge, prune, pruning_path
+from milp_trees.methods.growing.prunings import cheapest
 
 # -- pruning -----------------------------------------------------------------------------------------------------
 
@@ -91,7 +86,7 @@ def test_the_cheapest_pruning_is_the_cheapest_of_all(most, leaf_cost):
             for p in all_prunings(tree)
             if len(p) <= (most or len(p))
         ]
-        got = cheapest(tree, leaf_cost, np.full(2, 0.5), most)
+        got = tree.cut_back(cheapest(tree, leaf_cost, np.full(2, 0.5), most))
         size = len(got.leaves)
         assert (got.loss[got.leaves].sum() + leaf_cost * size + 0.5 * (size - 1), size) == min(
             price

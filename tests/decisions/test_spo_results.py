@@ -221,7 +221,7 @@ def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
 
 def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
     monkeypatch.setattr(
-        "milp_trees.decisions.engines.greedy_spo.grow._Grower.grow", lambda self: interrupt()
+        "milp_trees.methods.growing.grow.Grower.grow", lambda self, *_: interrupt()
     )
     forest = mt.SPOForest(n_estimators=2)
     with pytest.raises(KeyboardInterrupt):

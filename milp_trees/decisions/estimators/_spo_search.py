@@ -19,8 +19,8 @@ from milp_trees.problems.problem import Problem
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
     from milp_trees.decisions.engines.greedy_spo.fitting import CostSample
-    from milp_trees.decisions.engines.greedy_spo.grow import GrownTree
     from milp_trees.decisions.engines.greedy_spo.prune import PruningPath
+    from milp_trees.methods.growing.tree import GrownTree
     from milp_trees.results.result import Result
 
 #: Why a tree whose thresholds are chosen node by node may be improved; part of the result.
@@ -74,7 +74,7 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
         from milp_trees.decisions.engines.greedy_spo.coder import Coder, dataset_of
         from milp_trees.decisions.engines.greedy_spo.fitting import CostSample
         from milp_trees.decisions.engines.greedy_spo.grow import compile_kernels
-        from milp_trees.decisions.engines.greedy_spo.prune import cheapest
+        from milp_trees.methods.growing.prunings import cheapest
 
         compile_kernels()
         clock, space = Clock(), self._space
@@ -104,7 +104,8 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
             if (by != "squared-error" and held is None) or len(tree.leaves) > (
                 most or tree.n_nodes
             ):
-                tree = cheapest(sample.valued(tree), 0.0, np.zeros(len(columns.tests)), most)
+                valued = sample.valued(tree)
+                tree = valued.cut_back(cheapest(valued, 0.0, np.zeros(len(columns.tests)), most))
         places = {
             (int(c), int(k)): columns.tests[c][k]
             for c, k in zip(tree.column, tree.cut, strict=True)

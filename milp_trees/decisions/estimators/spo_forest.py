@@ -21,6 +21,7 @@ from milp_trees.decisions.estimators._spo import (
 )
 from milp_trees.estimators._forest import InspectedForest, TreeArrays, drawn_columns
 from milp_trees.estimators._listening import Growth, heard_fit
+from milp_trees.methods.growing.rows import drawn_rows
 from milp_trees.mip.registry import registry
 from milp_trees.models.space import Trees
 
@@ -364,14 +365,11 @@ class SPOForest(InspectedForest, DecisionEstimator):
 
         The indices count the training rows of positive weight.
         """
-        from milp_trees.decisions.engines.greedy_spo.forest import drawn_rows
-
         check_is_fitted(self)
-        draws = (
-            drawn_rows(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed)))
+        return [
+            np.sort(drawn_rows(self._n_rows, self.bootstrap, np.random.default_rng(int(seed))))
             for seed in self._seeds
-        )
-        return [np.repeat(np.arange(len(drawn)), drawn) for drawn in draws]
+        ]
 
     def apply(self, X: Any) -> np.ndarray:
         """Number of the leaf that each row reaches in each tree, shape (n, number of trees)."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.data.dataset import BinaryFeature
+from milp_trees.methods.growing.rows import order_of
+from milp_trees.models.tree import Tree
 
 if TYPE_CHECKING:
+    from milp_trees.methods.growing.tree import GrownTree
     from milp_trees.tasks.decision_view import LeafOracle
 
 
@@ -37,7 +40,14 @@ class Columns:
 
     def order(self) -> np.ndarray:
         """Rows in the order of every column, int32 of shape (C, n), sorted stably."""
-        return np.argsort(self.codes, axis=1, kind="stable").astype(np.int32)
+        return order_of(self.codes)
+
+    def tree(self, grown: GrownTree, names: Sequence[Any], labels: tuple[Any, ...] = ()) -> Tree:
+        """A grown tree as a `Tree`, with the name of every node's decision."""
+        labels = labels or tuple(dict.fromkeys(names[t] for t in grown.leaves))
+        place = {label: k for k, label in enumerate(labels)}
+        actions = [place.get(name, 0) for name in names]
+        return Tree(grown.to_nodes(lambda c, k: self.tests[c][k], actions), labels)
 
 
 def columns_of(view: LeafOracle) -> Columns:

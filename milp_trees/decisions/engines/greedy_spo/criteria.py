@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from milp_trees.decisions.engines.greedy_spo import kernels
+from milp_trees.methods.growing.grow import Entered, Split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from milp_trees.decisions.base import DecisionSet
+    from milp_trees.decisions.engines.greedy_spo.kernels import Lots
 
 #: Rounding error of a sum relative to what is summed; splits and losses that are closer are equal.
 ROUNDING = 1e-12
@@ -25,45 +28,24 @@ ROUNDING = 1e-12
 BATCH = 2**22
 
 
-class Lots(NamedTuple):
-    """Rows of a node, and the arrays that scans need.
-
-    Row order by column, codes, counts and whole weights of rows, least leaf, quantiles (0 = all),
-    and prices.
-    """
-
-    codes: np.ndarray
-    order: np.ndarray
-    begin: int
-    end: int
-    counts: np.ndarray
-    row_weight: np.ndarray
-    rows: int
-    weight: int
-    min_samples_leaf: int
-    min_weight_leaf: int
-    quantiles: int
-    price: np.ndarray
-
-
-class Split(NamedTuple):
-    """Value of a split and its cut."""
-
-    value: float
-    column: int
-    cut: int
-
-
 class Criterion(ABC):
     """Values of splits; splitting a node must never raise its `loss`."""
 
     @abstractmethod
-    def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
-        """For a node: its loss as a leaf, the rounding error of losses, and data for `best`."""
+    def enter(self, rows: np.ndarray) -> Entered:
+        """Value a node."""
 
     @abstractmethod
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
         """The best allowed split on some of the columns, or None."""
+
+
+def _scanned(
+    lots: Lots, columns: np.ndarray, values: np.ndarray, total: Any, squared: bool, slack: float
+) -> Split | None:
+    """The best split by sums of the rows' values, or None."""
+    found = Split(*kernels.scan(lots, columns, values, total, squared, slack))
+    return found if found.column >= 0 else None
 
 
 class DecisionLoss(Criterion):
@@ -115,32 +97,12 @@ class ListedLoss(DecisionLoss):
     def repeated(self, times: np.ndarray) -> ListedLoss:
         return ListedLoss(self.regret * times[:, None], self.vertices)
 
-    def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
+    def enter(self, rows: np.ndarray) -> Entered:
         total = self.regret[rows].sum(axis=0)
-        return float(total.min()), ROUNDING * float(total.max()), total
+        return Entered(float(total.min()), ROUNDING * float(total.max()), total)
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
-        found = Split(
-            *kernels.scan_listed(
-                lots.codes,
-                lots.order,
-                lots.begin,
-                lots.end,
-                columns,
-                self.regret,
-                node,
-                lots.counts,
-                lots.row_weight,
-                lots.rows,
-                lots.weight,
-                lots.min_samples_leaf,
-                lots.min_weight_leaf,
-                lots.quantiles,
-                lots.price,
-                slack,
-            )
-        )
-        return found if found.column >= 0 else None
+        return _scanned(lots, columns, self.regret, node, False, slack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +129,11 @@ class OracleLoss(DecisionLoss):
     def repeated(self, times: np.ndarray) -> OracleLoss:
         return OracleLoss(self.vectors * times[:, None], self.base * times, self.decisions)
 
-    def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
+    def enter(self, rows: np.ndarray) -> Entered:
         total = self.vectors[rows].sum(axis=0)
         base = float(self.base[rows].sum())
         value = float(self.decisions.value(total[None, :])[0])
-        return (
+        return Entered(
             value - base,
             ROUNDING * (abs(value) + float(np.abs(self.base[rows]).sum())),
             (total, base),
@@ -182,21 +144,8 @@ class OracleLoss(DecisionLoss):
         at_once = max(1, BATCH // ((lots.end - lots.begin) * self.vectors.shape[1]))
         best: Split | None = None
         for first in range(0, len(columns), at_once):
-            sums, column, cut = kernels.true_sides(
-                lots.codes,
-                lots.order,
-                lots.begin,
-                lots.end,
-                columns[first : first + at_once],
-                self.vectors,
-                lots.counts,
-                lots.row_weight,
-                lots.rows,
-                lots.weight,
-                lots.min_samples_leaf,
-                lots.min_weight_leaf,
-                lots.quantiles,
-            )
+            here = columns[first : first + at_once]
+            sums, column, cut = kernels.true_sides(lots, here, self.vectors)
             if not len(sums):
                 continue
             values = self.decisions.value(np.concatenate([sums, total - sums]))
@@ -223,53 +172,32 @@ class SquaredError(Criterion):
     vectors: np.ndarray
     weights: np.ndarray
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _values(self) -> np.ndarray:
+        """Cost vectors around the mean of all rows, which loses fewer digits, and weights."""
         share = self.weights.sum()
         middle = self.vectors.sum(axis=0) / share if share else np.zeros(self.vectors.shape[1])
-        centred = self.vectors - self.weights[:, None] * middle
-        # Around the mean of all rows sums of squares lose fewer digits.
-        object.__setattr__(self, "_centred", np.ascontiguousarray(centred))
-        squares = (centred**2).sum(axis=1)
-        object.__setattr__(
-            self,
-            "_squares",
-            np.divide(squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0),
-        )
+        return np.column_stack([self.vectors - self.weights[:, None] * middle, self.weights])
 
-    def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
-        total, share = self._centred[rows].sum(axis=0), float(self.weights[rows].sum())  # type: ignore[attr-defined]
-        squares = float(self._squares[rows].sum())  # type: ignore[attr-defined]
-        return (
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        """Squares of the vectors in `_values` per weight."""
+        squares: np.ndarray = (self._values[:, :-1] ** 2).sum(axis=1)
+        weighed = self.weights > 0
+        return np.divide(squares, self.weights, out=np.zeros_like(squares), where=weighed)
+
+    def enter(self, rows: np.ndarray) -> Entered:
+        total = self._values[rows][:, :-1].sum(axis=0)
+        share = float(self.weights[rows].sum())
+        squares = float(self._squares[rows].sum())
+        return Entered(
             squares - (float(total @ total) / share if share else 0.0),
             ROUNDING * squares,
-            (total, share),
+            np.append(total, share),
         )
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
-        total, share = node
-        found = Split(
-            *kernels.scan_squared(
-                lots.codes,
-                lots.order,
-                lots.begin,
-                lots.end,
-                columns,
-                self._centred,  # type: ignore[attr-defined]
-                self.weights,
-                total,
-                share,
-                lots.counts,
-                lots.row_weight,  # type: ignore[attr-defined]
-                lots.rows,
-                lots.weight,
-                lots.min_samples_leaf,
-                lots.min_weight_leaf,
-                lots.quantiles,
-                lots.price,
-                slack,
-            )
-        )
-        return found if found.column >= 0 else None
+        return _scanned(lots, columns, self._values, node, True, slack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,9 +220,9 @@ class SmoothedLoss(Criterion):
     loss: DecisionLoss
     error: SquaredError
 
-    def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
+    def enter(self, rows: np.ndarray) -> Entered:
         value, slack, node = self.loss.enter(rows)
-        return value, slack, (value, node, rows)
+        return Entered(value, slack, (value, node, rows))
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
         value, inner, rows = node

@@ -19,13 +19,8 @@ from milp_trees.decisions.engines.greedy_spo.criteria import (
     SquaredError,
     decision_loss,
 )
-from milp_trees.decisions.engines.greedy_spo.grow import (
-    GrownTree,
-    Rules,
-    Sample,
-    compile_kernels,
-    grow,
-)
+from milp_trees.decisions.engines.greedy_spo.grow import Rules, Sample, compile_kernels, grow
+from milp_trees.methods.growing.tree import GrownTree
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
@@ -115,7 +110,7 @@ class CostSample:
     def to_tree(self, tree: GrownTree, columns: Columns, labels: tuple[Any, ...]) -> Tree:
         """The tree with decisions in its leaves."""
         decisions, _ = self.loss.decide(tree.rows)
-        return tree.to_tree(columns.tests, [self.decisions.label(w) for w in decisions], labels)
+        return columns.tree(tree, [self.decisions.label(w) for w in decisions], labels)
 
     def judged_by(
         self, tree: GrownTree, costs: np.ndarray, squared: bool

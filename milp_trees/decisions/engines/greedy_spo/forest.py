@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from milp_trees.decisions.engines.greedy_spo import kernels
 from milp_trees.decisions.engines.greedy_spo.columns import Columns
 from milp_trees.decisions.engines.greedy_spo.criteria import SquaredError
 from milp_trees.decisions.engines.greedy_spo.fitting import CostSample, chosen
-from milp_trees.decisions.engines.greedy_spo.grow import GrownTree, Rules, Sample, grow
+from milp_trees.decisions.engines.greedy_spo.grow import Rules, Sample, grow
+from milp_trees.methods.growing.rows import drawn_rows, order_of_drawn
+from milp_trees.methods.growing.tree import GrownTree, depth_of, leaf_of
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
@@ -53,11 +54,8 @@ class ForestTree:
 
     def apply(self, codes: np.ndarray) -> np.ndarray:
         """Leaf of every row; codes of shape (C, n)."""
-        out: np.ndarray = self.leaf[
-            kernels.descend(
-                np.ascontiguousarray(codes), self.column, self.cut, self.left, self.right
-            )
-        ]
+        nodes = leaf_of(codes, self.column, self.cut, self.left, self.right)
+        out: np.ndarray = self.leaf[nodes]
         return out
 
     def predict(self, codes: np.ndarray) -> np.ndarray:
@@ -68,10 +66,7 @@ class ForestTree:
     @property
     def depth(self) -> int:
         """Levels of splits."""
-        level = np.zeros(len(self.left), dtype=np.int64)
-        for t in np.flatnonzero(self.left >= 0):
-            level[self.left[t]] = level[self.right[t]] = level[t] + 1
-        return int(level.max())
+        return depth_of(self.left, self.right)
 
 
 def grow_one(
@@ -85,26 +80,17 @@ def grow_one(
 ) -> tuple[ForestTree, np.ndarray]:
     """A tree, and how often each row was drawn for it; both depend on the seed alone."""
     rng = np.random.default_rng(seed)
-    drawn = drawn_rows(len(sample.costs), bootstrap, rng)
-    kept = drawn > 0
+    n = len(sample.costs)
+    drawn = np.bincount(drawn_rows(n, bootstrap, rng), minlength=n)
     vectors, weights = sample.vectors * drawn[:, None], sample.weights * drawn
     # A tree by squared error alone needs no losses of decisions.
     loss = sample.loss.repeated(drawn) if by != "squared-error" else None
     criterion = (
         SquaredError(vectors, weights) if loss is None else chosen(by, loss, vectors, weights)
     )
-    order = np.array([o[kept[o]] for o in order], dtype=np.int32).reshape(
-        len(order), int(kept.sum())
-    )
+    order = order_of_drawn(order, drawn)
     tree = grow(columns, order, Sample(drawn, sample.row_weight[0] * drawn), criterion, rules, rng)
     return _slim(tree, vectors, weights), drawn
-
-
-def drawn_rows(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
-    """How often each row is drawn for a tree."""
-    return (
-        np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
-    )
 
 
 def lean(coder: Coder, trees: Sequence[ForestTree]) -> tuple[Coder, list[ForestTree]]:

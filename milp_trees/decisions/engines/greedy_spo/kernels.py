@@ -1,4 +1,4 @@
-"""Compiled loops over the rows of a node, which lie in the order of every column.
+"""Compiled scans of the splits of a node, whose rows lie in the order of every column. Loads numba.
 
 Rows with a code of at most `cut` are the side on which the test is true (the right child). A scan
 walks the rows of a column upwards and values every cut that leaves enough rows and weight on both
@@ -7,27 +7,39 @@ cuts the first in the first column is taken.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
 
 
+class Lots(NamedTuple):
+    """Rows of a node, and the arrays that scans need.
+
+    Codes, row order by column, counts and whole weights of rows, their sums, least leaf, quantiles
+    (0 = all), and prices.
+    """
+
+    codes: np.ndarray
+    order: np.ndarray
+    begin: int
+    end: int
+    counts: np.ndarray
+    row_weight: np.ndarray
+    rows: int
+    weight: int
+    min_samples_leaf: int
+    min_weight_leaf: int
+    quantiles: int
+    price: np.ndarray
+
+
 @kernel(nogil=True)
-def positions(
-    codes,
-    order,
-    begin,
-    end,
-    counts,
-    row_weight,
-    rows,
-    weight,
-    min_samples_leaf,
-    min_weight_leaf,
-    quantiles,
-    where,
-    cuts,
-):
+def positions(lots, column, where, cuts):
     """Write the allowed cuts of one column; return their number.
 
     `where[q]` becomes the end of the true side in `order`, `cuts[q]` its cut.
@@ -36,6 +48,8 @@ def positions(
     1) / Q)], k = 1..Q-1, begin a false side, and the cut is just below that value; otherwise every
     value does, and the cut is the value before it.
     """
+    codes, order = lots.codes[column], lots.order[column]
+    begin, end, quantiles = lots.begin, lots.end, lots.quantiles
     steps = 0
     if quantiles > 0:
         for i in range(begin + 1, end):
@@ -45,8 +59,8 @@ def positions(
     found, here, n, w = 0, 0, 0, 0
     for i in range(begin + 1, end):
         before = order[i - 1]
-        n += counts[before]
-        w += row_weight[before]
+        n += lots.counts[before]
+        w += lots.row_weight[before]
         code = codes[order[i]]
         if code == codes[before]:
             continue
@@ -56,10 +70,10 @@ def positions(
             if k < 1 or k * steps <= (here - 1) * quantiles:
                 continue
         if (
-            n < min_samples_leaf
-            or rows - n < min_samples_leaf
-            or w < min_weight_leaf
-            or weight - w < min_weight_leaf
+            n < lots.min_samples_leaf
+            or lots.rows - n < lots.min_samples_leaf
+            or w < lots.min_weight_leaf
+            or lots.weight - w < lots.min_weight_leaf
         ):
             continue
         where[found] = i
@@ -69,237 +83,90 @@ def positions(
 
 
 @kernel(nogil=True)
-def scan_listed(
-    codes,
-    order,
-    begin,
-    end,
-    columns,
-    regret,
-    total,
-    counts,
-    row_weight,
-    rows,
-    weight,
-    min_samples_leaf,
-    min_weight_leaf,
-    quantiles,
-    price,
-    slack,
-):
-    """Best cut by the cheapest vertex on both sides: (value, column, cut).
+def add(values, order, begin, end, sums):
+    """Add the values of some rows to the sums."""
+    for i in range(begin, end):
+        row = order[i]
+        for k in range(sums.size):
+            sums[k] += values[row, k]
 
-    The column is -1 if no cut is allowed.
+
+@kernel(nogil=True)
+def listed_value(true, total, price):
+    """The cheapest vertex on both sides, and the price."""
+    low, high = true[0], total[0] - true[0]
+    for k in range(1, true.size):
+        low = min(low, true[k])
+        high = min(high, total[k] - true[k])
+    return low + high + price
+
+
+@kernel(nogil=True)
+def squared_value(true, total, price):
+    """Squared error around the means of both sides up to a constant, and the price.
+
+    The last entry of sums is the weight; the others are of weighted and centred vectors.
     """
-    K = regret.shape[1]
-    prefix = np.empty(K)
-    where = np.empty(end - begin, np.int64)
-    cuts = np.empty(end - begin, np.int64)
+    last = true.size - 1
+    low, high = 0.0, 0.0
+    for k in range(last):
+        low += true[k] * true[k]
+        rest = total[k] - true[k]
+        high += rest * rest
+    value = price
+    if true[last] > 0.0:
+        value -= low / true[last]
+    if total[last] - true[last] > 0.0:
+        value -= high / (total[last] - true[last])
+    return value
+
+
+@kernel(nogil=True)
+def scan(lots, columns, values, total, squared, slack):
+    """Best cut by `squared_value` or `listed_value`: (value, column, cut).
+
+    The column is -1 if no cut is allowed. `total` are the sums of the rows' values in the node.
+    """
+    true = np.empty(total.size)
+    where = np.empty(lots.end - lots.begin, np.int64)
+    cuts = np.empty(lots.end - lots.begin, np.int64)
     best, best_column, best_cut = np.inf, -1, -1
     for c in columns:
-        row_codes, row_order = codes[c], order[c]
-        m = positions(
-            row_codes,
-            row_order,
-            begin,
-            end,
-            counts,
-            row_weight,
-            rows,
-            weight,
-            min_samples_leaf,
-            min_weight_leaf,
-            quantiles,
-            where,
-            cuts,
-        )
-        for k in range(K):
-            prefix[k] = 0.0
-        i = begin
-        for q in range(m):
-            while i < where[q]:
-                r = row_order[i]
-                for k in range(K):
-                    prefix[k] += regret[r, k]
-                i += 1
-            low, high = prefix[0], total[0] - prefix[0]
-            for k in range(1, K):
-                low = min(low, prefix[k])
-                high = min(high, total[k] - prefix[k])
-            value = low + high + price[c]
+        true[:] = 0.0
+        begin, order, price = lots.begin, lots.order[c], lots.price[c]
+        for q in range(positions(lots, c, where, cuts)):
+            add(values, order, begin, where[q], true)
+            begin = where[q]
+            value = (
+                squared_value(true, total, price) if squared else listed_value(true, total, price)
+            )
             if value < best - slack:
                 best, best_column, best_cut = value, c, cuts[q]
     return best, best_column, best_cut
 
 
 @kernel(nogil=True)
-def scan_squared(
-    codes,
-    order,
-    begin,
-    end,
-    columns,
-    vectors,
-    shares,
-    total,
-    share,
-    counts,
-    row_weight,
-    rows,
-    weight,
-    min_samples_leaf,
-    min_weight_leaf,
-    quantiles,
-    price,
-    slack,
-):
-    """Best cut by squared error around the means of both sides, up to a constant.
-
-    `shares` are the rows' weights; `vectors` are weighted and centred.
-    """
-    d = vectors.shape[1]
-    prefix = np.empty(d)
-    where = np.empty(end - begin, np.int64)
-    cuts = np.empty(end - begin, np.int64)
-    best, best_column, best_cut = np.inf, -1, -1
-    for c in columns:
-        row_codes, row_order = codes[c], order[c]
-        m = positions(
-            row_codes,
-            row_order,
-            begin,
-            end,
-            counts,
-            row_weight,
-            rows,
-            weight,
-            min_samples_leaf,
-            min_weight_leaf,
-            quantiles,
-            where,
-            cuts,
-        )
-        for k in range(d):
-            prefix[k] = 0.0
-        i, part = begin, 0.0
-        for q in range(m):
-            while i < where[q]:
-                r = row_order[i]
-                part += shares[r]
-                for k in range(d):
-                    prefix[k] += vectors[r, k]
-                i += 1
-            low, high = 0.0, 0.0
-            for k in range(d):
-                low += prefix[k] * prefix[k]
-                rest = total[k] - prefix[k]
-                high += rest * rest
-            value = price[c]
-            if part > 0.0:
-                value -= low / part
-            if share - part > 0.0:
-                value -= high / (share - part)
-            if value < best - slack:
-                best, best_column, best_cut = value, c, cuts[q]
-    return best, best_column, best_cut
-
-
-@kernel(nogil=True)
-def true_sides(
-    codes,
-    order,
-    begin,
-    end,
-    columns,
-    vectors,
-    counts,
-    row_weight,
-    rows,
-    weight,
-    min_samples_leaf,
-    min_weight_leaf,
-    quantiles,
-):
-    """All allowed cuts: (sums of the vectors on the true side, column, cut) in order."""
-    d = vectors.shape[1]
-    most = (end - begin) * len(columns)
-    where = np.empty(end - begin, np.int64)
-    cuts = np.empty(end - begin, np.int64)
-    sums = np.empty((most, d))
+def true_sides(lots, columns, values):
+    """All allowed cuts: (sums of the values on the true side, column, cut) in order."""
+    most = (lots.end - lots.begin) * len(columns)
+    where = np.empty(lots.end - lots.begin, np.int64)
+    cuts = np.empty(lots.end - lots.begin, np.int64)
+    sums = np.empty((most, values.shape[1]))
     column_of = np.empty(most, np.int64)
     cut_of = np.empty(most, np.int64)
-    prefix = np.empty(d)
+    true = np.empty(values.shape[1])
     found = 0
     for c in columns:
-        row_codes, row_order = codes[c], order[c]
-        m = positions(
-            row_codes,
-            row_order,
-            begin,
-            end,
-            counts,
-            row_weight,
-            rows,
-            weight,
-            min_samples_leaf,
-            min_weight_leaf,
-            quantiles,
-            where,
-            cuts,
-        )
-        for k in range(d):
-            prefix[k] = 0.0
-        i = begin
-        for q in range(m):
-            while i < where[q]:
-                r = row_order[i]
-                for k in range(d):
-                    prefix[k] += vectors[r, k]
-                i += 1
-            for k in range(d):
-                sums[found, k] = prefix[k]
+        true[:] = 0.0
+        begin, order = lots.begin, lots.order[c]
+        for q in range(positions(lots, c, where, cuts)):
+            add(values, order, begin, where[q], true)
+            begin = where[q]
+            sums[found] = true
             column_of[found] = c
             cut_of[found] = cuts[q]
             found += 1
     return sums[:found], column_of[:found], cut_of[:found]
-
-
-@kernel(nogil=True)
-def divide(codes, order, begin, end, column, cut, spare):
-    """Move rows on which the test is false to the front, in every column's order.
-
-    Returns the position where the other rows begin.
-    """
-    test = codes[column]
-    middle = begin
-    for c in range(order.shape[0]):
-        row_order = order[c]
-        front, back = begin, 0
-        for i in range(begin, end):
-            r = row_order[i]
-            if test[r] > cut:
-                row_order[front] = r
-                front += 1
-            else:
-                spare[back] = r
-                back += 1
-        for i in range(back):
-            row_order[front + i] = spare[i]
-        middle = front
-    return middle
-
-
-@kernel(nogil=True)
-def descend(codes, column, cut, left, right):
-    """Leaf that every row reaches; codes of shape (columns, n)."""
-    n = codes.shape[1]
-    out = np.empty(n, np.int64)
-    for i in range(n):
-        t = 0
-        while left[t] >= 0:
-            t = right[t] if codes[column[t], i] <= cut[t] else left[t]
-        out[i] = t
-    return out
 
 
 @kernel(nogil=True)

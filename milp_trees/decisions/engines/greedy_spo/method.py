@@ -101,7 +101,7 @@ class Greedy(Method):
         from milp_trees.decisions.engines.greedy_spo.columns import columns_of
         from milp_trees.decisions.engines.greedy_spo.criteria import decision_loss
         from milp_trees.decisions.engines.greedy_spo.grow import Rules, Sample, grow
-        from milp_trees.decisions.engines.greedy_spo.prune import cheapest
+        from milp_trees.methods.growing.prunings import cheapest
 
         space = problem.trees
         columns = columns_of(view)
@@ -117,18 +117,10 @@ class Greedy(Method):
             rules,
         )
         leaves = decision_loss(view.vectors, view.base, view.decisions, vertices)
-        pruned = cheapest(
-            replace(grown, loss=leaves.decide(grown.rows)[1]),
-            view.leaf_cost,
-            price,
-            space.max_leaf_nodes,
-        )
-        decisions, _ = leaves.decide(pruned.rows)
-        return pruned.to_tree(
-            columns.tests,
-            [view.decisions.label(w) for w in decisions],
-            problem.task.actions(problem.dataset),
-        )
+        valued = replace(grown, loss=leaves.decide(grown.rows)[1])
+        pruned = valued.cut_back(cheapest(valued, view.leaf_cost, price, space.max_leaf_nodes))
+        names = [view.decisions.label(w) for w in leaves.decide(pruned.rows)[0]]
+        return columns.tree(pruned, names, problem.task.actions(problem.dataset))
 
     @abstractmethod
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:

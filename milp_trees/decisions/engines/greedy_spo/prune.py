@@ -19,7 +19,7 @@ import numpy as np
 
 from milp_trees.decisions.engines.greedy_spo import kernels
 from milp_trees.decisions.engines.greedy_spo.criteria import ROUNDING
-from milp_trees.decisions.engines.greedy_spo.grow import GrownTree
+from milp_trees.methods.growing.tree import GrownTree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,50 +175,3 @@ def judge(
         lost = loss(rows[t], t)
         out[t] = weights[rows[t]] @ lost, weights[rows[t]] @ lost**2
     return Judged(out[:, 0], out[:, 1], float(weights.sum()), len(leaf))
-
-
-def cheapest(
-    tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | None = None
-) -> GrownTree:
-    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves."""
-    if most is None or most >= len(tree.leaves):
-        return _cheapest_of_all(tree, leaf_cost, price)
-    # table[t][l]: least cost of the subtree with l + 1 leaves; share[t][l]: leaves of its left
-    # side.
-    table = [np.array([loss + leaf_cost]) for loss in tree.loss]
-    share = [np.zeros(1, dtype=np.int64)] * tree.n_nodes
-    for t in np.flatnonzero(tree.left >= 0)[::-1]:
-        left, right = table[tree.left[t]], table[tree.right[t]]
-        size = min(len(left) + len(right), most)
-        best, how = np.full(size, np.inf), np.zeros(size, dtype=np.int64)
-        best[0] = tree.loss[t] + leaf_cost
-        for i in range(min(len(left), size - 1)):
-            part = left[i] + right[: size - i - 1] + price[tree.column[t]]
-            here = slice(i + 1, i + 1 + len(part))
-            better = part < best[here]
-            best[here], how[here] = (
-                np.where(better, part, best[here]),
-                np.where(better, i + 1, how[here]),
-            )
-        table[t], share[t] = best, how
-    stop = np.ones(tree.n_nodes, dtype=bool)
-    stack = [(0, int(np.argmax(table[0] <= table[0].min() + tree.slack)) + 1)]
-    while stack:
-        t, n = stack.pop()
-        if n > 1:
-            stop[t] = False
-            first = int(share[t][n - 1])
-            stack += [(int(tree.left[t]), first), (int(tree.right[t]), n - first)]
-    return tree.cut_back(stop)
-
-
-def _cheapest_of_all(tree: GrownTree, leaf_cost: float, price: np.ndarray) -> GrownTree:
-    """`cheapest` without a limit on leaves: node by node, from below."""
-    cost = tree.loss + leaf_cost
-    stop = np.ones(tree.n_nodes, dtype=bool)
-    for t in range(tree.n_nodes - 1, -1, -1):
-        if tree.left[t] >= 0:
-            below = cost[tree.left[t]] + cost[tree.right[t]] + price[tree.column[t]]
-            stop[t] = cost[t] <= below + tree.slack
-            cost[t] = min(cost[t], below)
-    return tree.cut_back(stop)
