@@ -1,13 +1,9 @@
-"""`greedy-spo` and `cart-spo`: greedy trees for decisions; they give incumbents and no proofs.
-
-Trees are grown from the root, by the loss of the decisions or by squared error.
+"""`greedy-spo`: a greedy tree for decisions; it gives an incumbent and no proof.
 
 `greedy-spo` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the
 predict-then-optimize framework*, section 4.1) takes at every node the test whose two sides, each
-with its best decision, lose least. `cart-spo` is the paper's baseline: regression CART on the cost
-vectors (squared error), then the best decision for the mean of every leaf. Of equal splits the
-first test of the dataset is taken. Both return the cheapest pruning of the grown tree, penalties
-included; of equal ones the smallest.
+with its best decision, lose least. Of equal splits the first test of the dataset is taken. It
+returns the cheapest pruning of the grown tree, penalties included; of equal ones the smallest.
 """
 
 from __future__ import annotations
@@ -36,8 +32,8 @@ if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
 
 
-class Greedy(Method):
-    """The common part of both: grow, prune, and give every leaf its best decision."""
+class GreedyDecisions(Method):
+    """The part that `greedy-spo` and `cart-spo` share: grow, prune, and decide in every leaf."""
 
     needs = LeafOracle
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
@@ -129,7 +125,7 @@ class Greedy(Method):
 
 @register
 @dataclass(frozen=True)
-class GreedySPO(Greedy):
+class GreedySPO(GreedyDecisions):
     """Greedy by SPO loss.
 
     Parameters
@@ -161,21 +157,6 @@ class GreedySPO(Greedy):
         return chosen(
             "loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.row_weight
         )
-
-
-@register
-class CartSPO(Greedy):
-    """Regression CART on the cost vectors."""
-
-    name = "cart-spo"
-    title: ClassVar[str] = (
-        "Regression CART on the cost vectors, then the best decision of every leaf (heuristic)"
-    )
-
-    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
-        from milp_trees.decisions.engines.greedy_spo.criteria import SquaredError
-
-        return SquaredError(view.vectors, view.row_weight)
 
 
 def listed(problem: Problem) -> np.ndarray | None:
