@@ -32,7 +32,7 @@ def value_of(name, counts, alpha=0):
     """F of a set of rows with these class counts, from the compiled function."""
     whole = np.asarray(counts, dtype=np.int64)
     m = measure(name, alpha, int(whole.sum()))
-    found = float(value(m.impurity.number, whole, m.p, m.q, m.klogk))
+    found = float(value(m, whole))
     return Fraction(int(found), m.scale) if m.impurity.number == THRESHOLD_PAIRS else found
 
 

@@ -1,5 +1,8 @@
 """Compiled growing of one tree. Loads numba.
 
+The loop over nodes is compiled too, unlike that of `milp_trees.methods.growing`: a forest has
+thousands of nodes of a few rows, each of which takes less time than one call from Python.
+
 Every column keeps the rows of a node in its own order, and a split divides all these lists stably.
 
 At a node of m distinct rows, k candidate columns and K classes a split is found in O(k m K) and the
@@ -15,47 +18,80 @@ F more, then the first.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
-from milp_trees.pruning.budget_forest.impurities import THRESHOLD_PAIRS, pairs_added, value
+from milp_trees.methods.growing.kernels import divide
+from milp_trees.pruning.budget_forest.impurities import THRESHOLD_PAIRS, Measure, pairs_added, value
 
 #: Number of fixed columns of the table of nodes; class counts follow.
 PARENT, LEFT, RIGHT, FEATURE, LOW, HIGH, ROWS, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
+class Rules(NamedTuple):
+    """How a tree is grown.
+
+    Impurity, cost (p,) and unit (p,) of the columns, whether a unit is free once tested, and
+    limits; `min_gain` is in the units of compiled code.
+    """
+
+    measure: Measure
+    costs: np.ndarray
+    units: np.ndarray
+    free_after_use: bool
+    max_depth: int
+    max_features: int
+    min_gain: float
+
+
+class DrawnRows(NamedTuple):
+    """The rows of a tree.
+
+    Their order by column and ranks of their values (p, n), classes (n,) and numbers of draws (n,),
+    and the number of classes.
+    """
+
+    order: np.ndarray
+    ranks: np.ndarray
+    labels: np.ndarray
+    times: np.ndarray
+    n_classes: int
+
+
 @kernel(nogil=True)
-def best_cut(
-    order, ranks, begin, end, labels, times, whole, left, right, number, expected, p, q, klogk
-):
+def best_cut(rows, measure, column, begin, end, whole, left, right):
     """The best cut of one column between `begin` and `end`.
 
     Returns the impurity that remains (infinity: no cut), and the position where the right side
     begins.
     """
+    order, ranks, labels, times = rows.order[column], rows.ranks[column], rows.labels, rows.times
     best, place = np.inf, -1
     if ranks[order[begin]] == ranks[order[end - 1]]:
         return best, place
+    pairs, expected = measure.impurity.number == THRESHOLD_PAIRS, measure.impurity.expected
     total = 0
     for c in range(whole.size):
         left[c] = 0
         right[c] = whole[c]
         total += whole[c]
-    low, high, passed = 0.0, value(number, whole, p, q, klogk), 0
+    low, high, passed = 0.0, value(measure, whole), 0
     for i in range(begin, end - 1):
         row = order[i]
         c, m = labels[row], times[row]
         right[c] -= m
-        if number == THRESHOLD_PAIRS:
-            low += pairs_added(left, c, m, p, q)
-            high -= pairs_added(right, c, m, p, q)
+        if pairs:
+            low += pairs_added(measure, left, c, m)
+            high -= pairs_added(measure, right, c, m)
         left[c] += m
         passed += m
         if ranks[row] == ranks[order[i + 1]]:
             continue
-        if number != THRESHOLD_PAIRS:
-            low = value(number, left, p, q, klogk)
-            high = value(number, right, p, q, klogk)
+        if not pairs:
+            low = value(measure, left)
+            high = value(measure, right)
         left_over = (passed * low + (total - passed) * high) / total if expected else max(low, high)
         if left_over < best:
             best, place = left_over, i + 1
@@ -63,18 +99,19 @@ def best_cut(
 
 
 @kernel(nogil=True)
-def price_list(nodes, node, costs, units, free, paid, prices):
+def price_list(rules, nodes, node, paid, prices):
     """Costs of the columns at a node.
 
-    With `free`, a unit (a column or its group) that an ancestor has tested costs nothing.
+    With `free_after_use`, a unit (a column or its group) that an ancestor has tested costs nothing.
     """
-    if free:
+    if rules.free_after_use:
         above = nodes[node, PARENT]
         while above >= 0:
-            paid[units[nodes[above, FEATURE]]] = node
+            paid[rules.units[nodes[above, FEATURE]]] = node
             above = nodes[above, PARENT]
-    for f in range(costs.size):
-        prices[f] = 0.0 if free and paid[units[f]] == node else costs[f]
+    for f in range(prices.size):
+        free = rules.free_after_use and paid[rules.units[f]] == node
+        prices[f] = 0.0 if free else rules.costs[f]
 
 
 @kernel(nogil=True)
@@ -83,23 +120,6 @@ def draw(candidates, k, rng):
     for i in range(k):
         j = i + int(rng.random() * (candidates.size - i))
         candidates[i], candidates[j] = candidates[j], candidates[i]
-
-
-@kernel(nogil=True)
-def divide(order, begin, end, goes_left, spare):
-    """Divide the rows of a node in every column's list, keeping their order."""
-    for f in range(order.shape[0]):
-        at, kept = begin, 0
-        for i in range(begin, end):
-            row = order[f, i]
-            if goes_left[row]:
-                order[f, at] = row
-                at += 1
-            else:
-                spare[kept] = row
-                kept += 1
-        for i in range(kept):
-            order[f, at + i] = spare[i]
 
 
 @kernel(nogil=True)
@@ -113,32 +133,16 @@ def larger(nodes):
 
 
 @kernel(nogil=True)
-def grow(
-    order,
-    ranks,
-    labels,
-    times,
-    n_classes,
-    costs,
-    units,
-    free,
-    number,
-    expected,
-    p,
-    q,
-    klogk,
-    max_depth,
-    k,
-    min_gain,
-    rng,
-):
+def grow(rows, rules, rng):
     """Grow one tree; its nodes in depth-first order, left child first."""
+    order, labels, times, measure = rows.order, rows.labels, rows.times, rules.measure
+    n_classes, k, max_depth = rows.n_classes, rules.max_features, rules.max_depth
     n_columns, m = order.shape
     nodes = np.zeros((64, COUNTS + n_classes), np.int64)
     stack = np.zeros(
         (m + 1, 6), np.int64
     )  # parent, side, begin, end, depth, the column whose list is divided there
-    goes_left = np.zeros(labels.size, np.bool_)
+    goes_first = np.zeros(labels.size, np.bool_)
     spare = np.zeros(m, np.int32)
     whole, left, right = (
         np.zeros(n_classes, np.int64),
@@ -172,34 +176,19 @@ def grow(
             whole[labels[order[column, i]]] += times[order[column, i]]
         for c in range(n_classes):
             nodes[node, COUNTS + c] = whole[c]
-        impurity = value(number, whole, p, q, klogk)
+        impurity = value(measure, whole)
         if impurity <= 0.0 or depth >= max_depth:
             continue
 
         if k < n_columns:
             draw(candidates, k, rng)
-        price_list(nodes, node, costs, units, free, paid, prices)
+        price_list(rules, nodes, node, paid, prices)
         best, place, least, most = -1, -1, np.inf, 0.0
         for i in range(k):
             f = candidates[i]
-            rest, at = best_cut(
-                order[f],
-                ranks[f],
-                begin,
-                end,
-                labels,
-                times,
-                whole,
-                left,
-                right,
-                number,
-                expected,
-                p,
-                q,
-                klogk,
-            )
+            rest, at = best_cut(rows, measure, f, begin, end, whole, left, right)
             gain = impurity - rest
-            if at < 0 or not gain > min_gain:
+            if at < 0 or not gain > rules.min_gain:
                 continue
             risk = prices[f] / gain
             if (
@@ -218,18 +207,15 @@ def grow(
         )
         for c in range(n_classes):
             left[c] = 0
-        for i in range(begin, end):
+        for i in range(begin, place):
             row = order[best, i]
-            goes_left[row] = i < place
-            if i < place:
-                left[labels[row]] += times[row]
+            left[labels[row]] += times[row]
         for c in range(n_classes):
             right[c] = whole[c] - left[c]
         # Children that are leaves need the list of this column only, and it is divided already.
-        if depth + 1 < max_depth and (
-            value(number, left, p, q, klogk) > 0.0 or value(number, right, p, q, klogk) > 0.0
-        ):
-            divide(order, begin, end, goes_left, spare)
+        if depth + 1 < max_depth and (value(measure, left) > 0.0 or value(measure, right) > 0.0):
+            ranks = rows.ranks[best]
+            divide(order, begin, end, ranks, ranks[nodes[node, LOW]], True, goes_first, spare)
         for turn in range(2):
             entry = stack[waiting]
             entry[0], entry[1], entry[4], entry[5] = (
@@ -241,3 +227,13 @@ def grow(
             entry[2], entry[3] = (place, end) if turn == 0 else (begin, place)
             waiting += 1
     return nodes[:made].copy()
+
+
+@kernel(nogil=True)
+def mark(X, left, right, feature, threshold, units, used):
+    """Set used[i, u] if row i meets a test of a column of unit u."""
+    for i in range(X.shape[0]):
+        node = 0
+        while left[node] >= 0:
+            used[i, units[feature[node]]] = True
+            node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]

@@ -19,8 +19,7 @@ To add an impurity, add a number, a branch in `value`, and a row of `IMPURITIES`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ from milp_trees.common.exact import fraction
 THRESHOLD_PAIRS, ENTROPY = 0, 1
 
 
-@dataclass(frozen=True)
-class Impurity:
+class Impurity(NamedTuple):
     """One row of the table of impurities.
 
     It holds the number by which compiled code identifies it, how the values of two children are
@@ -50,8 +48,7 @@ IMPURITIES = {
 }
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """An impurity with its α and the table of k log k that compiled code needs.
 
     Threshold-pairs is computed in whole numbers: with α = p/q, compiled code returns q² F.
@@ -89,9 +86,10 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
 
 
 @kernel(nogil=True)
-def value(number, counts, p, q, klogk):
+def value(measure, counts):
     """F (threshold-pairs: q² F, a whole number) of class counts, from scratch: O(K²) or O(K)."""
-    if number == THRESHOLD_PAIRS:
+    p, q, klogk = measure.p, measure.q, measure.klogk
+    if measure.impurity.number == THRESHOLD_PAIRS:
         whole = 0
         for i in range(counts.size):
             a = q * counts[i] - p
@@ -112,8 +110,9 @@ def value(number, counts, p, q, klogk):
 
 
 @kernel(nogil=True)
-def pairs_added(counts, c, m, p, q):
+def pairs_added(measure, counts, c, m):
     """What q² F of threshold-pairs grows by when m rows of class c are added: O(K)."""
+    p, q = measure.p, measure.q
     before = max(q * counts[c] - p, 0)
     after = max(q * (counts[c] + m) - p, 0)
     if after == before:

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling import interruptible
-from milp_trees.pruning.budget_forest import walk
+from milp_trees.methods.growing.kernels import leaves
+from milp_trees.methods.growing.rows import drawn_rows, order_of, order_of_drawn
+from milp_trees.methods.growing.tree import depth_of
 from milp_trees.pruning.budget_forest.grow import (
     COUNTS,
     FEATURE,
@@ -17,12 +19,15 @@ from milp_trees.pruning.budget_forest.grow import (
     LOW,
     RIGHT,
     ROWS,
+    DrawnRows,
+    Rules,
     grow,
+    mark,
 )
 from milp_trees.pruning.budget_forest.impurities import Measure, value
 
 
-class Columns(NamedTuple):
+class SortedColumns(NamedTuple):
     """Training rows with sorted columns.
 
     Values (n, p), rows in the order of every column and ranks of their values (p, n), classes (n,),
@@ -36,24 +41,8 @@ class Columns(NamedTuple):
     n_classes: int
 
 
-class Rules(NamedTuple):
-    """How a tree is grown.
-
-    Impurity, cost (p,) and unit (p,) of the columns, whether a unit is free once tested, and
-    limits.
-    """
-
-    measure: Measure
-    costs: np.ndarray
-    units: np.ndarray
-    free_after_use: bool
-    max_depth: int
-    max_features: int
-    min_gain: float
-
-
 @dataclass(frozen=True, eq=False)
-class GrownTree:
+class BudgetTree:
     """A binary tree as parallel arrays over its nodes, named as in scikit-learn's `tree_`.
 
     Attributes
@@ -85,7 +74,7 @@ class GrownTree:
     n_features: int
 
     @property
-    def tree_(self) -> GrownTree:
+    def tree_(self) -> BudgetTree:
         """The tree itself, so that it can be used like a fitted scikit-learn tree."""
         return self
 
@@ -103,15 +92,13 @@ class GrownTree:
 
     @property
     def max_depth(self) -> int:
-        depth = np.zeros(self.node_count, dtype=np.int64)
-        for node in np.flatnonzero(self.children_left >= 0):  # parents come before children
-            depth[[self.children_left[node], self.children_right[node]]] = depth[node] + 1
-        return int(depth.max())
+        return depth_of(self.children_left, self.children_right)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Leaf of every row of a C-contiguous float64 array of shape (n, p)."""
-        found = np.empty(len(X), dtype=np.int64)
-        walk.leaves(X, self.children_left, self.children_right, self.feature, self.threshold, found)
+        found: np.ndarray = leaves(
+            X, self.feature, self.threshold, self.children_left, self.children_right
+        )
         return found
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
@@ -121,15 +108,13 @@ class GrownTree:
 
     def mark_used(self, X: np.ndarray, units: np.ndarray, used: np.ndarray) -> None:
         """Set `used[i, units[f]]` for every column f that is tested on the path of row i."""
-        walk.mark(
-            X, self.children_left, self.children_right, self.feature, self.threshold, units, used
-        )
+        mark(X, self.children_left, self.children_right, self.feature, self.threshold, units, used)
 
 
-def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns:
+def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> SortedColumns:
     """Sort every column once."""
     values = X.T
-    order = np.argsort(values, axis=1, kind="stable")
+    order = order_of(values)
     in_order = np.take_along_axis(values, order, axis=1)
     ranks = np.zeros(order.shape, dtype=np.int32)
     np.put_along_axis(
@@ -138,45 +123,21 @@ def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns
         np.cumsum(in_order[:, 1:] != in_order[:, :-1], axis=1, dtype=np.int32),
         axis=1,
     )
-    return Columns(X, order.astype(np.int32), ranks, labels.astype(np.int32), n_classes)
+    return SortedColumns(X, order, ranks, labels.astype(np.int32), n_classes)
 
 
-def drawn(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
-    """The rows of a tree: n draws with replacement, or every row once."""
-    return rng.integers(n, size=n) if bootstrap else np.arange(n)
-
-
-def grow_tree(columns: Columns, rules: Rules, bootstrap: bool, seed: int) -> GrownTree:
+def grow_tree(columns: SortedColumns, rules: Rules, bootstrap: bool, seed: int) -> BudgetTree:
     """Grow the tree of one seed; it does not depend on other trees."""
     rng = np.random.default_rng(seed)
     n = len(columns.labels)
-    times = np.bincount(drawn(n, bootstrap, rng), minlength=n).astype(np.int32)
-    order = columns.order[times[columns.order] > 0].reshape(len(columns.order), -1)
-    m = rules.measure
+    times = np.bincount(drawn_rows(n, bootstrap, rng), minlength=n).astype(np.int32)
+    order = order_of_drawn(columns.order, times)
+    rows = DrawnRows(order, columns.ranks, columns.labels, times, columns.n_classes)
     with interruptible():
-        nodes = grow(
-            order,
-            columns.ranks,
-            columns.labels,
-            times,
-            columns.n_classes,
-            rules.costs,
-            rules.units,
-            rules.free_after_use,
-            m.impurity.number,
-            m.impurity.expected,
-            m.p,
-            m.q,
-            m.klogk,
-            rules.max_depth,
-            rules.max_features,
-            rules.min_gain * m.scale,
-            rng,
-        )
-        return _tree(nodes, columns.X, m)
+        return _tree(grow(rows, rules, rng), columns.X, rules.measure)
 
 
-def _tree(nodes: np.ndarray, X: np.ndarray, m: Measure) -> GrownTree:
+def _tree(nodes: np.ndarray, X: np.ndarray, m: Measure) -> BudgetTree:
     counts = np.ascontiguousarray(nodes[:, COUNTS:])
     draws = counts.sum(axis=1)
     inner = nodes[:, LEFT] >= 0
@@ -185,19 +146,16 @@ def _tree(nodes: np.ndarray, X: np.ndarray, m: Measure) -> GrownTree:
     threshold[inner] = midpoints(
         X[nodes[inner, LOW], feature[inner]], X[nodes[inner, HIGH], feature[inner]]
     )
-    impurity = (
-        np.array([value(m.impurity.number, row, m.p, m.q, m.klogk) for row in counts]) / m.scale
-    )
-    return GrownTree(
+    return BudgetTree(
         nodes[:, LEFT].copy(),
         nodes[:, RIGHT].copy(),
         feature,
         threshold,
-        counts / draws[:, None],
-        impurity,
-        nodes[:, ROWS].copy(),
-        draws.astype(np.float64),
-        X.shape[1],
+        value=counts / draws[:, None],
+        impurity=np.array([value(m, row) for row in counts]) / m.scale,
+        n_node_samples=nodes[:, ROWS].copy(),
+        weighted_n_node_samples=draws.astype(np.float64),
+        n_features=X.shape[1],
     )
 
 

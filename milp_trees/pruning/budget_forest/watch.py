@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from milp_trees.pruning.budget_forest.trees import GrownTree
+    from milp_trees.pruning.budget_forest.trees import BudgetTree
 
 
 class Watch:
@@ -44,7 +44,7 @@ class Watch:
         self.costs: list[float] = []
         self.errors: list[float] = []
 
-    def affords(self, tree: GrownTree) -> bool:
+    def affords(self, tree: BudgetTree) -> bool:
         """Add a tree; False if the forest now costs more than its budget."""
         tree.mark_used(self.X, self.units, self.used)
         self.costs.append(float((self.used @ self.unit_costs).mean()))

@@ -24,11 +24,13 @@ from milp_trees.estimators._forest import InspectedForest, TreeArrays, class_arr
 from milp_trees.estimators._listening import Growth, Listening, heard_fit
 from milp_trees.estimators._tables import Classifier
 from milp_trees.methods.callback import listening
+from milp_trees.methods.growing.rows import drawn_rows
 from milp_trees.pruning.budget_forest.checks import check_costs, check_parameters, n_candidates
 from milp_trees.pruning.budget_forest.watch import Watch, votes
 
 if TYPE_CHECKING:
-    from milp_trees.pruning.budget_forest.trees import Columns, GrownTree, Rules
+    from milp_trees.pruning.budget_forest.grow import Rules
+    from milp_trees.pruning.budget_forest.trees import BudgetTree, SortedColumns
 
 _compiled = False
 
@@ -90,7 +92,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
 
     Attributes
     ----------
-    estimators_ : list of GrownTree
+    estimators_ : list of BudgetTree
         Arrays named as in scikit-learn's `tree_`; `value` has shape (nodes, K).
     classes_ : array of shape (K,)
     feature_costs_ : float64 array of shape (p,)
@@ -218,8 +220,8 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
         return self
 
     def _rules(self, X: np.ndarray) -> Rules:
+        from milp_trees.pruning.budget_forest.grow import Rules
         from milp_trees.pruning.budget_forest.impurities import measure
-        from milp_trees.pruning.budget_forest.trees import Rules
 
         n, p = X.shape
         depth = 2**31 if self.max_depth is None else int(self.max_depth)
@@ -232,7 +234,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
             bool(self.free_after_use),
             depth,
             k,
-            float(self.min_gain),
+            float(self.min_gain) * m.scale,
         )
 
     def _watch(self, X_val: Any, y_val: Any) -> Watch | None:
@@ -264,13 +266,13 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
         )
 
     def _grow(
-        self, columns: Columns, rules: Rules, seeds: np.ndarray, watch: Watch | None
-    ) -> list[GrownTree]:
+        self, columns: SortedColumns, rules: Rules, seeds: np.ndarray, watch: Watch | None
+    ) -> list[BudgetTree]:
         """Grow trees in the order of their seeds, until there are enough or the budget is exceeded.
 
         Parameters
         ----------
-        columns : Columns
+        columns : SortedColumns
             Sorted columns of the training rows.
         rules : Rules
         seeds : int array of shape (n_estimators,)
@@ -284,7 +286,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
         """
         from milp_trees.pruning.budget_forest.trees import grow_tree
 
-        trees: list[GrownTree] = []
+        trees: list[BudgetTree] = []
         whole = self.budget is None and listening() is None
         at_once = len(seeds) if whole else effective_n_jobs(self.n_jobs)
         growth = Growth(len(seeds))
@@ -353,11 +355,9 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """For every tree the indices of the rows that it drew, computed again from the seeds."""
-        from milp_trees.pruning.budget_forest.trees import drawn
-
         check_is_fitted(self)
         return [
-            drawn(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed)))
+            drawn_rows(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed)))
             for seed in self._seeds
         ]
 
@@ -389,8 +389,9 @@ def _compile() -> None:
     if _compiled:
         return
     with compiling("the growing of forests"):
+        from milp_trees.pruning.budget_forest.grow import Rules
         from milp_trees.pruning.budget_forest.impurities import measure
-        from milp_trees.pruning.budget_forest.trees import Rules, grow_tree, sorted_columns
+        from milp_trees.pruning.budget_forest.trees import grow_tree, sorted_columns
 
         X = np.array([[0.0], [1.0]])
         rules = Rules(measure("threshold-pairs", 0, 2), np.ones(1), np.arange(1), False, 2, 1, 0.0)
