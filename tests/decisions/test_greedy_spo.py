@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import milp_trees as mt
 from milp_trees.decisions.engines.greedy_spo.coder import Coder
-from milp_trees.decisions.engines.greedy_spo.kernels import Lots, positions
+from milp_trees.decisions.engines.greedy_spo.kernels import Lots, Table, positions
 
 
 def instance(seed, listed, dense, weights, **task):
@@ -279,7 +279,7 @@ def test_thresholds_of_a_node_are_the_published_quantiles_of_its_distinct_values
     codes = np.repeat(np.arange(m, dtype=np.int32) * 3, 2)[None, :]
     order = np.arange(2 * m, dtype=np.int32)[None, :]
     ones, price = np.ones(2 * m, dtype=np.int64), np.zeros(1)
-    lots = Lots(codes, order, 0, 2 * m, ones, ones, 2 * m, 2 * m, *(1, 0, Q, price))
+    lots = Lots(Table(codes, order, ones, ones, 1, 0, Q), 0, 2 * m, 2 * m, 2 * m, price)
     where, cuts = np.empty(2 * m, np.int64), np.empty(2 * m, np.int64)
     found = positions(lots, 0, where, cuts)
     wanted = range(1, m)

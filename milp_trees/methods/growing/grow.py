@@ -62,7 +62,6 @@ class Grower(ABC, Generic[Part]):
         depth = min(DEEPEST, DEEPEST if max_depth is None else max_depth)
         stack: list[tuple[Part, int, int]] = [(self.root(), depth, -1)]
         nodes: list[tuple[int, int, int]] = []
-        children: list[list[int]] = []
         loss: list[Any] = []
         coarsest = 0.0
         while stack:
@@ -72,11 +71,8 @@ class Grower(ABC, Generic[Part]):
             open_ = levels > 0 and node.loss > node.slack and not deadline.passed
             split = self.best(part, node, levels) if open_ else None
             nodes.append((-1, -1, parent) if split is None else (split.column, split.cut, parent))
-            children.append([])
             loss.append(node.loss)
-            if parent >= 0:
-                children[parent].append(t)
             if split is not None:
                 false, true = self.divide(part, split)
                 stack += [(true, levels - 1, t), (false, levels - 1, t)]
-        return GrownTree.of(nodes, children, np.array(loss), coarsest)
+        return GrownTree.of(nodes, np.array(loss), coarsest)

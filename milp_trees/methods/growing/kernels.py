@@ -10,17 +10,8 @@ from milp_trees.common.compiling.kernels import kernel
 
 
 @kernel(nogil=True)
-def divide(order, begin, end, codes, cut, low_first, goes_first, spare):
-    """Divide the rows of a node in every column's order; they keep their order within a side.
-
-    Rows with a code of at most `cut` come first if `low_first`, and otherwise the others. Returns
-    the position where the second side begins.
-    """
-    middle = begin
-    for i in range(begin, end):
-        row = order[0, i]
-        goes_first[row] = (codes[row] <= cut) == low_first
-        middle += goes_first[row]
+def divide(order, begin, end, goes_first, spare):
+    """Divide the rows of a node in every column's order; they keep their order within a side."""
     for c in range(order.shape[0]):
         front, back = begin, 0
         for i in range(begin, end):
@@ -33,7 +24,6 @@ def divide(order, begin, end, codes, cut, low_first, goes_first, spare):
                 back += 1
         for i in range(back):
             order[c, front + i] = spare[i]
-    return middle
 
 
 @kernel(nogil=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +32,13 @@ def cheapest(
     """
     if most is not None and most < len(tree.leaves):
         table, share = _by_size(tree, leaf_cost, price, most)
-        return _stops(tree, share, int(np.argmax(table[0] <= table[0].min() + tree.slack)) + 1)
-    cost = tree.loss + leaf_cost
+        enough = min(table) + tree.slack
+        n_leaves = 1 + next(i for i, cost in enumerate(table) if cost <= enough)
+        return _stops(tree, share, n_leaves)
+    cost = (tree.loss + leaf_cost).tolist()
     stop = np.ones(tree.n_nodes, dtype=bool)
-    for t in np.flatnonzero(tree.left >= 0)[::-1]:
-        below = cost[tree.left[t]] + cost[tree.right[t]] + price[tree.column[t]]
+    for t, left, right, split in _inner(tree, price):
+        below = cost[left] + cost[right] + split
         stop[t] = cost[t] <= below + tree.slack
         cost[t] = min(cost[t], below)
     return stop
@@ -45,36 +49,39 @@ def cheapest_by_size(
 ) -> Iterator[np.ndarray]:
     """The cheapest prunings with 1, 2, …, `most` leaves; see `cheapest`."""
     table, share = _by_size(tree, leaf_cost, price, most)
-    for n_leaves in range(1, len(table[0]) + 1):
+    for n_leaves in range(1, len(table) + 1):
         yield _stops(tree, share, n_leaves)
+
+
+def _inner(tree: GrownTree, price: np.ndarray) -> Iterator[tuple[int, int, int, Any]]:
+    """Every inner node, from below, with its children and the price of its split."""
+    inner = np.flatnonzero(tree.left >= 0)[::-1]
+    paid = price[tree.column[inner]]
+    return zip(
+        *(a.tolist() for a in (inner, tree.left[inner], tree.right[inner], paid)), strict=True
+    )
 
 
 def _by_size(
     tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For every node and number of leaves less one: the least cost, and the leaves on the left."""
-    cost = tree.loss + leaf_cost
-    far = np.inf if cost.dtype.kind == "f" else np.iinfo(cost.dtype).max
-    table = list(cost[:, None])
-    share = [np.zeros(1, dtype=np.int64)] * tree.n_nodes
-    for t in np.flatnonzero(tree.left >= 0)[::-1]:
-        left, right = table[tree.left[t]], table[tree.right[t]]
+) -> tuple[list[Any], list[list[int]]]:
+    """The least cost of the tree with 1, 2, … leaves, and per node how many are on its left."""
+    table = [[cost] for cost in (tree.loss + leaf_cost).tolist()]
+    share = [[0]] * tree.n_nodes
+    for t, below, beside, split in _inner(tree, price):
+        left, right = table[below], table[beside]
         size = min(len(left) + len(right), most)
-        best, how = np.full(size, far, dtype=cost.dtype), np.zeros(size, dtype=np.int64)
-        best[0] = cost[t]
-        for i in range(min(len(left), size - 1)):
-            part = left[i] + right[: size - i - 1] + price[tree.column[t]]
-            here = slice(i + 1, i + 1 + len(part))
-            better = part < best[here]
-            best[here], how[here] = (
-                np.where(better, part, best[here]),
-                np.where(better, i + 1, how[here]),
-            )
+        best, how = table[t] + [math.inf] * (size - 1), [0] * size
+        for i, a in enumerate(left[: size - 1]):
+            for k, b in enumerate(right[: size - i - 1], i + 1):
+                cost = a + b + split
+                if cost < best[k]:
+                    best[k], how[k] = cost, i + 1
         table[t], share[t] = best, how
-    return table, share
+    return table[0], share
 
 
-def _stops(tree: GrownTree, share: list[np.ndarray], n_leaves: int) -> np.ndarray:
+def _stops(tree: GrownTree, share: list[list[int]], n_leaves: int) -> np.ndarray:
     """The pruning with so many leaves."""
     stop = np.ones(tree.n_nodes, dtype=bool)
     stack = [(0, n_leaves)]
@@ -82,6 +89,6 @@ def _stops(tree: GrownTree, share: list[np.ndarray], n_leaves: int) -> np.ndarra
         t, n = stack.pop()
         if n > 1:
             stop[t] = False
-            first = int(share[t][n - 1])
+            first = share[t][n - 1]
             stack += [(int(tree.left[t]), first), (int(tree.right[t]), n - first)]
     return stop

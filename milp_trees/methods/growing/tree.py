@@ -40,16 +40,12 @@ class GrownTree:
     rows: list[np.ndarray] = field(default_factory=list, repr=False)
 
     @classmethod
-    def of(
-        cls,
-        nodes: Sequence[tuple[int, int, int]],
-        children: Sequence[Sequence[int]],
-        loss: np.ndarray,
-        slack: float,
-    ) -> GrownTree:
-        """The tree of a list of nodes (column, cut, parent) and their children."""
+    def of(cls, nodes: list[tuple[int, int, int]], loss: np.ndarray, slack: float) -> GrownTree:
+        """The tree of a list of nodes (column, cut, parent) in depth-first order, left first."""
         column, cut, parent = np.array(nodes, dtype=np.int64).T.copy()
-        left, right = np.array([c or [-1, -1] for c in children], dtype=np.int64).T.copy()
+        number = np.arange(len(nodes))
+        left, right = np.where(column < 0, -1, number + 1), np.full(len(nodes), -1)
+        right[parent[1:]] = number[1:]  # of two children the later one stays
         return cls(column, cut, left, right, parent, loss, slack)
 
     @property
@@ -109,15 +105,19 @@ class GrownTree:
 
         Nodes with `stop` are leaves.
         """
-        inner = self.left >= 0 if stop is None else (self.left >= 0) & ~stop
-        nodes: list[Node] = [Leaf(action) for action in actions]
-        for t in np.flatnonzero(inner)[::-1].tolist():
-            nodes[t] = Branch(
-                test(int(self.column[t]), int(self.cut[t])),
-                nodes[self.left[t]],
-                nodes[self.right[t]],
-            )
-        return nodes[0]
+
+        left, right, column, cut = (
+            a.tolist() for a in (self.left, self.right, self.column, self.cut)
+        )
+        ends = self.left < 0 if stop is None else stop | (self.left < 0)
+        leaf = ends.tolist()
+
+        def node(t: int) -> Node:
+            if leaf[t]:
+                return Leaf(actions[t])
+            return Branch(test(column[t], cut[t]), node(left[t]), node(right[t]))
+
+        return node(0)
 
 
 def leaf_of(

@@ -207,15 +207,16 @@ def grow(rows, rules, rng):
         )
         for c in range(n_classes):
             left[c] = 0
-        for i in range(begin, place):
+        for i in range(begin, end):
             row = order[best, i]
-            left[labels[row]] += times[row]
+            goes_first[row] = i < place
+            if i < place:
+                left[labels[row]] += times[row]
         for c in range(n_classes):
             right[c] = whole[c] - left[c]
         # Children that are leaves need the list of this column only, and it is divided already.
         if depth + 1 < max_depth and (value(measure, left) > 0.0 or value(measure, right) > 0.0):
-            ranks = rows.ranks[best]
-            divide(order, begin, end, ranks, ranks[nodes[node, LOW]], True, goes_first, spare)
+            divide(order, begin, end, goes_first, spare)
         for turn in range(2):
             entry = stack[waiting]
             entry[0], entry[1], entry[4], entry[5] = (

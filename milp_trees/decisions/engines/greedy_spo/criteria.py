@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 #: Numbers in the sums of candidate splits that are handed to an oracle at once.
 BATCH = 2**22
+NO_WEIGHTS = np.zeros(0)
 
 
 class Criterion(ABC):
@@ -40,12 +41,9 @@ class Criterion(ABC):
         """The best allowed split on some of the columns, or None."""
 
 
-def _scanned(
-    lots: Lots, columns: np.ndarray, values: np.ndarray, total: Any, squared: bool, slack: float
-) -> Split | None:
-    """The best split by sums of the rows' values, or None."""
-    found = Split(*kernels.scan(lots, columns, values, total, squared, slack))
-    return found if found.column >= 0 else None
+def _split(value: float, column: int, cut: int) -> Split | None:
+    """What a scan has found."""
+    return Split(value, column, cut) if column >= 0 else None
 
 
 class DecisionLoss(Criterion):
@@ -102,7 +100,7 @@ class ListedLoss(DecisionLoss):
         return Entered(float(total.min()), ROUNDING * float(total.max()), total)
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
-        return _scanned(lots, columns, self.regret, node, False, slack)
+        return _split(*kernels.scan(lots, columns, self.regret, node, NO_WEIGHTS, 0.0, slack))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,31 +171,36 @@ class SquaredError(Criterion):
     weights: np.ndarray
 
     @cached_property
-    def _values(self) -> np.ndarray:
-        """Cost vectors around the mean of all rows, which loses fewer digits, and weights."""
+    def _weights(self) -> np.ndarray:
+        return np.asarray(self.weights, dtype=float)
+
+    @cached_property
+    def _centred(self) -> np.ndarray:
+        """Cost vectors around the mean of all rows, of whose squares sums lose fewer digits."""
         share = self.weights.sum()
         middle = self.vectors.sum(axis=0) / share if share else np.zeros(self.vectors.shape[1])
-        return np.column_stack([self.vectors - self.weights[:, None] * middle, self.weights])
+        return np.ascontiguousarray(self.vectors - self.weights[:, None] * middle)
 
     @cached_property
     def _squares(self) -> np.ndarray:
-        """Squares of the vectors in `_values` per weight."""
-        squares: np.ndarray = (self._values[:, :-1] ** 2).sum(axis=1)
+        """Squares of these vectors per weight."""
+        squares: np.ndarray = (self._centred**2).sum(axis=1)
         weighed = self.weights > 0
         return np.divide(squares, self.weights, out=np.zeros_like(squares), where=weighed)
 
     def enter(self, rows: np.ndarray) -> Entered:
-        total = self._values[rows][:, :-1].sum(axis=0)
-        share = float(self.weights[rows].sum())
+        total, share = self._centred[rows].sum(axis=0), float(self.weights[rows].sum())
         squares = float(self._squares[rows].sum())
         return Entered(
             squares - (float(total @ total) / share if share else 0.0),
             ROUNDING * squares,
-            np.append(total, share),
+            (total, share),
         )
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
-        return _scanned(lots, columns, self._values, node, True, slack)
+        total, share = node
+        found = kernels.scan(lots, columns, self._centred, total, self._weights, share, slack)
+        return _split(*found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,8 @@ from milp_trees.decisions.engines.greedy_spo.criteria import (
     OracleLoss,
     SquaredError,
 )
-from milp_trees.decisions.engines.greedy_spo.kernels import Lots
+from milp_trees.decisions.engines.greedy_spo.kernels import Lots, Table, divide_at
 from milp_trees.methods.growing.grow import Entered, Grower, Split
-from milp_trees.methods.growing.kernels import divide
 from milp_trees.methods.growing.tree import GrownTree
 from milp_trees.models.nodes import Branch, Node
 from milp_trees.models.tree import Tree
@@ -92,8 +91,10 @@ class SortedGrower(Grower[tuple[int, int]]):
         rules: Rules,
         rng: np.random.Generator | None,
     ) -> None:
-        self.columns, self.order, self.sample = columns, order, sample
-        self.criterion, self.rules, self.rng = criterion, rules, rng
+        self.columns, self.order, self.criterion = columns, order, criterion
+        self.rules, self.rng = rules, rng
+        least = (rules.min_samples_leaf, rules.min_weight_leaf, rules.quantiles)
+        self.table = Table(columns.codes, order, sample.counts, sample.row_weight, *least)
         n, p = columns.codes.shape[1], len(columns.tests)
         self.price = np.zeros(p) if rules.price is None else np.asarray(rules.price, dtype=float)
         self.everything = np.arange(p)
@@ -109,7 +110,7 @@ class SortedGrower(Grower[tuple[int, int]]):
         if len(self.order):
             rows = np.sort(self.order[0, begin:end])
         else:
-            rows = np.flatnonzero(self.sample.counts)
+            rows = np.flatnonzero(self.table.counts)
         self.rows.append(rows)
         return self.criterion.enter(rows)
 
@@ -117,11 +118,8 @@ class SortedGrower(Grower[tuple[int, int]]):
         self, part: tuple[int, int], split: Split
     ) -> tuple[tuple[int, int], tuple[int, int]]:
         begin, end = part
-        test, room = (
-            (self.columns.codes[split.column], split.cut, False),
-            (self.goes_first, self.spare),
-        )
-        middle = divide(self.order, begin, end, *test, *room)
+        codes, room = self.columns.codes[split.column], (self.goes_first, self.spare)
+        middle = divide_at(self.order, begin, end, codes, split.cut, *room)
         return (begin, middle), (middle, end)
 
     def best(self, part: tuple[int, int], node: Entered, levels: int) -> Split | None:
@@ -129,22 +127,9 @@ class SortedGrower(Grower[tuple[int, int]]):
 
         If features are drawn, further features are tried one by one until one can be split on.
         """
-        counts, row_weight, rules = self.sample.counts, self.sample.row_weight, self.rules
-        rows = self.rows[-1]
-        lots = Lots(
-            codes=self.columns.codes,
-            order=self.order,
-            begin=part[0],
-            end=part[1],
-            counts=counts,
-            row_weight=row_weight,
-            rows=int(counts[rows].sum()),
-            weight=int(row_weight[rows].sum()),
-            min_samples_leaf=rules.min_samples_leaf,
-            min_weight_leaf=rules.min_weight_leaf,
-            quantiles=rules.quantiles,
-            price=self.price,
-        )
+        table, rules, rows = self.table, self.rules, self.rows[-1]
+        n, weight = int(table.counts[rows].sum()), int(table.row_weight[rows].sum())
+        lots = Lots(table, *part, n, weight, self.price)
         if rules.max_features is None or rules.max_features >= self.columns.n_features:
             return self._on(self.everything, lots, node)
         assert self.rng is not None
@@ -166,22 +151,18 @@ def grown_from(tree: Tree, columns: Columns) -> GrownTree:
     """A tree on tests of the columns as arrays, with rows in its nodes; losses are zeros."""
     place = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
     nodes: list[tuple[int, int, int]] = []
-    links: list[list[int]] = []
     rows: list[np.ndarray] = []
     stack: list[tuple[Node, np.ndarray, int]] = [(tree.root, np.arange(columns.codes.shape[1]), -1)]
     while stack:
         node, here, parent = stack.pop()
         t = len(nodes)
-        if parent >= 0:
-            links[parent].append(t)
-        links.append([])
         rows.append(here)
         column, cut = place[node.test] if isinstance(node, Branch) else (-1, -1)
         nodes.append((column, cut, parent))
         if isinstance(node, Branch):
             true = columns.codes[column, here] <= cut
             stack += [(node.right, here[true], t), (node.left, here[~true], t)]
-    return replace(GrownTree.of(nodes, links, np.zeros(len(nodes)), 0.0), rows=rows)
+    return replace(GrownTree.of(nodes, np.zeros(len(nodes)), 0.0), rows=rows)
 
 
 _compiled = False

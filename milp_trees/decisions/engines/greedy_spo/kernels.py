@@ -15,26 +15,32 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
+from milp_trees.methods.growing.kernels import divide
 
 
-class Lots(NamedTuple):
-    """Rows of a node, and the arrays that scans need.
+class Table(NamedTuple):
+    """What is the same for all nodes of a tree.
 
-    Codes, row order by column, counts and whole weights of rows, their sums, least leaf, quantiles
-    (0 = all), and prices.
+    Codes, row order by column, counts and whole weights of rows, least leaf, quantiles (0 = all).
     """
 
     codes: np.ndarray
     order: np.ndarray
-    begin: int
-    end: int
     counts: np.ndarray
     row_weight: np.ndarray
-    rows: int
-    weight: int
     min_samples_leaf: int
     min_weight_leaf: int
     quantiles: int
+
+
+class Lots(NamedTuple):
+    """The rows of a node, their number and whole weight, and the prices of columns."""
+
+    table: Table
+    begin: int
+    end: int
+    rows: int
+    weight: int
     price: np.ndarray
 
 
@@ -48,8 +54,10 @@ def positions(lots, column, where, cuts):
     1) / Q)], k = 1..Q-1, begin a false side, and the cut is just below that value; otherwise every
     value does, and the cut is the value before it.
     """
-    codes, order = lots.codes[column], lots.order[column]
-    begin, end, quantiles = lots.begin, lots.end, lots.quantiles
+    table, begin, end = lots.table, lots.begin, lots.end
+    codes, order, quantiles = table.codes[column], table.order[column], table.quantiles
+    counts, row_weight, rows, weight = table.counts, table.row_weight, lots.rows, lots.weight
+    least, least_weight = table.min_samples_leaf, table.min_weight_leaf
     steps = 0
     if quantiles > 0:
         for i in range(begin + 1, end):
@@ -59,8 +67,8 @@ def positions(lots, column, where, cuts):
     found, here, n, w = 0, 0, 0, 0
     for i in range(begin + 1, end):
         before = order[i - 1]
-        n += lots.counts[before]
-        w += lots.row_weight[before]
+        n += counts[before]
+        w += row_weight[before]
         code = codes[order[i]]
         if code == codes[before]:
             continue
@@ -69,12 +77,7 @@ def positions(lots, column, where, cuts):
             k = min(here * quantiles // steps, quantiles - 1)
             if k < 1 or k * steps <= (here - 1) * quantiles:
                 continue
-        if (
-            n < lots.min_samples_leaf
-            or lots.rows - n < lots.min_samples_leaf
-            or w < lots.min_weight_leaf
-            or lots.weight - w < lots.min_weight_leaf
-        ):
+        if n < least or rows - n < least or w < least_weight or weight - w < least_weight:
             continue
         where[found] = i
         cuts[found] = code - 1 if quantiles > 0 else codes[before]
@@ -102,30 +105,30 @@ def listed_value(true, total, price):
 
 
 @kernel(nogil=True)
-def squared_value(true, total, price):
+def squared_value(true, total, part, share, price):
     """Squared error around the means of both sides up to a constant, and the price.
 
-    The last entry of sums is the weight; the others are of weighted and centred vectors.
+    Sums are of weighted and centred vectors; `part` of the weight `share` is on the true side.
     """
-    last = true.size - 1
     low, high = 0.0, 0.0
-    for k in range(last):
+    for k in range(true.size):
         low += true[k] * true[k]
         rest = total[k] - true[k]
         high += rest * rest
     value = price
-    if true[last] > 0.0:
-        value -= low / true[last]
-    if total[last] - true[last] > 0.0:
-        value -= high / (total[last] - true[last])
+    if part > 0.0:
+        value -= low / part
+    if share - part > 0.0:
+        value -= high / (share - part)
     return value
 
 
 @kernel(nogil=True)
-def scan(lots, columns, values, total, squared, slack):
-    """Best cut by `squared_value` or `listed_value`: (value, column, cut).
+def scan(lots, columns, values, total, weights, share, slack):
+    """Best cut by squared error, or by the cheapest vertex without weights: (value, column, cut).
 
-    The column is -1 if no cut is allowed. `total` are the sums of the rows' values in the node.
+    The column is -1 if no cut is allowed. `total` are the sums of the rows' values in the node, and
+    `share` that of their weights.
     """
     true = np.empty(total.size)
     where = np.empty(lots.end - lots.begin, np.int64)
@@ -133,13 +136,16 @@ def scan(lots, columns, values, total, squared, slack):
     best, best_column, best_cut = np.inf, -1, -1
     for c in columns:
         true[:] = 0.0
-        begin, order, price = lots.begin, lots.order[c], lots.price[c]
+        part, begin, order, price = 0.0, lots.begin, lots.table.order[c], lots.price[c]
         for q in range(positions(lots, c, where, cuts)):
             add(values, order, begin, where[q], true)
+            if weights.size:
+                for i in range(begin, where[q]):
+                    part += weights[order[i]]
+                value = squared_value(true, total, part, share, price)
+            else:
+                value = listed_value(true, total, price)
             begin = where[q]
-            value = (
-                squared_value(true, total, price) if squared else listed_value(true, total, price)
-            )
             if value < best - slack:
                 best, best_column, best_cut = value, c, cuts[q]
     return best, best_column, best_cut
@@ -158,7 +164,7 @@ def true_sides(lots, columns, values):
     found = 0
     for c in columns:
         true[:] = 0.0
-        begin, order = lots.begin, lots.order[c]
+        begin, order = lots.begin, lots.table.order[c]
         for q in range(positions(lots, c, where, cuts)):
             add(values, order, begin, where[q], true)
             begin = where[q]
@@ -167,6 +173,22 @@ def true_sides(lots, columns, values):
             cut_of[found] = cuts[q]
             found += 1
     return sums[:found], column_of[:found], cut_of[:found]
+
+
+@kernel(nogil=True)
+def divide_at(order, begin, end, codes, cut, goes_first, spare):
+    """Move rows on which a test is false to the front, in every column's order.
+
+    Returns the position where the other rows begin.
+    """
+    middle = begin
+    for i in range(begin, end):
+        row = order[0, i]
+        first = codes[row] > cut
+        goes_first[row] = first
+        middle += 1 if first else 0
+    divide(order, begin, end, goes_first, spare)
+    return middle
 
 
 @kernel(nogil=True)
