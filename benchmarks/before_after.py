@@ -111,9 +111,9 @@ class Checkout:
 
     def commands(self, pattern: str, number: int) -> Found:
         """Processor seconds of commands."""
-        asked = dict(list(COMMANDS.items())[: number or None])
-        if any(chosen(f"commands/{name}", pattern) for name in (*asked, "first")):
-            for name, command in asked.items():
+        requested = dict(list(COMMANDS.items())[: number or None])
+        if any(chosen(f"commands/{name}", pattern) for name in (*requested, "first")):
+            for name, command in requested.items():
                 yield f"commands/{name}", *self.command(command)
             if not number:
                 with tempfile.TemporaryDirectory() as empty:

@@ -112,9 +112,9 @@ def main() -> int:
             continue
         charged, questions, compiled, spent = run(code, name)
         wrong += bool(charged)
-        said = "; ".join(charged) or "not charged"
+        message = "; ".join(charged) or "not charged"
         print(
-            f"{name:30} compiled {compiled:5.1f} s, ran {spent:5.3f} s ({', '.join(questions)}): {said}",
+            f"{name:30} compiled {compiled:5.1f} s, ran {spent:5.3f} s ({', '.join(questions)}): {message}",
             flush=True,
         )
     return int(wrong > 0)

@@ -49,12 +49,12 @@ def main() -> None:
     known = registry.classes("methods")
     print("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|")
     for n_trees in map(int, args.trees.split(",")):
-        asked = problem(n_trees, args.lam)
+        requested = problem(n_trees, args.lam)
         for name in args.methods:
             if name.split(":")[0] not in known:
                 print(f"| {n_trees} | {name} | not installed |" + " |" * (len(COLUMNS) - 3))
                 continue
-            r = registry.method(name).run(asked, mt.Limits(time=args.limit))
+            r = registry.method(name).run(requested, mt.Limits(time=args.limit))
             gap = "" if r.gap is None else f"{100 * r.gap:.3f}"
             sizes = [str(r.model_size.get(key, "")) for key in ("rounds", "columns", "links")]
             print(

@@ -141,8 +141,8 @@ def main() -> None:
         size = file.stat().st_size
         command = [sys.executable, __file__, "--file", str(file)]
         command += ["--time-limit", str(given.time_limit)]
-        said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = json.loads(said.splitlines()[-1])
+        message = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = json.loads(message.splitlines()[-1])
     for row in found["stages"]:
         print(
             f"{row['stage']:<32} {row['s']:>7.2f} s  {row['cpu_s']:>7.2f} s of processors  "

@@ -152,8 +152,8 @@ def main() -> None:
         size = sum(f.stat().st_size for f in folder.iterdir())
         command = [sys.executable, __file__, "--folder", name]
         command += ["--memory-mb", str(given.memory_mb), "--time-limit", str(given.time_limit)]
-        said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = json.loads(said.splitlines()[-1])
+        message = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = json.loads(message.splitlines()[-1])
     rows = summed([*stages.rows, *found["stages"]])
     shared = {
         "rows": found["rows"],

@@ -133,8 +133,8 @@ def main() -> None:
                 for penalty in PENALTIES:
                     problem = mt.Problem(data, kind(**given, leaf_penalty=penalty), mt.Trees(depth))
                     sizes = {"set": name, "rows": data.n_rows, "tests": data.n_features}
-                    asked = {"depth": depth, "task": label, "penalty": penalty}
-                    rows.append({**sizes, **asked, **row(problem, limits)})
+                    requested = {"depth": depth, "task": label, "penalty": penalty}
+                    rows.append({**sizes, **requested, **row(problem, limits)})
                     print(*rows[-1].values(), flush=True)
     table = pd.DataFrame(rows)
     if not args.sets:

@@ -112,7 +112,7 @@ def _program(path: str, penalty: str, files: list[str], folder: Path) -> dict[st
     (folder / "logs").mkdir(exist_ok=True)
     (folder / "run").mkdir(exist_ok=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = subprocess.run(
+    message = subprocess.run(
         [path, "-c", "2", "-p", "1", "-r", penalty, "-n", "1000000000", *files],
         capture_output=True,
         text=True,
@@ -120,8 +120,8 @@ def _program(path: str, penalty: str, files: list[str], folder: Path) -> dict[st
         check=True,
     ).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = re.search(r"minimum objective: ([\d.]+)", said)
-    assert found, said[-500:]
+    found = re.search(r"minimum objective: ([\d.]+)", message)
+    assert found, message[-500:]
     return {
         "value": float(found[1]),
         "cpu": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 3),

@@ -64,21 +64,21 @@ def measure(
 ) -> pd.DataFrame:
     """One row per method that takes the case and is not in the table."""
     sizes = {name: case[name] for name in MIDDLING}
-    asked = problem(**sizes)  # type: ignore[arg-type]
-    S = asked.task.decisions
+    requested = problem(**sizes)  # type: ignore[arg-type]
+    S = requested.task.decisions
     for name in methods:
         key = {**case, "method": name}
         if (table[KEY].astype(str) == [str(key[k]) for k in KEY]).all(axis=1).any():
             continue
         method = registry.method(name)
-        if method.unsupported(asked):
+        if method.unsupported(requested):
             continue
         calls, cpu = S.calls, time.process_time()
-        result = method.run(asked, Limits(time=limit))
+        result = method.run(requested, Limits(time=limit))
         cpu = time.process_time() - cpu
         row = {
             **key,
-            "tests": asked.dataset.n_features,
+            "tests": requested.dataset.n_features,
             "edges": S.dimension,
             "decisions": S.n_vertices,
             "status": result.status.value,

@@ -110,14 +110,14 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=40)
     parser.add_argument("--tests", type=int, default=104)
     parser.add_argument("--part", type=int, choices=(1, 2, 3))
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     parts = [
-        lambda folder: beside(folder, asked.runs),
-        lambda folder: short(folder, asked.short),
-        lambda folder: long(folder, asked.long, asked.tests),
+        lambda folder: beside(folder, requested.runs),
+        lambda folder: short(folder, requested.short),
+        lambda folder: long(folder, requested.long, requested.tests),
     ]
     for number, part in enumerate(parts, 1):
-        if asked.part in (None, number):
+        if requested.part in (None, number):
             with tempfile.TemporaryDirectory() as folder:
                 part(Path(folder))
 

@@ -102,16 +102,16 @@ class IP3Closure(pruning.PruningFormulation):
         m.y = pyo.Var(m.splits, domain=pyo.Binary, doc="y[h] = 1 iff split h is kept")
         self._add_bought(m, view, len(items.cost) - H)
         x = [*m.y.values(), *m.W.values()]
-        said = {
+        message = {
             "parent": "(C) y[h] ≤ y[parent of h]: a split is kept with its parent",
             "need": "(C) y[h] ≤ W: a kept split buys what it is the first on its path to test",
             "group": "W[k,i] ≤ W[g,i]: members are bought with their groups g",
         }
-        for name, pairs in zip(said, (items.parents, items.needs, items.groups), strict=True):
+        for name, pairs in zip(message, (items.parents, items.needs, items.groups), strict=True):
             if len(pairs):
                 rows = pruning.differences(pairs[:, 0], pairs[:, 1], len(x))
                 m.add_component(
-                    name, matrix_rows(x, rows, *pruning.below(len(pairs)), doc=said[name])
+                    name, matrix_rows(x, rows, *pruning.below(len(pairs)), doc=message[name])
                 )
         if view.budget is not None:
             costs = sparse.csr_matrix(items.cost.astype(float)[None, :])

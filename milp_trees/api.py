@@ -307,9 +307,9 @@ def near_best(
     (0.0, 2)
     """
     _check(problem)
-    asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
+    requested = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
     limits = Limits.asked(time_limit=time_limit, memory_mb=memory_mb)
-    result = answer(asked, None, limits, progress=progress)
+    result = answer(requested, None, limits, progress=progress)
     if result.status is Status.INFEASIBLE:
         raise Infeasible(
             "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf, min_weight_leaf or min_samples_treatment."

@@ -50,13 +50,13 @@ def _package(name: str) -> Iterator[Path]:
 def probe(path: str) -> Availability:
     """Run CBC once to get its version."""
     try:
-        said = subprocess.run(
+        message = subprocess.run(
             [path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
         ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return Availability(False, reason=f"{path} does not run: {error}.")
-    version = re.search(r"Version:\s*(\S+)", said)
-    if "CBC" not in said.upper() or version is None:
+    version = re.search(r"Version:\s*(\S+)", message)
+    if "CBC" not in message.upper() or version is None:
         return Availability(False, reason=f"{path} does not answer like CBC.")
     return Availability(True, version[1])
 

@@ -111,8 +111,8 @@ class Cbc(Solver):
             (Path(folder) / "model.sol").unlink(missing_ok=True)
             job, fresh = repeated(job, run.trace, preprocess="off")
             again = Run(path, job, fresh, stop, Path(folder)).answer()
-            said = " ".join(filter(None, [AWAY, again.message]))
-            return replace(again, log=answer.log + again.log, message=said)
+            sentence = " ".join(filter(None, [AWAY, again.message]))
+            return replace(again, log=answer.log + again.log, message=sentence)
 
 
 class Run:
@@ -209,7 +209,7 @@ class Run:
     def _follow(
         self, process: subprocess.Popen[bytes], texts: queue.SimpleQueue[str | None]
     ) -> None:
-        rest, asked, limit = "", 0.0, self.job.limits.time
+        rest, requested, limit = "", 0.0, self.job.limits.time
         text: str | None = ""
         while text is not None:
             try:
@@ -219,11 +219,11 @@ class Run:
             rest = self._take_text(rest + (text if text is not None else "\n"))
             if self.said.refused:
                 raise SolverFailure(f"CBC did not take an option or a file: {self.said.refused}")
-            if not asked and (why := self._over()):
-                self.interrupted, asked = why, time.perf_counter()
+            if not requested and (why := self._over()):
+                self.interrupted, requested = why, time.perf_counter()
                 process.terminate() if WINDOWS else process.send_signal(signal.SIGINT)
             late = limit is not None and self.trace.seconds > limit + LATE
-            if asked and (late or time.perf_counter() - asked > ENDING):
+            if requested and (late or time.perf_counter() - requested > ENDING):
                 process.kill()
 
     def _over(self) -> Limit | None:
@@ -307,10 +307,10 @@ class Run:
             return Limit.TIME
         if "node" in result or "node" in head or "solution limit" in result:
             # CBC prints this also if its time ends during the first linear program.
-            asked = self.job.limits.nodes is not None or any(
+            requested = self.job.limits.nodes is not None or any(
                 key.lower().startswith("maxn") for key in self.job.options
             )
-            return Limit.NODES if asked or self.job.limits.time is None else Limit.TIME
+            return Limit.NODES if requested or self.job.limits.time is None else Limit.TIME
         if self.interrupted is not None:
             return self.interrupted
         raise SolverFailure(
@@ -354,16 +354,20 @@ class Run:
     def _answer(
         self, status: Status, limit: Limit | None, x: np.ndarray | None, message: str
     ) -> Answer:
-        said, mip = self.said, bool(self.model.integer.any())
+        sentence, mip = self.said, bool(self.model.integer.any())
         objective = None if x is None else self.model.objective(x)
         bound = max(
-            (b for b in (said.bound, said.continuous, finite(self.trace.bound)) if b is not None),
+            (
+                b
+                for b in (sentence.bound, sentence.continuous, finite(self.trace.bound))
+                if b is not None
+            ),
             default=None,
         )
         if (
             status is Status.OPTIMAL
             and objective is not None
-            and "gap tolerance" not in said.result
+            and "gap tolerance" not in sentence.result
         ):
             gaps = (self.job.limits.abs_gap, self.job.limits.rel_gap) if mip else (0.0, 0.0)
             bound = max(
@@ -375,7 +379,7 @@ class Run:
             bound = min(bound, objective)
         if status is Status.INFEASIBLE:
             bound = None
-        roots = (said.root, said.continuous, bound if status is Status.OPTIMAL else None)
+        roots = (sentence.root, sentence.continuous, bound if status is Status.OPTIMAL else None)
         root = next((b for b in roots if b is not None), None)
         return Answer(
             status,
@@ -384,7 +388,7 @@ class Run:
             objective,
             bound,
             root,
-            said.nodes if said.nodes is not None else 0,
+            sentence.nodes if sentence.nodes is not None else 0,
             self._accepted(),
             self.log.text,
             probe(self.path).version,

@@ -201,8 +201,8 @@ class Run:
 
     def _on_log(self, e: Any) -> None:
         self.log.write(e.message)
-        if self.mip and (said := UNTRANSFORMED.search(e.message)):
-            self.presolve_failed |= max(float(number) for number in said.groups()) > BROKEN
+        if self.mip and (sentence := UNTRANSFORMED.search(e.message)):
+            self.presolve_failed |= max(float(number) for number in sentence.groups()) > BROKEN
 
     def _on_check(self, e: Any) -> None:
         if self.mip and not self.presolve_failed:
@@ -296,16 +296,16 @@ class Run:
         if self.job.start is None:
             return None
         value = self.job.model.objective(self.job.start)
-        said = START_IS_FEASIBLE.search(self.log.text) is not None
+        sentence = START_IS_FEASIBLE.search(self.log.text) is not None
         first = self.trace.first is not None and agrees(self.trace.first, value)
-        return said or first or (x is not None and np.array_equal(x, self.job.start))
+        return sentence or first or (x is not None and np.array_equal(x, self.job.start))
 
     def _status(self) -> tuple[Status, Limit | None, str]:
         import highspy
 
         status = self.h.getModelStatus()
         S = highspy.HighsModelStatus
-        said = f"HiGHS stopped: {self.h.modelStatusToString(status)}."
+        sentence = f"HiGHS stopped: {self.h.modelStatusToString(status)}."
         known: dict[Any, tuple[Status, Limit | None, str]] = {
             S.kOptimal: (Status.OPTIMAL, None, ""),
             S.kModelEmpty: (Status.OPTIMAL, None, ""),
@@ -316,9 +316,9 @@ class Run:
             S.kHighsInterrupt: (Status.FEASIBLE, Limit.INTERRUPTED, ""),
             S.kMemoryLimit: (Status.FEASIBLE, Limit.MEMORY, ""),
             # These follow from options of the user, so no limit of this package is reported.
-            S.kObjectiveBound: (Status.FEASIBLE, None, said),
-            S.kObjectiveTarget: (Status.FEASIBLE, None, said),
-            S.kIterationLimit: (Status.FEASIBLE, None, said),
+            S.kObjectiveBound: (Status.FEASIBLE, None, sentence),
+            S.kObjectiveTarget: (Status.FEASIBLE, None, sentence),
+            S.kIterationLimit: (Status.FEASIBLE, None, sentence),
             # A first-order solution that does not meet the tolerances.
             S.kUnknown: (
                 Status.NO_SOLUTION,

@@ -147,8 +147,8 @@ class PulpBridge(Solver):
             return answer
         left = job.limits.after(time.perf_counter() - run.began)
         again = Run(replace(job, limits=left), emit, stop, more=["preprocess off"]).answer()
-        said = " ".join(filter(None, [AWAY, again.message]))
-        return replace(again, log=answer.log + again.log, message=said)
+        message = " ".join(filter(None, [AWAY, again.message]))
+        return replace(again, log=answer.log + again.log, message=message)
 
 
 class Run:
@@ -264,7 +264,7 @@ class Run:
         """
         import psutil
 
-        began, told = time.perf_counter(), set()
+        began, stated = time.perf_counter(), set()
         while not done.wait(0.05):
             # CBC looks at its clock only between nodes; a little later it is stopped in this way.
             late = (
@@ -274,8 +274,8 @@ class Run:
             if not (self.interrupted or self.late):
                 self.late, self.interrupted = late, not late and self.stop()
             if self.interrupted or self.late:
-                for child in set(psutil.Process().children(recursive=True)) - told:
-                    told.add(child)
+                for child in set(psutil.Process().children(recursive=True)) - stated:
+                    stated.add(child)
                     with contextlib.suppress(psutil.NoSuchProcess):
                         child.terminate() if WINDOWS else child.send_signal(signal.SIGINT)
 
@@ -371,7 +371,7 @@ class Run:
             return None
         if any("was not handed over" in note for note in self.notes):
             return False
-        said = [
+        message = [
             line.rsplit(" ", 1)[1]
             for line in log.splitlines()
             if "MIPStart provided solution with cost" in line
@@ -382,7 +382,7 @@ class Run:
         return (
             any(
                 agrees(float(s), wanted) or agrees(float(s) + self.job.model.offset, wanted)
-                for s in said
+                for s in message
             )
             or None
         )

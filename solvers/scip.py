@@ -250,8 +250,8 @@ class Run:
         )
 
     def _status(self) -> tuple[Status, Limit | None, str]:
-        said = self.scip.getStatus()
-        stopped = f"SCIP stopped at its {said}."
+        sentence = self.scip.getStatus()
+        stopped = f"SCIP stopped at its {sentence}."
         known: dict[str, tuple[Status, Limit | None, str]] = {
             "optimal": (Status.OPTIMAL, None, ""),
             "gaplimit": (Status.OPTIMAL, None, ""),
@@ -270,11 +270,11 @@ class Run:
             "primallimit": (Status.FEASIBLE, None, stopped),
             "duallimit": (Status.FEASIBLE, None, stopped),
         }
-        if said == "inforunbd" and bounded_objective(self.job.model):
+        if sentence == "inforunbd" and bounded_objective(self.job.model):
             return Status.INFEASIBLE, None, ""
-        if said not in known:
-            raise SolverFailure(f"SCIP ended with the status {said!r}.")
-        return known[said]
+        if sentence not in known:
+            raise SolverFailure(f"SCIP ended with the status {sentence!r}.")
+        return known[sentence]
 
 
 def _values(scip: Any, solution: Any, columns: list[Any]) -> np.ndarray:

@@ -84,8 +84,8 @@ class Case:
             split_penalty=self.split_penalty,
             **more,
         )
-        asked = () if question is None else (question,)
-        return mt.Problem(data, task, mt.Trees(**self.space), *asked)
+        requested = () if question is None else (question,)
+        return mt.Problem(data, task, mt.Trees(**self.space), *requested)
 
     # -- brute force ---------------------------------------------------------------------------------
 
@@ -163,14 +163,14 @@ class Case:
                 for a, leaves in below(sides[0], depth - 1).items():
                     for b, more in below(sides[1], depth - 1).items():
                         both = a + b
-                        said = tuple(both[j] for j in order)
-                        out[said] = min(out.get(said, 99), leaves + more)
+                        message = tuple(both[j] for j in order)
+                        out[message] = min(out.get(message, 99), leaves + more)
             known[rows, depth] = out
             return out
 
         most = self.space["max_leaf_nodes"] or 99
         found = below(everything, self.space["max_depth"])
-        return {said: leaves for said, leaves in found.items() if leaves <= most}
+        return {message: leaves for message, leaves in found.items() if leaves <= most}
 
     def best(self) -> Fraction | None:
         """The smallest value of all feasible trees; None if there is none."""
@@ -183,13 +183,13 @@ class Case:
         """Corners (value, amount) of the value against a disparity or a number of rows."""
         points = sorted(
             (
-                self.value(said, leaves),
-                Fraction(sum(k == which for k in said))
+                self.value(message, leaves),
+                Fraction(sum(k == which for k in message))
                 if name == "capacity"
-                else self.disparity(name, said, which),
+                else self.disparity(name, message, which),
             )
-            for said, leaves in self.labellings().items()
-            if self.fair(said)
+            for message, leaves in self.labellings().items()
+            if self.fair(message)
         )
         corners: list[tuple[Fraction, Fraction]] = []
         for value, amount in points:

@@ -179,8 +179,8 @@ def pmml(model, frame, folder):
     out = []
     for row in plain(frame):
         try:
-            asked = {name: value_of(row, name) for name in treated if name != target}
-            out.append(walk(tree.find("p:Node", space), asked))
+            requested = {name: value_of(row, name) for name in treated if name != target}
+            out.append(walk(tree.find("p:Node", space), requested))
         except LookupError:
             out.append(NONE)
     return out

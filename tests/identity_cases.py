@@ -47,14 +47,16 @@ def words(cls, option):
         cls(**{option: "nonsense"})
         return ["nonsense"]
     except MilpTreesError as error:
-        said = str(error)
-    listed = said.rpartition("one of")[2] if "one of" in said else said.partition(" is ")[2]
+        message = str(error)
+    listed = (
+        message.rpartition("one of")[2] if "one of" in message else message.partition(" is ")[2]
+    )
     found = [
         word
         for word in re.findall(r"[a-z][a-z-]*", listed.partition("got")[0])
         if word not in ("or", "and")
     ]
-    assert len(found) > 1, f"{cls.name}:{option} does not list its words: {said}"
+    assert len(found) > 1, f"{cls.name}:{option} does not list its words: {message}"
     return found
 
 

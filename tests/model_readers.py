@@ -68,10 +68,10 @@ def cbc(path):
         "-solution",
         answer.name,
     ]
-    said = subprocess.run(
+    message = subprocess.run(
         words, cwd=path.parent, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
     ).stdout
-    if re.search(r"###|read with [1-9]\d* errors", said) or not answer.exists():
+    if re.search(r"###|read with [1-9]\d* errors", message) or not answer.exists():
         return UNREADABLE
     status, _, value = answer.read_text().partition("\n")[0].partition(" - objective value ")
     if status == "Optimal":

@@ -49,8 +49,8 @@ def each_row(names, rows):
                     with subtests.test(label):
                         raise error
 
-        asked = inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        run.__signature__ = inspect.Signature([asked, *fixtures])
+        requested = inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        run.__signature__ = inspect.Signature([requested, *fixtures])
         run.tables, run.one_row = tables, one
         return run
 

@@ -36,8 +36,10 @@ def taken_problems(kind: str, label: str) -> list[str]:
             name for (of, name), methods in _takers().items() if of == kind and method in methods
         ]
     group = "methods" if registry.is_engine(method) else "formulations"
-    asked = registry.classes(group)[method]()
-    return [name for name, problem in suites()[kind]().items() if not asked.unsupported(problem)]
+    requested = registry.classes(group)[method]()
+    return [
+        name for name, problem in suites()[kind]().items() if not requested.unsupported(problem)
+    ]
 
 
 def in_turn(label: str) -> list[str]:

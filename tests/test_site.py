@@ -97,12 +97,14 @@ def test_links_to_files_become_links_to_their_pages():
 
     pages = {"README.md": "index.md", "formulations/oct.py": "generated/formulations/oct.md"}
     text = "[a](../../README.md) [b](../../formulations/oct.py#x) [c](cli.md) [d](https://x.org/y)"
-    said = rewritten(text, "docs/guide/a.md", "guide/a.md", pages)
-    assert said == (
+    message = rewritten(text, "docs/guide/a.md", "guide/a.md", pages)
+    assert message == (
         "[a](../index.md) [b](../generated/formulations/oct.md#x) [c](cli.md) [d](https://x.org/y)"
     )
-    said = rewritten("[a](docs/guide/cli.md)", "CONTRIBUTING.md", "generated/project/c.md", pages)
-    assert said == "[a](../../guide/cli.md)"
+    message = rewritten(
+        "[a](docs/guide/cli.md)", "CONTRIBUTING.md", "generated/project/c.md", pages
+    )
+    assert message == "[a](../../guide/cli.md)"
 
 
 def test_the_first_page_of_a_folder_lists_the_others_in_its_order():

@@ -14,9 +14,9 @@ from milp_trees.testing import (
 
 def stumps_and_leaves():
     """The problems of the conformance suite on trees with at most one split."""
-    for name, asked in default_problems().items():
-        if asked.space.depth <= 1:
-            yield name, asked
+    for name, requested in default_problems().items():
+        if requested.space.depth <= 1:
+            yield name, requested
 
 
 def main():
@@ -35,12 +35,12 @@ def main():
         print(f"{len(report.passed)} checks passed, {len(report.skipped)} skipped")
 
     # What the classes declare is all that it takes to be asked.
-    asked = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(1))
-    judged = mt.compare(asked, ["stumps@scipy-milp"]).reference
-    assert judged.method == "one-split", judged
-    derived = mt.verify(mt.solve(asked, "stumps@scipy-milp").to_json())
+    requested = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(1))
+    compared = mt.compare(requested, ["stumps@scipy-milp"]).reference
+    assert compared.method == "one-split", compared
+    derived = mt.verify(mt.solve(requested, "stumps@scipy-milp").to_json())
     assert derived.derived_by == "one-split", derived
-    print(f"{judged.method} judges and derives")
+    print(f"{compared.method} judges and derives")
 
 
 if __name__ == "__main__":

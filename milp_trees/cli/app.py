@@ -129,8 +129,8 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
 
     rows = [{k: v for k, v in row.items() if k not in ("key", "problem_key")} for row in study.rows]
     if len(rows) > 1:
-        judge = None if study.reference is None else study.reference.to_json()
-        rows = [{**row, "belief": words(row)} for row in with_gaps_to_best(rows, judge)]
+        oracle = None if study.reference is None else study.reference.to_json()
+        rows = [{**row, "belief": words(row)} for row in with_gaps_to_best(rows, oracle)]
     if not as_json:
         show(rows, study.best, reference=study.reference)
     write_rows(study, rows[0] if len(rows) == 1 else rows, out, as_json)

@@ -62,8 +62,8 @@ def export(
         )
     elif not as_json:
         typer.echo(text, nl=False)
-    said = {"format": form.name, "file": None if out is None else str(out)}
-    write(said if out is not None else {**said, "text": text}, None, as_json)
+    message = {"format": form.name, "file": None if out is None else str(out)}
+    write(message if out is not None else {**message, "text": text}, None, as_json)
     if out is not None and not as_json:
         typer.echo(f"{out} ({out.stat().st_size} bytes)")
 

@@ -48,10 +48,10 @@ def import_solution(
     result = found.result
     if not as_json:
         stated = found.solution.objective
-        said = "states no objective" if stated is None else f"states the objective {stated:.10g}"
+        message = "states no objective" if stated is None else f"states the objective {stated:.10g}"
         typer.echo(
             folded(
-                f"solution  {solution}, of {found.solution.program}: it {said}; its point has {found.objective:.10g} and breaks no row (by {found.violation:.2g} at most)"
+                f"solution  {solution}, of {found.solution.program}: it {message}; its point has {found.objective:.10g} and breaks no row (by {found.violation:.2g} at most)"
             )
         )
         show([result.to_json()], result)

@@ -40,8 +40,8 @@ def info(as_json: Json = False) -> None:
     for name, text in lines:
         typer.echo(f"{name:<11} {text}")
     for name, solver in found["solvers"].items():
-        said = solver["version"] if solver["found"] else f"not there: {solver['reason']}"
-        typer.echo(f"{'solver':<11} {name:<7} {said}")
+        message = solver["version"] if solver["found"] else f"not there: {solver['reason']}"
+        typer.echo(f"{'solver':<11} {name:<7} {message}")
     for why in found["left_out"]:
         typer.echo(f"{'left out':<11} {why}")
 

@@ -61,8 +61,8 @@ def build(
     counts = {c: sum(one.status == c for one in made.instances) for c in CLASSES}
     size = sum(one.bytes for one in made.instances)
     if not as_json:
-        told = ", ".join(f"{n} {c}" for c, n in counts.items())
-        typer.echo(f"{len(made.instances)} instances ({told}), {size / 1e6:.1f} MB")
+        stated = ", ".join(f"{n} {c}" for c, n in counts.items())
+        typer.echo(f"{len(made.instances)} instances ({stated}), {size / 1e6:.1f} MB")
         typer.echo(f"{len(made.refused)} formulations of problems are no file; see {out / PAGE}")
     write({"instances": len(made.instances), **counts, "bytes": size}, None, as_json)
 
@@ -99,9 +99,9 @@ def check(
         progress=None if as_json else _say,
     )
     if not as_json:
-        told = {sentence for one in found.instances for sentence in one.wrong}
+        stated = {sentence for one in found.instances for sentence in one.wrong}
         for sentence in found.wrong:
-            if sentence not in told:
+            if sentence not in stated:
                 typer.echo(f"wrong  {sentence}")
         typer.echo(f"{len(found.instances)} instances, {len(found.wrong)} contradictions")
     write(dataclasses.asdict(found), None, as_json)

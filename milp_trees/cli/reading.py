@@ -54,9 +54,9 @@ def described(source: Mapping[str, Any]) -> list[str]:
     reading = Reading.from_json({"formats": formats})
     lines = []
     if how:
-        told = [f"{name.replace('_', '-')} {_shown(how[name])}".rstrip() for name in how]
+        reported = [f"{name.replace('_', '-')} {_shown(how[name])}".rstrip() for name in how]
         found = f" ({', '.join(guessed)} guessed)" if guessed else ""
-        lines.append(f"read as   {', '.join(told)}{found}")
+        lines.append(f"read as   {', '.join(reported)}{found}")
     lines += [f"          {name}: {form}" for name, form in reading.formats.items()]
     for name, why in source.get("left_out", {}).items():
         lines.append(f"left out  {name}, which {why}")

@@ -180,8 +180,8 @@ def _report(made: Study, store: Path | None, out: Path | None, as_json: bool) ->
     from milp_trees.studies.running.environment import mixed
 
     ends = Counter(row["status"] for row in made.rows).most_common()
-    told = ", ".join(f"{number} {status}" for status, number in ends)
-    typer.echo(f"rows      {len(made.rows)}: {told or 'none'}", err=as_json)
+    stated = ", ".join(f"{number} {status}" for status, number in ends)
+    typer.echo(f"rows      {len(made.rows)}: {stated or 'none'}", err=as_json)
     used = {row["run"].get("environment") for row in made.rows}
     sentence = mixed({k: v for k, v in made.store.environments().items() if k in used})
     if sentence:

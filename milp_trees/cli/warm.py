@@ -53,6 +53,6 @@ def warm_up(
         write([vars(one) for one in done], None, True)
         return
     for one in sorted(done, key=lambda one: one.name):
-        said = f"compiled in {one.compiling:.1f} s" if one.compiling else "nothing to compile"
-        typer.echo(f"{one.name}: {said}")
+        message = f"compiled in {one.compiling:.1f} s" if one.compiling else "nothing to compile"
+        typer.echo(f"{one.name}: {message}")
     typer.echo(f"kept in {folder()}")

@@ -35,9 +35,9 @@ class Literal:
     @property
     def order(self) -> tuple[Any, ...]:
         """Key that orders literals by column, then by question and value."""
-        asked, value = self.feature, self.feature.value
-        question = (asked.kind, type(value).__name__, value, asked.missing or "")
-        return (asked.column, *question, self.value)
+        requested, value = self.feature, self.feature.value
+        question = (requested.kind, type(value).__name__, value, requested.missing or "")
+        return (requested.column, *question, self.value)
 
 
 @dataclass(frozen=True)

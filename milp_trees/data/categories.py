@@ -121,11 +121,11 @@ def shares(
     import pandas as pd
 
     classes, labels = np.unique(y, return_inverse=True)
-    asked = np.arange(len(classes))[1:] if len(classes) == 2 else np.arange(len(classes))
-    of_class = (labels[:, None] == asked).astype(float)
+    requested = np.arange(len(classes))[1:] if len(classes) == 2 else np.arange(len(classes))
+    of_class = (labels[:, None] == requested).astype(float)
     codes, found = pd.factorize(column)
     every, mean = _shares(codes[train], of_class[train], len(found))
-    values = np.vstack([every, np.full((1, len(asked)), np.nan)])[codes]
+    values = np.vstack([every, np.full((1, len(requested)), np.nan)])[codes]
     # This generator gives the same numbers in every version of NumPy.
     fold = np.random.RandomState(0).permutation(len(train)) % FOLDS
     for k in range(FOLDS):
@@ -135,7 +135,7 @@ def shares(
             values[here] = np.where(codes[here, None] < 0, np.nan, inside[codes[here]])
     seen = set(codes[train].tolist()) - {-1}
     stored = {
-        "classes": [c.item() if hasattr(c, "item") else c for c in classes[asked]],
+        "classes": [c.item() if hasattr(c, "item") else c for c in classes[requested]],
         "shares": {str(found[k]): every[k].tolist() for k in sorted(seen)},
         "others": mean.tolist(),
     }

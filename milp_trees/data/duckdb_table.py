@@ -189,19 +189,19 @@ class DuckTable:
 
     def extents(self, names: Sequence[str]) -> dict[str, Extent]:
         """The extent of every named column."""
-        asked = ["count(*)"]
+        requested = ["count(*)"]
         for name in names:
             kind, column = self.columns[name], _name(name)
-            asked.append(f"count({column})")
+            requested.append(f"count({column})")
             if kind == TEXT:
-                asked += ["0", "0", "0"]
+                requested += ["0", "0", "0"]
             elif kind == NUMBER:
                 finite = f"FILTER (isfinite({_double(name)}))"
-                asked.append(f"count({column}) - count({column}) {finite}")
-                asked += [f"min({_double(name)}) {finite}", f"max({_double(name)}) {finite}"]
+                requested.append(f"count({column}) - count({column}) {finite}")
+                requested += [f"min({_double(name)}) {finite}", f"max({_double(name)}) {finite}"]
             else:
-                asked += ["0", f"min({column})", f"max({column})"]
-        n, *found = self._rows(f"SELECT {', '.join(asked)} FROM source")[0]
+                requested += ["0", f"min({column})", f"max({column})"]
+        n, *found = self._rows(f"SELECT {', '.join(requested)} FROM source")[0]
         parts = zip(names, *(found[k::4] for k in range(4)), strict=True)
         return {
             name: Extent(n - present, infinite, float(low or 0), float(high or 0))
@@ -318,5 +318,5 @@ def _code(name: str, rule: Rule) -> str:
 
 def _refused(error: Exception) -> DataError:
     """What DuckDB says against a statement, as one sentence."""
-    said = str(error).splitlines()[0].strip().rstrip(".")
-    return DataError(f"DuckDB refused the data or the query: {said}.")
+    message = str(error).splitlines()[0].strip().rstrip(".")
+    return DataError(f"DuckDB refused the data or the query: {message}.")

@@ -138,9 +138,9 @@ def planted_list(
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
     y = np.full(rows, rules % classes)
-    asked = rng.permutation(tests)[: rules * literals].reshape(rules, literals)
+    requested = rng.permutation(tests)[: rules * literals].reshape(rules, literals)
     for k in reversed(range(rules)):
-        y[X[:, asked[k]].all(axis=1)] = k % classes
+        y[X[:, requested[k]].all(axis=1)] = k % classes
     _mislabel(y, classes, noise, rng)
     return Dataset(
         X, [BinaryFeature(str(j)) for j in range(tests)], y=y, classes=tuple(range(classes))

@@ -118,9 +118,9 @@ def _numeric_guesses(
     if not numeric:
         return []
     others = _others(rules)
-    asked = {c: in_single_precision(c, frame[names[c]], rules[c]) for c in numeric}
+    requested = {c: in_single_precision(c, frame[names[c]], rules[c]) for c in numeric}
     columns = np.column_stack(
-        [*(numbers for numbers, _ in asked.values()), outcomes(others, frame)]
+        [*(numbers for numbers, _ in requested.values()), outcomes(others, frame)]
     )
     model.fit(columns, y)
     found: set[BinaryFeature] = set()
@@ -130,6 +130,6 @@ def _numeric_guesses(
                 name = numeric[feature]
                 # scikit-learn compares in single precision; the nearest midpoint divides
                 # the training rows in the same way.
-                nearest = int(np.abs(asked[name][1] - threshold).argmin())
+                nearest = int(np.abs(requested[name][1] - threshold).argmin())
                 found.add(features_of({name: rules[name][nearest : nearest + 1]})[0])
     return list(found)

@@ -270,7 +270,7 @@ class Lines:
             The columns of codes.
         """
         names = [str(c) for c in frame.columns]
-        asked = [n for n in names if n in text and frame[n].dtype.kind in "biuf"]
+        requested = [n for n in names if n in text and frame[n].dtype.kind in "biuf"]
         padded = [n for n in names if n not in text and frame[n].dtype.kind in "iuf"]
         zeros: list[str] = []
         if padded and _has_padded(self.data, self.begin):
@@ -278,9 +278,9 @@ class Lines:
             zeros = [n for n in padded if _has_zeros(cells[n], n in labels)]
             for name in zeros:
                 frame[name] = cells[name].astype(object)
-        if asked:
-            cells = self.written(asked)
-            for name in asked:
+        if requested:
+            cells = self.written(requested)
+            for name in requested:
                 frame[name] = cells[name].astype(object)
         return tuple(n for n in zeros if n not in labels)
 

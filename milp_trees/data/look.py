@@ -64,10 +64,10 @@ class Look:
 
     def __str__(self) -> str:
         lines = [self._head(), "", *_table(self.columns)]
-        for title, told in (("Guessed", self.guessed), ("Problems", self.problems)):
-            if told:
+        for title, stated in (("Guessed", self.guessed), ("Problems", self.problems)):
+            if stated:
                 lines += ["", f"{title}:"]
-                lines += [fill(f"- {one}", WIDTH, subsequent_indent="  ") for one in told]
+                lines += [fill(f"- {one}", WIDTH, subsequent_indent="  ") for one in stated]
         return "\n".join(lines)
 
     def _head(self) -> str:
@@ -76,9 +76,9 @@ class Look:
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{html.escape(self._head())}</p>", self.columns.to_html(index=False)]
-        for title, told in (("Guessed", self.guessed), ("Problems", self.problems)):
-            if told:
-                items = "".join(f"<li>{html.escape(str(one))}</li>" for one in told)
+        for title, stated in (("Guessed", self.guessed), ("Problems", self.problems)):
+            if stated:
+                items = "".join(f"<li>{html.escape(str(one))}</li>" for one in stated)
                 parts.append(f"<p>{title}</p><ul>{items}</ul>")
         return "\n".join(parts)
 
@@ -188,7 +188,7 @@ def _features(
     y = table.frame[meaning["y"]].to_numpy() if "y" in meaning else None
     many = many_categories(table.frame, given, good, chosen.max_categories)
     every = np.arange(len(table.frame))
-    frame, names, told = regroup(table.frame, good, many, given, chosen.max_categories, y, every)
+    frame, names, stated = regroup(table.frame, good, many, given, chosen.max_categories, y, every)
     if not hasattr(chosen, "rules_"):
         chosen.fit(frame[names], y)
     made: dict[str, list[str]] = {}
@@ -196,7 +196,7 @@ def _features(
         raw = next((c for c in many if name.endswith((f" of {c}", f" by {c}"))), name)
         rule = {name: chosen.rules_[name]} if name in chosen.rules_ else {}
         made.setdefault(raw, []).extend(f.name for f in features_of(rule))
-    lost = [one for one in (chosen.threshold_note_, told.get("regrouped", "")) if one]
+    lost = [one for one in (chosen.threshold_note_, stated.get("regrouped", "")) if one]
     return made, [f"Features: {one}." for one in lost]
 
 

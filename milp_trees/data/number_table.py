@@ -128,8 +128,8 @@ def thresholded(table: NumberTable, whole: NumberTable | None) -> dict[str, np.n
     if whole is not None:
         elsewhere = [name not in whole.place or whole.yes_no[whole.place[name]] for name in table]
         plain = [a and b for a, b in zip(plain, elsewhere, strict=True)]
-    asked = [name for name, yes_no in zip(table, plain, strict=True) if not yes_no]
-    return {name: table.different(name) for name in asked}
+    requested = [name for name, yes_no in zip(table, plain, strict=True) if not yes_no]
+    return {name: table.different(name) for name in requested}
 
 
 def ranked_numbers(rules: Mapping[str, Any], table: NumberTable) -> RankedTests | None:
@@ -146,16 +146,16 @@ def ranked_numbers(rules: Mapping[str, Any], table: NumberTable) -> RankedTests 
     RankedTests or None
         None if a rule is another one, or the table does not answer it.
     """
-    asked = [name for name, rule in rules.items() if rule != []]
-    if not all(_answers(table, name, rules[name]) for name in asked):
+    requested = [name for name, rule in rules.items() if rule != []]
+    if not all(_answers(table, name, rules[name]) for name in requested):
         return None
-    F = len(asked)
-    if all(rules[name] == "0/1" for name in asked):
-        places = [table.place[name] for name in asked]
+    F = len(requested)
+    if all(rules[name] == "0/1" for name in requested):
+        places = [table.place[name] for name in requested]
         chosen = table.matrix if places == list(range(len(table))) else table.matrix[:, places]
         codes = np.ascontiguousarray(np.equal(chosen, 0).view(np.int8))
         return RankedTests(codes, np.arange(F), np.zeros(F, np.int64), np.full((F, 2), np.nan))
-    columns = [_ranks(table, name, rules[name]) for name in asked]
+    columns = [_ranks(table, name, rules[name]) for name in requested]
     stacked = np.empty((table.n_rows, F), dtype=np.result_type(*(c for c, _, _ in columns)))
     for j, (codes, _, _) in enumerate(columns):
         stacked[:, j] = codes

@@ -150,16 +150,16 @@ class Reading:
         given : mapping
             Options by name; None means that an option is not stated.
         """
-        said = {name: value for name, value in given.items() if value is not None}
-        stated = Reading.of(said)
+        message = {name: value for name, value in given.items() if value is not None}
+        stated = Reading.of(message)
         formats = dict(self.formats)
         for name, form in self.formats.items():
             if form.kind == "number" and stated.decimal:
                 formats[name] = replace(form, decimal=None)
             if form.kind == "date" and stated.dates:
                 formats[name] = replace(form, pattern=dates.ordered(form.pattern, stated.dates))
-        new = {name: getattr(stated, name) for name in said}
-        guessed = tuple(name for name in self.guessed if name not in said)
+        new = {name: getattr(stated, name) for name in message}
+        guessed = tuple(name for name in self.guessed if name not in message)
         return replace(self, formats=formats, guessed=guessed, **new)
 
     def to_json(self) -> dict[str, Any]:

@@ -226,9 +226,9 @@ def _labels(raw: bytes, file: Path, n: int, rules: Path) -> tuple[tuple[str, ...
     if (each != 1).any():
         row = int((each != 1).argmax())
         given = " and ".join(repr(names[j]) for j in np.flatnonzero(held[row])[:2])
-        said = f"the labels {given}" if given else "no label"
+        message = f"the labels {given}" if given else "no label"
         raise DataError(
-            f"{file} gives row {row + 1} {said}; in each position exactly one of its {len(names)} lines must hold 1."
+            f"{file} gives row {row + 1} {message}; in each position exactly one of its {len(names)} lines must hold 1."
         )
     y = held.argmax(axis=1)
     if (y == y[0]).all():

@@ -160,8 +160,12 @@ def separates(rules: Mapping[str, Rule], table: pd.DataFrame) -> bool:
     for c, rule in rules.items():
         present = present_in(table[names[c]])
         values = different_values(c, present) if len(present) else None
-        asked = [t for t in features_of({c: rule}) if t.kind == "<="]
-        cuts = np.unique(positions([t.value for t in asked], asked[0].order)) if asked else ()
+        requested = [t for t in features_of({c: rule}) if t.kind == "<="]
+        cuts = (
+            np.unique(positions([t.value for t in requested], requested[0].order))
+            if requested
+            else ()
+        )
         if len(cuts) != (0 if values is None else len(values) - 1):
             return False
         if values is not None and len(cuts):
@@ -239,8 +243,8 @@ def ranked_features(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTes
         values = frame[names[name]].to_numpy()
         try:
             if all(t.kind == "<=" and t.missing is None for t in tests):
-                asked, order = [t.value for t in tests], tests[0].order
-                at, numbers = positions(asked, order), measured(values, asked, order)
+                requested, order = [t.value for t in tests], tests[0].order
+                at, numbers = positions(requested, order), measured(values, requested, order)
                 cuts = np.sort(at)
                 (check_ordered if order else check_finite)(name, numbers)
                 codes.append(_small(np.searchsorted(cuts, numbers, side="left"), len(cuts)))
@@ -316,8 +320,8 @@ def _ranks_with_missing(
         See `RankedTests`.
     """
     absent = missing_in(values)
-    asked = [t for t in tests if t.kind == "<="]
-    thresholds, order = [t.value for t in asked], asked[0].order
+    requested = [t for t in tests if t.kind == "<="]
+    thresholds, order = [t.value for t in requested], requested[0].order
     at = positions(thresholds, order)
     numbers = measured(values[~absent], thresholds, order) if not absent.all() else np.zeros(0)
     (check_ordered if order else check_finite)(name, numbers, np.flatnonzero(~absent))
@@ -325,7 +329,7 @@ def _ranks_with_missing(
     ranks = np.searchsorted(distinct, numbers, side="left")
     last, first = np.full(len(values), len(distinct)), np.zeros(len(values), dtype=np.int64)
     last[~absent], first[~absent] = ranks, ranks + 1
-    place = dict(zip(asked, np.searchsorted(distinct, at).tolist(), strict=True))
+    place = dict(zip(requested, np.searchsorted(distinct, at).tolist(), strict=True))
     cuts = [place[t] + (t.missing == "yes") if t in place else 0 for t in tests]
     gap = np.full((len(tests), 2), np.nan)
     gap[[t in place for t in tests]] = gaps(numbers, at)

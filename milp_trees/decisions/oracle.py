@@ -110,11 +110,11 @@ class Oracle(DecisionSet):
         w = w.reshape(costs.shape)
         values = (costs * w).sum(axis=1)
         if value is not None:
-            told = np.atleast_1d(np.asarray(value, dtype=float))
+            stated = np.atleast_1d(np.asarray(value, dtype=float))
             if (
-                told.shape != values.shape
+                stated.shape != values.shape
                 or not (
-                    np.abs(told - values) <= AGREES * (1.0 + np.abs(costs * w).sum(axis=1))
+                    np.abs(stated - values) <= AGREES * (1.0 + np.abs(costs * w).sum(axis=1))
                 ).all()
             ):
                 raise _WrongAnswer("the value it answered is not what its decision costs (c·w).")

@@ -219,8 +219,8 @@ def _warn_of_many_classes(classes: np.ndarray, n: int) -> None:
     """Warn of a target of numbers with few rows for each of them."""
     found = len(classes)
     if classes.dtype.kind in "iuf" and found > MANY_CLASSES and n < ROWS_OF_A_CLASS * found:
-        said = f"y holds {found} different numbers in {n} rows, and each of them becomes a class. If it is a quantity, {QUANTITY}."
-        warn_user(said, UserWarning)
+        message = f"y holds {found} different numbers in {n} rows, and each of them becomes a class. If it is a quantity, {QUANTITY}."
+        warn_user(message, UserWarning)
 
 
 def _check_two_count(labels: tuple[Any, ...], codes: np.ndarray) -> None:

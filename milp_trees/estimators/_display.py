@@ -97,7 +97,5 @@ class FitDisplay:
     def page(self, news: str, model: Any, caption: str = "") -> str:
         """The HTML of a notebook: what is known, and the picture of a model that has been found."""
         picture = "" if model is None else model._repr_html_()
-        said = f"<p>{html.escape(caption)}</p>" if picture and caption else ""
-        return (
-            f"<div><p><b>{html.escape(self.name)}</b> {html.escape(news)}</p>{said}{picture}</div>"
-        )
+        message = f"<p>{html.escape(caption)}</p>" if picture and caption else ""
+        return f"<div><p><b>{html.escape(self.name)}</b> {html.escape(news)}</p>{message}{picture}</div>"

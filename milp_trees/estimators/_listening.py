@@ -120,11 +120,11 @@ def heard_fit(fit: Fit) -> Fit:
             with heard(own) as show.callback:
                 return fit(self, *args, **given)
         context = self._init_callback_context(max_subtasks=None)
-        told = parameters.bind(self, *args, **given).arguments
-        weight = told.get("sample_weight")
+        stated = parameters.bind(self, *args, **given).arguments
+        weight = stated.get("sample_weight")
         data = {
-            "X": told.get("X"),
-            "y": told.get("y"),
+            "X": stated.get("X"),
+            "y": stated.get("y"),
             "metadata": None if weight is None else {"sample_weight": weight},
         }
         context.call_on_fit_task_begin(estimator=self, **data)
@@ -168,7 +168,7 @@ def _with_tasks(estimator: Any, context: Any, own: Progress | None) -> Progress:
         stop = own is not None and is_true(own(point))
         task = context.subcontext(task_name="search")
         task.call_on_fit_task_begin(estimator=estimator, metadata=point._asdict())
-        asked = task.call_on_fit_task_end(estimator=estimator, metadata=point._asdict())
-        return stop or bool(asked)
+        requested = task.call_on_fit_task_end(estimator=estimator, metadata=point._asdict())
+        return stop or bool(requested)
 
     return tell

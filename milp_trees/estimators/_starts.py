@@ -251,8 +251,8 @@ def placed_start(start: Any, problem: Problem, table: Any) -> Any:
             )
         tree = Tree(_relabelled(tree.root, [place[str(a)] for a in labels]), actions)
     tree = tree.prune_empty(data)
-    if said := placing.said():
-        warn_user(said, UserWarning)
+    if message := placing.said():
+        warn_user(message, UserWarning)
     return tree
 
 

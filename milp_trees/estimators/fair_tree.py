@@ -309,7 +309,7 @@ def _report(chosen: np.ndarray, rows: Dataset, positive: int) -> pd.DataFrame:
     import pandas as pd
 
     truth, groups = rows.require("y", "The report"), rows.require("groups", "The report")
-    said, right = chosen == positive, chosen == truth
+    message, right = chosen == positive, chosen == truth
 
     def rates(here: np.ndarray) -> dict[str, float]:
         def share(what: np.ndarray, among: np.ndarray) -> float:
@@ -317,9 +317,9 @@ def _report(chosen: np.ndarray, rows: Dataset, positive: int) -> pd.DataFrame:
 
         return {
             "rows": int(here.sum()),
-            "selection_rate": share(said, here),
-            "true_positive_rate": share(said, here & (truth == positive)),
-            "false_positive_rate": share(said, here & (truth != positive)),
+            "selection_rate": share(message, here),
+            "true_positive_rate": share(message, here & (truth == positive)),
+            "false_positive_rate": share(message, here & (truth != positive)),
             "error_rate": share(~right, here),
         }
 

@@ -86,8 +86,8 @@ class TreeColumns(TakesTables, TransformerMixin, BaseEstimator):  # type: ignore
         return rows[:, list(self.columns).index(name)]
 
     def _thresholds(self, name: str) -> np.ndarray:
-        asked = {float(t.value) for t in self.tests if t.column == name and t.kind == "<="}
-        return np.array(sorted(asked))
+        requested = {float(t.value) for t in self.tests if t.column == name and t.kind == "<="}
+        return np.array(sorted(requested))
 
     def _ends(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest number of single precision between neighbouring thresholds."""

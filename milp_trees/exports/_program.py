@@ -101,11 +101,11 @@ class Program:
         Unsupported
             A column is asked in two ways that need different types.
         """
-        asked: dict[str, list[Any]] = {}
+        requested: dict[str, list[Any]] = {}
         for test in self.tests:
             for feature in test.features:
-                asked.setdefault(feature.column, []).append(feature)
-        return tuple(_column(name, features) for name, features in asked.items())
+                requested.setdefault(feature.column, []).append(feature)
+        return tuple(_column(name, features) for name, features in requested.items())
 
     @cached_property
     def column(self) -> dict[str, Column]:

@@ -160,12 +160,12 @@ def _condition(literal: Any, member: Member) -> str:
         )
     if feature.kind == "==" or feature.order:
         same = "==" if holds else "!="
-        said = f"strcmp({x}, {text(str(feature.value))}) {same} 0"
+        message = f"strcmp({x}, {text(str(feature.value))}) {same} 0"
         if feature.order:
-            said = f"{'' if holds else '!'}({_among(x, feature.below)})"
+            message = f"{'' if holds else '!'}({_among(x, feature.below)})"
         if feature.missing is None:
-            return said
-        return f"({x} == NULL || {said})" if yes == holds else f"({x} != NULL && {said})"
+            return message
+        return f"({x} == NULL || {message})" if yes == holds else f"({x} != NULL && {message})"
     bound = number(feature.value) if feature.kind == "<=" else "0.0"
     low, high = ("<=", ">") if feature.kind == "<=" else (">", "<=")
     if yes == holds:

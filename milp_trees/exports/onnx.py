@@ -205,7 +205,7 @@ class _Graph:
         plain = [str(a).encode() if kind == types.STRING else a for a in program.actions]
         self.constants.append(h.make_tensor(labels, kind, [len(plain)], plain))
         self.nodes.append(h.make_node("Gather", [labels, index], [label]))
-        self.nodes.append(h.make_node("Identity", [valid], [said := self.name("valid")]))
+        self.nodes.append(h.make_node("Identity", [valid], [message := self.name("valid")]))
         graph = h.make_graph(
             self.nodes,
             program.noun.replace(" ", "_"),
@@ -217,7 +217,7 @@ class _Graph:
             ],
             [
                 h.make_tensor_value_info(label, kind, ["rows"]),
-                h.make_tensor_value_info(said, types.BOOL, ["rows"]),
+                h.make_tensor_value_info(message, types.BOOL, ["rows"]),
             ],
             self.constants,
         )

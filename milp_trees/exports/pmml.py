@@ -82,8 +82,8 @@ def _dictionary(root: ET.Element, program: Program, target: str) -> None:
 
 
 def _field(parent: ET.Element, name: str, optype: str, kind: str) -> ET.Element:
-    said = {"name": name, "optype": optype, "dataType": kind}
-    return ET.SubElement(parent, "DataField", said)
+    message = {"name": name, "optype": optype, "dataType": kind}
+    return ET.SubElement(parent, "DataField", message)
 
 
 def _mining_schema(tree: ET.Element, program: Program, target: str) -> None:
@@ -107,8 +107,8 @@ def _invalid(column: Column) -> str:
 def _node(parent: ET.Element, program: Program, node: Any, test: Any) -> None:
     """A node with its predicate and its children, of which the first that is true is taken."""
     leaf = isinstance(node, Leaf)
-    said = {"score": _label(program, program.actions[node.action])} if leaf else {}
-    own = ET.SubElement(parent, "Node", said)
+    message = {"score": _label(program, program.actions[node.action])} if leaf else {}
+    own = ET.SubElement(parent, "Node", message)
     if test is None:
         ET.SubElement(own, "True")
     else:
@@ -132,8 +132,8 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
     """A literal as a predicate; a comparison with a missing value counts as false."""
     feature, holds = literal.feature, literal.value
     if feature.kind == "missing":
-        said = {"operator": "isMissing" if holds else "isNotMissing"}
-        ET.SubElement(parent, "SimplePredicate", {"field": feature.column, **said})
+        message = {"operator": "isMissing" if holds else "isNotMissing"}
+        ET.SubElement(parent, "SimplePredicate", {"field": feature.column, **message})
         return
     if feature.missing is not None and (feature.missing == "yes") == holds:
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
@@ -143,8 +143,8 @@ def _predicate(parent: ET.Element, literal: Any) -> None:
         join, operator = ("or", "equal") if holds else ("and", "notEqual")
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": join})
         for text in feature.below:
-            said = {"field": feature.column, "operator": operator, "value": text}
-            ET.SubElement(parent, "SimplePredicate", said)
+            message = {"field": feature.column, "operator": operator, "value": text}
+            ET.SubElement(parent, "SimplePredicate", message)
         return
     if feature.kind == "==":
         operator, value = ("equal" if holds else "notEqual"), str(feature.value)

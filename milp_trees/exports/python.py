@@ -138,22 +138,22 @@ def _condition(literal: Any, x: str) -> str:
     if feature.kind == "missing":
         return f"{x} is {'' if holds else 'not '}None"
     if feature.order:
-        said = f"{x} {'' if holds else 'not '}in {_texts(feature.below)}"
+        message = f"{x} {'' if holds else 'not '}in {_texts(feature.below)}"
     elif feature.kind == "<=":
         right = (
             f"datetime.fromisoformat({_literal(feature.value)})"
             if feature.dated
             else number(feature.value)
         )
-        said = f"{x} {'<=' if holds else '>'} {right}"
+        message = f"{x} {'<=' if holds else '>'} {right}"
     else:
         right = _literal(str(feature.value)) if feature.kind == "==" else "1"
-        said = f"{x} {'==' if holds else '!='} {right}"
+        message = f"{x} {'==' if holds else '!='} {right}"
     if feature.missing is None:
-        return said
+        return message
     if (feature.missing == "yes") == holds:
-        return f"({x} is None or {said})"
-    return f"({x} is not None and {said})"
+        return f"({x} is None or {message})"
+    return f"({x} is not None and {message})"
 
 
 def _texts(texts: Any) -> str:

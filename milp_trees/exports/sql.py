@@ -137,7 +137,7 @@ def _literal(one: Any, dated: str) -> str:
     if feature.kind == "missing":
         return f"{x} IS {'' if holds else 'NOT '}NULL"
     if feature.order:
-        said = f"{x} {'' if holds else 'NOT '}IN ({_texts(feature.below)})"
+        message = f"{x} {'' if holds else 'NOT '}IN ({_texts(feature.below)})"
     elif feature.kind == "<=":
         right = (
             dated + literal(timestamp(feature.value, " "), str)
@@ -146,12 +146,12 @@ def _literal(one: Any, dated: str) -> str:
         )
         # Whole numbers that doubles round are rounded before they are compared.
         far = not feature.dated and abs(feature.place) >= 2.0**53
-        said = f"{x}{' * 1e0' if far else ''} {'<=' if holds else '>'} {right}"
+        message = f"{x}{' * 1e0' if far else ''} {'<=' if holds else '>'} {right}"
     else:
         right = literal(feature.value, str) if feature.kind == "==" else "1"
-        said = f"{x} {'=' if holds else '<>'} {right}"
+        message = f"{x} {'=' if holds else '<>'} {right}"
     return (
-        f"({said} OR {x} IS NULL)"
+        f"({message} OR {x} IS NULL)"
         if (feature.missing == "yes") == holds and feature.missing
-        else said
+        else message
     )

@@ -59,14 +59,14 @@ def tree_of(rules: Any) -> Tree:
         """The tree of rule k, of whose literals the rest must still hold."""
         if not rest:
             return leaf(rules.rules[k].action)
-        asked = rest[0]
-        answer = _follows(asked.feature, known)
+        requested = rest[0]
+        answer = _follows(requested.feature, known)
         if answer is not None:
-            return literal(k, rest[1:], known) if answer == asked.value else rule(k + 1, known)
-        holds = literal(k, rest[1:], {**known, asked.feature: asked.value})
-        fails = rule(k + 1, {**known, asked.feature: not asked.value})
-        left, right = (fails, holds) if asked.value else (holds, fails)
-        return Branch(asked.feature, left, right)
+            return literal(k, rest[1:], known) if answer == requested.value else rule(k + 1, known)
+        holds = literal(k, rest[1:], {**known, requested.feature: requested.value})
+        fails = rule(k + 1, {**known, requested.feature: not requested.value})
+        left, right = (fails, holds) if requested.value else (holds, fails)
+        return Branch(requested.feature, left, right)
 
     return Tree(rule(0, {}), rules.actions)
 

@@ -85,8 +85,8 @@ def finish_front(
     for solution in kept:
         wrong = problem.violations(solution.predictor)
         if wrong:
-            said = f"{method} returned an infeasible tree: {' '.join(wrong)}"
-            return replace(result, status=Status.ERROR, message=said, complete=False)
+            message = f"{method} returned an infeasible tree: {' '.join(wrong)}"
+            return replace(result, status=Status.ERROR, message=message, complete=False)
     certificate = result.certificate
     if kept:
         checked = (*certificate.checked, "coordinates recomputed from every tree")

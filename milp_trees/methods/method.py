@@ -251,20 +251,20 @@ class Method(ABC):
         self.warm_up()
         limits, clock = limits or Limits(), Clock()
         begin = start if isinstance(start, Start) else Start(start)
-        asked, tree = problem.without_views(), begin.tree
+        requested, tree = problem.without_views(), begin.tree
         with heard(progress) as callback:
             try:
                 if is_open(problem):
-                    found = settled_within(asked, self, limits, tree, clock)
+                    found = settled_within(requested, self, limits, tree, clock)
                     tree = found.start if tree is None else tree
                     if found.limit is not None:
                         raise Stopped(found.limit)
-                    problem = asked = found.problem.without_views()
+                    problem = requested = found.problem.without_views()
                 if tree is None and self.exact:
-                    greedy_first(asked, limits, clock)
-                result = self._answer(asked, limits, tree, callback, clock)
+                    greedy_first(requested, limits, clock)
+                result = self._answer(requested, limits, tree, callback, clock)
             except Stopped as stopped:
-                result = unprepared(self.name, asked, tree, clock, stopped.limit)
+                result = unprepared(self.name, requested, tree, clock, stopped.limit)
         more: dict[str, Any] = {"problem": problem, "start": begin.describe(result.start)}
         if test is not None and result.predictor is not None:
             apart = scores(problem, result.predictor, test)
@@ -296,14 +296,14 @@ class Method(ABC):
         refused = refusal(problem, start)
         given = None if refused else start
         prepared = clock.seconds
-        left, told = limits.after(prepared), None if callback is None else callback.point
+        left, stated = limits.after(prepared), None if callback is None else callback.point
         try:
             with hearing(), interruptible():
                 steps = next((t for t in IN_STEPS if t.accepts(problem, self)), None)
                 search = (
-                    partial(self.search, problem, left, given, told)
+                    partial(self.search, problem, left, given, stated)
                     if steps is None
-                    else lambda: steps(self, problem, left, given, told).run()
+                    else lambda: steps(self, problem, left, given, stated).run()
                 )
                 result = self._search_within(left, problem, search)
         except RecursionError:

@@ -97,15 +97,15 @@ def optimal_tree(problem: Problem, deadline: Deadline) -> Found | None:
         method = kind()
         levels = sizes_of(plain).depth
         for depth in range(levels, 0, -1):
-            asked = plain if depth == levels else _at_depth(plain, depth)
-            if method.expected_seconds(sizes_of(asked)) > EXPECTED:
+            requested = plain if depth == levels else _at_depth(plain, depth)
+            if method.expected_seconds(sizes_of(requested)) > EXPECTED:
                 continue
-            if method.unsupported(asked) is not None:
+            if method.unsupported(requested) is not None:
                 break
-            result = method.run(asked, Limits(time=_at_most(deadline)))
+            result = method.run(requested, Limits(time=_at_most(deadline)))
             if result.predictor is None:
                 break
-            whole = result.optimal and asked is problem
+            whole = result.optimal and requested is problem
             name = OPTIMAL if whole else f"{OPTIMAL} of depth {depth}"
             interrupted = result.limit is Limit.INTERRUPTED
             return Found(name, result.predictor, result if whole else None, interrupted)

@@ -197,9 +197,9 @@ def some_thresholds(problem: Problem, method: Searcher) -> Problem:
     It serves to find out whether the method takes such a problem.
     """
     most = method.most_tests(sizes_of(problem))
-    asked = _for_trees(problem)
+    requested = _for_trees(problem)
     kept = {t for t in problem.dataset.features if t.kind != "<="}
-    _fill(kept, quantiles(asked), max(most, len(kept) + 1))
+    _fill(kept, quantiles(requested), max(most, len(kept) + 1))
     return _with(problem, problem.dataset.choose(kept))
 
 
@@ -221,21 +221,21 @@ def choose(problem: Problem, most: int, choice: Choice | None = None) -> Settled
     Settled
     """
     choice = choice or Choice()
-    asked = _for_trees(problem)
-    grown, found = choice.look(asked), choice.found
+    requested = _for_trees(problem)
+    grown, found = choice.look(requested), choice.found
     chosen = {t for t in problem.dataset.features if t.kind != "<="} | set(choice.keep)
     wanted = max(most, len(chosen) + 1)
     for one in found:
         chosen.update(one.tree.splits)
     names, free = [one.name for one in found], wanted - len(chosen)
     if free > 0 and not choice.deadline.passed:
-        guessed = [t for t in boosted(asked) if t not in chosen]
+        guessed = [t for t in boosted(requested) if t not in chosen]
         chosen.update(guessed[: max(1, int(BOOSTED_SHARE * free))])
         names += ["boosted stumps"] if guessed else []
     before = len(chosen)
-    _fill(chosen, quantiles(asked), wanted)
+    _fill(chosen, quantiles(requested), wanted)
     names += ["quantiles"] if len(chosen) > before else []
-    same = asked is problem
+    same = requested is problem
     facts = {"from": names} | (_facts(found, problem, grown) if same else {})
     best = choice.best(problem) if same else None
     return Settled(_restricted(problem, chosen, facts), best, grown and same)

@@ -52,11 +52,11 @@ def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Lim
     """
     refused = refusal(problem, start)
     known = None if refused else start
-    said: dict[str, Any] = {}
+    sentence: dict[str, Any] = {}
     if refused:
-        said = {"accepted": False, "reason": refused}
+        sentence = {"accepted": False, "reason": refused}
     elif start is not None:
-        said = {"accepted": None, "value": problem.value(start).number}
+        sentence = {"accepted": None, "value": problem.value(start).number}
     watch = problem.watch
     message = f"{worded(ENDED[limit])} while the data were being prepared, or the answer read."
     if problem.question.name == Front.name:
@@ -69,7 +69,7 @@ def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Lim
             proved_by=None,
             clock=clock,
             limit=limit,
-            start=said,
+            start=sentence,
             message=message,
         )
     return finish(
@@ -81,7 +81,7 @@ def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Lim
         proved_by=None,
         clock=clock,
         limit=limit,
-        start=said,
+        start=sentence,
         message=message,
         watch=watch if watch is not None and watch.fallback is not None else None,
     )

@@ -143,11 +143,11 @@ class Watch:
             self.make_fallback(ended)
         if _heard > self._heard:
             return Limit.INTERRUPTED
-        told = self._callback
-        if told is not None and (told.limit is not None or now >= told.due):
-            asked = told.stops()
-            if asked is not None:
-                return asked
+        stated = self._callback
+        if stated is not None and (stated.limit is not None or now >= stated.due):
+            requested = stated.stops()
+            if requested is not None:
+                return requested
         if now >= self.deadline.at:
             return Limit.TIME
         if self._most is not None and now - self._looked > MEMORY_POLL:

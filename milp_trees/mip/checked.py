@@ -52,8 +52,8 @@ def checked(name: str, job: Job, answer: Answer, events: Iterable[Event] = ()) -
         return _within_gaps(name, model, job, answer)
     if answer.status is Status.FEASIBLE and answer.x is not None and _keeps(model, answer.x):
         # The point stands by itself; nothing else that the solver says is used.
-        told = f"{name} {wrong}; its bound is not used."
-        message = " ".join(filter(None, [answer.message, told]))
+        stated = f"{name} {wrong}; its bound is not used."
+        message = " ".join(filter(None, [answer.message, stated]))
         return replace(answer, bound=None, root_bound=None, message=message)
     return replace(
         answer,

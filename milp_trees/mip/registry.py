@@ -187,8 +187,8 @@ class Registry:
 def _reached(name: str) -> str:
     """How a solver that is no plug-in is reached by one that is; empty if none says so."""
     classes: dict[str, Any] = plugins.classes("solvers")
-    said = (cls.reaches(name) for cls in classes.values())
-    return next((f" {sentence}" for sentence in said if sentence), "")
+    message = (cls.reaches(name) for cls in classes.values())
+    return next((f" {sentence}" for sentence in message if sentence), "")
 
 
 def _having(group: str, rank: str) -> list[tuple[int, str]]:

@@ -156,8 +156,8 @@ def solved(solver_name: str, job: Job, listener: Callable[[Event], None] | None)
     if callback is None:
         return runner.run(solver_name, job, listener)
     answer = runner.run(solver_name, job, listener, lambda: callback.stops() is not None)
-    asked = callback.limit if answer.limit is Limit.INTERRUPTED else None
-    return replace(answer, limit=asked or answer.limit)
+    requested = callback.limit if answer.limit is Limit.INTERRUPTED else None
+    return replace(answer, limit=requested or answer.limit)
 
 
 def solver_gap(view: Any) -> float:

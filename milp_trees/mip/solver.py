@@ -35,10 +35,10 @@ def availability_of(solver: Solver) -> Availability:
     try:
         return solver.availability()
     except Exception as error:
-        said = " ".join(str(error).split())[:200].rstrip(".")
+        sentence = " ".join(str(error).split())[:200].rstrip(".")
         return Availability(
             False,
-            reason=f"Looking for {solver.name} failed ({type(error).__name__}{': ' * bool(said)}{said}); mend or remove its plug-in.",
+            reason=f"Looking for {solver.name} failed ({type(error).__name__}{': ' * bool(sentence)}{sentence}); mend or remove its plug-in.",
         )
 
 

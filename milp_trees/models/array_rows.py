@@ -52,8 +52,8 @@ class Places:
             return cls(len(columns), {str(name): j for j, name in enumerate(columns)})
         if getattr(dataset, "left_out", False):
             return None
-        asked = set(tests)
-        of = {test: j for j, test in enumerate(dataset.features) if test in asked}
+        requested = set(tests)
+        of = {test: j for j, test in enumerate(dataset.features) if test in requested}
         return cls(len(dataset.features), of, answers=True)
 
 
@@ -146,18 +146,18 @@ def _by_place(model: Any, data: Any) -> AnsweredRows:
             return AnsweredRows(binary_matrix(array), places.of)
         kept = dict(zip(places.of, range(len(places.of)), strict=True))
         return AnsweredRows(binary_matrix(array[:, list(places.of.values())].toarray()), kept)
-    asked = list(dict.fromkeys(t.column for t in model.features))
+    requested = list(dict.fromkeys(t.column for t in model.features))
     of = {str(j): j for j in range(array.shape[1])} if places is None else places.of
-    lacking = [name for name in asked if name not in of]
-    if lacking and places is None and not all(name.isdecimal() for name in asked):
+    lacking = [name for name in requested if name not in of]
+    if lacking and places is None and not all(name.isdecimal() for name in requested):
         raise DataError(
-            f"The {noun} tests the columns {some(map(repr, asked))}, and it does not know their places in an array; give a DataFrame, or a mapping from names to columns."
+            f"The {noun} tests the columns {some(map(repr, requested))}, and it does not know their places in an array; give a DataFrame, or a mapping from names to columns."
         )
     if lacking:
         raise DataError(
             f"The {noun} tests the column {lacking[0]!r}, and the array has {counted(array.shape[1], 'column')}; give the columns of the data, in their order."
         )
-    columns = {name: column_at(array, of[name]) for name in asked}
+    columns = {name: column_at(array, of[name]) for name in requested}
     if not columns:
         return AnsweredRows(np.zeros((array.shape[0], 0), dtype=np.uint8), {})
     return RawRows(model.features, columns, noun)

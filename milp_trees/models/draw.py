@@ -183,9 +183,9 @@ def boxes_of(tree: Drawable, counts: Any = None) -> Box:
     def make(node: Node, level: int, condition: tuple[str, str]) -> Box:
         if isinstance(node, Leaf):
             (label, short), note = labels[node.action], next(notes)
-            said = label + beside(note)
+            message = label + beside(note)
             colour = action_colour(node.action)
-            return Box((short, *note), said, colour, True, (), level, condition)
+            return Box((short, *note), message, colour, True, (), level, condition)
         no, yes = edge_labels(node.test)
         children = (
             make(node.left, level + 1, (no, clean(node.test.negation))),

@@ -156,8 +156,8 @@ def export(
 
 def _refuse_made(model: Any, form: Export, made: Mapping[str, str]) -> None:
     """Raise Unsupported if a model asks for a column that the user's table does not have."""
-    asked = [f.column for split in model.splits for f in split.features] if made else []
-    for name in asked:
+    requested = [f.column for split in model.splits for f in split.features] if made else []
+    for name in requested:
         if name in made:
             raise Unsupported(
                 f"The format {form.name} cannot ask the column {name!r}, which was made from {made[name]!r} and which your table does not have; predict with milp-trees predict, or solve without {made[name]!r} (--drop)."

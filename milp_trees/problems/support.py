@@ -120,12 +120,12 @@ def able(
 def _declares(taker: Any, problem: Problem) -> bool:
     """Whether a class declares all that the limits and constraints of a problem ask for."""
     space = problem.space
-    asked = {
+    requested = {
         "takes_any_depth": getattr(space, "max_depth", 0) is None,
         "takes_min_weight": getattr(space, "min_weight_leaf", 0),
         "takes_min_treatment": getattr(space, "min_samples_treatment", 0),
     }
-    if any(wanted and not getattr(taker, flag, False) for flag, wanted in asked.items()):
+    if any(wanted and not getattr(taker, flag, False) for flag, wanted in requested.items()):
         return False
     if getattr(space, "min_samples_leaf", 1) > 1 and not getattr(taker, "takes_min_leaf", True):
         return False

@@ -61,7 +61,7 @@ def proof_text(row: Mapping[str, Any]) -> str:
         return ""
     space = space_class(row["problem"].get("space", {}).get("name", "")) or Space
     lines = counted(facts["claims"], space.claim)
-    said = f"{facts['file']}: {lines}, {counted(facts['bytes'], 'byte')}"
+    message = f"{facts['file']}: {lines}, {counted(facts['bytes'], 'byte')}"
     if not facts.get("checked"):
-        return said
-    return f"{said}; checked {facts.get('checked_at') or 'by an earlier version'}, SHA-256 {facts['sha256']}"
+        return message
+    return f"{message}; checked {facts.get('checked_at') or 'by an earlier version'}, SHA-256 {facts['sha256']}"

@@ -64,6 +64,6 @@ def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"
         for row in rows
     )
-    said = same_in_all(rows)
-    caption = f"<caption>{html.escape(said)}</caption>" if said else ""
+    message = same_in_all(rows)
+    caption = f"<caption>{html.escape(message)}</caption>" if message else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -149,11 +149,11 @@ def restore(
         )
     problem = _problem(spec, train)
     loose = _same_data(data, train, given=False, moved=path is not None)
-    said, more, complete = thresholds_again(data, train, path) if thresholds else ("", (), None)
+    message, more, complete = thresholds_again(data, train, path) if thresholds else ("", (), None)
     return Restored(
         problem,
         test,
-        said,
+        message,
         (*loose, *more),
         ("The data were read again and are those of the result.",),
         complete,

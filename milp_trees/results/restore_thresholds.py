@@ -117,8 +117,8 @@ def thresholds_again(
             raise VerificationError(
                 f"The result states the note {dataset.threshold_note!r} on its thresholds; found again it is {again.threshold_note!r}."
             )
-        said = f"{_spelled(kind, stated['parameters'])}, found again on these rows"
-        return said, ("problem.data.binarizer.parameters",), again.complete
+        message = f"{_spelled(kind, stated['parameters'])}, found again on these rows"
+        return message, ("problem.data.binarizer.parameters",), again.complete
     if "grouped" in data:  # all midpoints of a large table are too many to be counted
         return f"given ({kind}), not found again", ("problem.data.binarizer",), None
     complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
@@ -171,8 +171,8 @@ def _same_tests(a: Dataset, b: Dataset) -> bool:
 
     A threshold may lie anywhere between the same two values.
     """
-    asked = [[(t.column, t.kind, t.missing) for t in data.features] for data in (a, b)]
-    if asked[0] != asked[1]:
+    requested = [[(t.column, t.kind, t.missing) for t in data.features] for data in (a, b)]
+    if requested[0] != requested[1]:
         return False
     if a.ranked is not None and b.ranked is not None:
         pairs = zip(a.ranked.least_codes(), b.ranked.least_codes(), strict=True)

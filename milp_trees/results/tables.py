@@ -141,8 +141,8 @@ def answer_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
 
     What stands behind each row is told where proof files were asked for.
     """
-    told = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
-    without = {"gap" if told else "gap to best"}
+    stated = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
+    without = {"gap" if stated else "gap to best"}
     if not any(row.get("proof") for row in rows):
         without.add("belief")
     return tuple(name for name in ANSWER_COLUMNS if name not in without)
@@ -169,8 +169,8 @@ def identifying_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     shown = [_problem_cells(row) for row in rows]
     several = [name for name in PROBLEM_COLUMNS if len({one[name] for one in shown}) > 1]
     problems = {str(row.get("problem_key")) for row in rows}
-    told = {tuple(one[name] for name in PROBLEM_COLUMNS if name != "seed") for one in shown}
-    return ("method", *(["problem"] if len(problems) > len(told) else []), *several)
+    stated = {tuple(one[name] for name in PROBLEM_COLUMNS if name != "seed") for one in shown}
+    return ("method", *(["problem"] if len(problems) > len(stated) else []), *several)
 
 
 def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], reference: str) -> Table:
@@ -301,10 +301,12 @@ def group_text(group: Mapping[str, Any] | None) -> str:
         return ""
     copies = ", ".join(group.get("copies", ()))
     if group["column"] is None:
-        said = "given apart from the features"
+        message = "given apart from the features"
     else:
-        said = f"column {group['column']}, {'splits may use it' if group['split_on'] else 'no split uses it'}"
-    return said + (f"; the same under another name, and open to splits: {copies}" if copies else "")
+        message = f"column {group['column']}, {'splits may use it' if group['split_on'] else 'no split uses it'}"
+    return message + (
+        f"; the same under another name, and open to splits: {copies}" if copies else ""
+    )
 
 
 def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:

@@ -50,15 +50,15 @@ def sentence(row: Mapping[str, Any]) -> str:
     if counts["used"] == counts["of"] and not notes:
         return covered(row)
     how = _listed(counts["from"]) if "from" in counts else notes
-    said = [f"{covered(row)} ({how})" if how else covered(row)]
+    message = [f"{covered(row)} ({how})" if how else covered(row)]
     if "optimum" in counts:
         best = _quantity(counts["optimum"], row["unit"])
-        said.append(f"optimum over all: {best} ({counts['proved_by']})")
+        message.append(f"optimum over all: {best} ({counts['proved_by']})")
     if "greedy_tree" in counts:
-        said.append(f"greedy over all: {_quantity(counts['greedy_tree'], row['unit'])}")
+        message.append(f"greedy over all: {_quantity(counts['greedy_tree'], row['unit'])}")
     if "from" in counts and data.get("regrouped"):
-        said.append(str(data["regrouped"]))
-    return "; ".join(said)
+        message.append(str(data["regrouped"]))
+    return "; ".join(message)
 
 
 def _quantity(number: float, unit: str) -> str:

@@ -44,13 +44,13 @@ def value_words(row: Mapping[str, Any]) -> str:
         return _errors(row["objective"], rows)
     whole = Fraction(row["exact"]) if row["exact"] else Fraction(row["objective"])
     rest = whole - sum((number * price for number, _, price in parts), Fraction(0))
-    said = [_without_penalties(rest, row, rows)]
-    said += [counted(int(number), *nouns) for number, nouns, _ in parts if nouns]
+    message = [_without_penalties(rest, row, rows)]
+    message += [counted(int(number), *nouns) for number, nouns, _ in parts if nouns]
     terms = [
         f"{int(n)} x {_price(p)}" if nouns else f"{_price(p)} for features" for n, nouns, p in parts
     ]
     objective = " + ".join([_short(rest), *terms])
-    return f"{', '.join(said)}; objective {_short(row['objective'])} = {objective}"
+    return f"{', '.join(message)}; objective {_short(row['objective'])} = {objective}"
 
 
 def quantity(number: float, unit: str) -> str:
@@ -91,18 +91,20 @@ def _parts(row: Mapping[str, Any]) -> list[tuple[Fraction, tuple[str, ...], Frac
     task, predictor = row["problem"]["task"], row["predictor"]
     if predictor is None or not any(name in task for name in PENALTIES):
         return None
-    asked = list(_asked(predictor))
+    requested = list(_asked(predictor))
     listed = predictor.get("kind") == "rule-list"
     out: list[tuple[Fraction, tuple[str, ...], Fraction]] = []
     if "leaf_penalty" in task:
         leaves = ("rule (with the default)", "rules (with the default)")
         nouns: tuple[str, ...] = leaves if listed else ("leaf", "leaves")
-        out.append((Fraction(len(asked) + 1), nouns, Fraction(task["leaf_penalty"])))
+        out.append((Fraction(len(requested) + 1), nouns, Fraction(task["leaf_penalty"])))
     if "split_penalty" in task:
         nouns = ("rule",) if listed else ("split",)
-        out.append((Fraction(len(asked)), nouns, Fraction(task["split_penalty"])))
+        out.append((Fraction(len(requested)), nouns, Fraction(task["split_penalty"])))
     if costs := task.get("feature_costs"):
-        paid = sum((Fraction(costs.get(c, 0)) for columns in asked for c in columns), Fraction(0))
+        paid = sum(
+            (Fraction(costs.get(c, 0)) for columns in requested for c in columns), Fraction(0)
+        )
         out.append((Fraction(1), (), paid))
     return out
 

@@ -162,8 +162,8 @@ def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
     elif why is None:
         why = "an engine is judged by engines only."
     did = "nothing judged it" if judge is None else f"{judge} did"
-    said = f"The reference {wanted} did not judge this answer, and {did}: {why}"
-    return replace(result, message=f"{result.message} {said}".strip())
+    message = f"The reference {wanted} did not judge this answer, and {did}: {why}"
+    return replace(result, message=f"{result.message} {message}".strip())
 
 
 def agreement(result: Result, reference: Result) -> bool | None:

@@ -277,8 +277,8 @@ def _read(
         table = read_named(path, alone=True, **options)
     else:
         table = read_table(path, alone=True, **options)
-    asked = numbers | texts | {*options["labels"]}
-    twice = [first for first in table.repeated.values() if first in asked]
+    requested = numbers | texts | {*options["labels"]}
+    twice = [first for first in table.repeated.values() if first in requested]
     if twice and dict(table.repeated) != source.get("repeated"):
         raise DataError(
             f"{path} has two columns called {twice[0]!r}, which the model asks for; rename or remove the one that is not meant."

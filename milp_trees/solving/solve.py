@@ -110,14 +110,14 @@ def answer(
         result = _with_times(result, clock)
         if result.limit is not None and result.limit.by_user:
             return result
-        judge = None
+        oracle = None
         if modelled or reference != AUTO or (judge_engines and chosen.judge_rank is None):
-            judge = judge_of(chosen.label, problem, reference, quick=not modelled)
-        if judge is not None:
-            if helper is None or helper.method != judge:
-                helper = attempt(named_method(judge), problem, replace(limits, log_file=None))
+            oracle = judge_of(chosen.label, problem, reference, quick=not modelled)
+        if oracle is not None:
+            if helper is None or helper.method != oracle:
+                helper = attempt(named_method(oracle), problem, replace(limits, log_file=None))
             result = with_agreement(result, helper)
-        result = with_wish(result, reference, judge)
+        result = with_wish(result, reference, oracle)
         if start != AUTO or found.grown:
             return result
         return with_greedy(result, limits, test_data)

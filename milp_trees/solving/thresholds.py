@@ -139,9 +139,9 @@ def _said(who: str, result: Result, counts: dict[str, int]) -> str:
     some = f"{counts['used']} of {counts['of']} thresholds"
     how = "proved" if result.optimal else "found"
     known = "nothing" if result.value is None else f"{result.value}"
-    judged = " (the reference agrees)" if result.agrees else ""
+    compared = " (the reference agrees)" if result.agrees else ""
     return (
-        f"This is {who}: {result.method} {how} {known} over {some}{judged},"
+        f"This is {who}: {result.method} {how} {known} over {some}{compared},"
         " which is worse. Leave out the choice of thresholds (--binarize) for a proof over all of"
         " them, or the incumbent (start none) for the best tree over the chosen ones."
     )

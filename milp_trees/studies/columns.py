@@ -111,8 +111,8 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as one level of plain values, with the names and the order of `COLUMNS`."""
     problem, run, start = row["problem"], row.get("run") or {}, row["start"]
     limits, options = run.get("limits") or {}, row["options"]
-    believed = belief(row)
-    proved = believed == "proved by file"
+    accepted = belief(row)
+    proved = accepted == "proved by file"
     found = {
         "name": run.get("name") or row.get("problem_key", ""),
         "group": run.get("group"),
@@ -142,8 +142,8 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "start_value": start.get("value"),
         "start_accepted": start.get("accepted"),
         "leaves": _leaves(row["predictor"]),
-        "belief": believed,
-        "claimed_by": row["proved_by"] if believed == "claimed" else None,
+        "belief": accepted,
+        "claimed_by": row["proved_by"] if accepted == "claimed" else None,
         "derived_by": row.get("derived_by"),
         "proof": row["proof"]["file"] if proved else None,
         "proof_checked": row["proof"].get("checked_at") if proved else None,

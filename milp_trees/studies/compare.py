@@ -201,13 +201,13 @@ class Comparison:
 
     def _row(self, bench: Bench, name: str, seed: int) -> None:
         self.number += 1
-        tell = self._teller(named_method(name).label, self.number)
-        made = bench.run(name, seed, self.options, tell)
+        report = self._teller(named_method(name).label, self.number)
+        made = bench.run(name, seed, self.options, report)
         self.study.show(made)
         if made.fresh:
             self.study.keep(made.result, made.key, RUN, seed)
         ended = made.result.limit is not None and made.result.limit.by_user
-        self.study.interrupted = (tell is not None and tell(None, made.result)) or ended
+        self.study.interrupted = (report is not None and report(None, made.result)) or ended
 
     def _teller(self, label: str, number: int) -> Callable[..., bool] | None:
         """What tells the user's function about a run, and passes on what it answers."""

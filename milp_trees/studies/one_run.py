@@ -177,9 +177,9 @@ class Bench:
     def _make_start(self) -> Start:
         case = self.case
         start = default_start(case.problem) if case.start == AUTO else case.start
-        judge = self.judge if self.judged_by is None else None
-        if judge is not None and judge.method == start:
-            return start_from(judge)
+        oracle = self.judge if self.judged_by is None else None
+        if oracle is not None and oracle.method == start:
+            return start_from(oracle)
         if not isinstance(start, str):
             return find_start(case.problem, start, case.limits)
         return start_from(self._helper(start))
@@ -246,8 +246,8 @@ class Bench:
             proved = self.prove(method, result, key, limits)
             fresh = fresh or proved is not result
             result = proved
-        judge = self._of(self.judge, result.method)
-        result = with_agreement(result, judge if judge is not None else self._judge_of_judge)
+        oracle = self._of(self.judge, result.method)
+        result = with_agreement(result, oracle if oracle is not None else self._judge_of_judge)
         return Made(result, key, seed, fresh, origin(method, case.problem))
 
     @staticmethod

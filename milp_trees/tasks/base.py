@@ -51,8 +51,8 @@ class Value:
         return bool(a < b) if self.sense == "min" else bool(a > b)
 
     def __str__(self) -> str:
-        said = "(objective)" if is_objective(self.unit) else self.unit
-        return f"{self.number:.10g} {said}"
+        message = "(objective)" if is_objective(self.unit) else self.unit
+        return f"{self.number:.10g} {message}"
 
 
 def is_objective(unit: str) -> bool:

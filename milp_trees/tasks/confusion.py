@@ -137,13 +137,13 @@ class ConfusionRatio(Task):
         if not is_exact:
             weights = np.asarray(given, dtype=float)
         weights = weights * dataset.row_counts
-        truth, said = (
+        truth, sentence = (
             self._is_positive(which, dataset)
             for which in (_classes(dataset, self.name)[0], routes.action)
         )
         totals = {
             name: Fraction(weights[where].sum().item())
-            for name, where in _confusion(truth, said).items()
+            for name, where in _confusion(truth, sentence).items()
         }
         n, d = (
             sum((c * totals[name] for name, c in coefs.items()), Fraction(0))
@@ -224,11 +224,11 @@ class ConfusionRatio(Task):
         """
         if not self.monotone or _weighted(dataset):
             return super().coordinates(routes, dataset)
-        said, truth = (
+        sentence, truth = (
             self._is_positive(which, dataset)
             for which in (routes.action, _classes(dataset, self.name)[0])
         )
-        return error_counts(said, truth, routes.n_leaves if self.leaf_penalty else None)
+        return error_counts(sentence, truth, routes.n_leaves if self.leaf_penalty else None)
 
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
         """What every action adds on every row, shape (n, K), in units of the integer weights."""
@@ -240,12 +240,12 @@ class ConfusionRatio(Task):
                 f"The coefficients of the task {self.name} have too many digits for exact ratios; round them (such as beta) and the row weights."
             )
         y, classes = _classes(dataset, self.name)
-        said = np.broadcast_to(
+        sentence = np.broadcast_to(
             self._is_positive(np.arange(len(classes)), dataset), (dataset.n_rows, len(classes))
         )
-        truth = np.broadcast_to(self._is_positive(y, dataset)[:, None], said.shape)
-        out = np.zeros(said.shape, dtype=np.int64)
-        for name, where in _confusion(truth, said).items():
+        truth = np.broadcast_to(self._is_positive(y, dataset)[:, None], sentence.shape)
+        out = np.zeros(sentence.shape, dtype=np.int64)
+        for name, where in _confusion(truth, sentence).items():
             out += coefs.get(name, 0) * where
         return out * weights[:, None]
 

@@ -158,8 +158,8 @@ class Constraint(ABC):
         str
         """
         limits = {k: v for k, v in self.spec().items() if k != "name"}
-        said = ", ".join(f"{k.replace('_', ' ')} {in_words(v)}" for k, v in limits.items())
-        return f"{self.name}: {said}" if said else self.name
+        message = ", ".join(f"{k.replace('_', ' ')} {in_words(v)}" for k, v in limits.items())
+        return f"{self.name}: {message}" if message else self.name
 
     def structure(
         self, dataset: Dataset, actions: tuple[Any, ...], features: tuple[BinaryFeature, ...]
@@ -248,12 +248,12 @@ def group_rates(happens: np.ndarray, rows: np.ndarray, dataset: Dataset) -> str:
     -------
     str
     """
-    groups, counts, said = dataset.require("groups", "A rate of groups"), dataset.row_counts, []
+    groups, counts, message = dataset.require("groups", "A rate of groups"), dataset.row_counts, []
     for group in np.unique(groups).tolist():
         here = rows & (groups == group)
         n, hits = int(counts[here].sum()), int(counts[here & happens].sum())
-        said.append(f"{group} {hits / n:.4g} ({hits} of {n})" if n else f"{group} no rows")
-    return ", ".join(said)
+        message.append(f"{group} {hits / n:.4g} ({hits} of {n})" if n else f"{group} no rows")
+    return ", ".join(message)
 
 
 def in_words(limit: Any) -> str:

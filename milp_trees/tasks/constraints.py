@@ -100,11 +100,11 @@ class GroupRates(Constraint):
         """The largest difference of two rates; 0 if there is nothing to compare."""
         positive = self.positive(actions)
         rows = dataset.row_counts
-        said = np.where(action == positive, rows, 0)
+        message = np.where(action == positive, rows, 0)
         differences = [
             abs(
-                Fraction(int(said[a].sum()), int(rows[a].sum()))
-                - Fraction(int(said[b].sum()), int(rows[b].sum()))
+                Fraction(int(message[a].sum()), int(rows[a].sum()))
+                - Fraction(int(message[b].sum()), int(rows[b].sum()))
             )
             for _, a, b in self.pairs(dataset, positive)
         ]
@@ -314,14 +314,14 @@ class ErrorRates(Constraint):
 
     def stated(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> str:
         """Both limits, and the rates as they are."""
-        said = []
+        message = []
         for row in self.rows(dataset, actions):
             n = int(row.coefs.max(axis=1).sum())
             wrong = int(row.coefs[np.arange(len(routes.action)), routes.action].sum())
             most = getattr(self, f"max_{row.name.replace(' ', '_')}")
             rate = f"{wrong / n:.4g} ({wrong} of {n})" if n else "of no rows"
-            said.append(f"{row.name} {rate}, at most {in_words(most)} is allowed")
-        return f"{self.name}: {'; '.join(said)}"
+            message.append(f"{row.name} {rate}, at most {in_words(most)} is allowed")
+        return f"{self.name}: {'; '.join(message)}"
 
 
 def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> None:
@@ -385,9 +385,9 @@ def _kind(name: str) -> type[Constraint]:
     """The class of a constraint, with a suggestion for a misspelt name."""
     found = same_name(OTHER_NAMES.get(name.lower(), name), CONSTRAINTS)
     if found is None or name.lower() in OTHER_NAMES:
-        said = hint(name, CONSTRAINTS) if found is None else f" Did you mean {found!r}?"
+        message = hint(name, CONSTRAINTS) if found is None else f" Did you mean {found!r}?"
         raise UnknownName(
-            f"There is no constraint {name!r}.{said} Known: {', '.join(CONSTRAINTS)}."
+            f"There is no constraint {name!r}.{message} Known: {', '.join(CONSTRAINTS)}."
         )
     return CONSTRAINTS[found]
 

@@ -107,8 +107,8 @@ class Requires(TreeConstraint):
     feature: str | None = None
 
     def broken(self, routes: Routes, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
-        asked = self.feature is None or _tests(self.feature, routes.splits, dataset, self.name)
-        if not asked or _tests(self.needs, routes.splits, dataset, self.name):
+        requested = self.feature is None or _tests(self.feature, routes.splits, dataset, self.name)
+        if not requested or _tests(self.needs, routes.splits, dataset, self.name):
             return []
         because = "" if self.feature is None else f", though it tests {self.feature}"
         return [f"{self.name}: the tree does not test {self.needs}{because}."]
@@ -155,8 +155,8 @@ def _named(
 
 def _names(question: Any) -> set[str]:
     """What a feature is called by; an antecedent also by its columns and the features it asks."""
-    asked = getattr(question, "features", ())
-    return {question.name, *question.columns, *(t.name for t in asked)}
+    requested = getattr(question, "features", ())
+    return {question.name, *question.columns, *(t.name for t in requested)}
 
 
 def _tests(name: str, splits: tuple[BinaryFeature, ...], dataset: Dataset, rule: str) -> bool:

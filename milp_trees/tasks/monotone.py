@@ -58,11 +58,11 @@ class MonotoneMetric(TwoClassTask):
         self.refuse_others(routes.actions, dataset)
         positive = self.positive_action(dataset)
         is_positive = dataset.require("y", f"The task {self.name}") == positive
-        said = routes.action == positive
+        message = routes.action == positive
         ones = int(is_positive.sum())
         metric = self.worth(
-            int((said & ~is_positive).sum()),
-            int((~said & is_positive).sum()),
+            int((message & ~is_positive).sum()),
+            int((~message & is_positive).sum()),
             ones,
             len(is_positive) - ones,
         )
@@ -117,8 +117,8 @@ class Matthews(MonotoneMetric):
         return "MCC"
 
     def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
-        said = positives - fn + fp
-        under = said * (positives + negatives - said) * positives * negatives
+        message = positives - fn + fp
+        under = message * (positives + negatives - message) * positives * negatives
         over = (positives - fn) * (negatives - fp) - fp * fn
         return Surd(Fraction(0), Fraction(over * abs(over), under) if under else Fraction(0))
 
@@ -155,6 +155,8 @@ class CohenKappa(MonotoneMetric):
         return "kappa"
 
     def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
-        said = positives - fn + fp
+        message = positives - fn + fp
         over = 2 * (positives * negatives - positives * fp - negatives * fn)
-        return Surd(Fraction(over, said * negatives + (positives + negatives - said) * positives))
+        return Surd(
+            Fraction(over, message * negatives + (positives + negatives - message) * positives)
+        )

@@ -194,7 +194,9 @@ class Product(_Derived):
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         own = super().violations(routes, dataset)
         return own or [
-            said for task in (self.first, self.second) for said in task.violations(routes, dataset)
+            message
+            for task in (self.first, self.second)
+            for message in task.violations(routes, dataset)
         ]
 
     def spec(self) -> dict[str, Any]:

@@ -209,17 +209,19 @@ def _spaces(tree: Tree, dataset: Dataset, name: str) -> int:
             keeps = at >= amount if limit.startswith("max") else at <= amount
             problem = Problem(dataset, Accuracy(), space)
             wrong = space.violations(tree, dataset)
-            said = (
+            message = (
                 f"with {limit} = {at} the space finds {wrong or 'nothing'}; the tree has {amount}"
             )
-            demand(keeps == (not wrong), problem, name, tree, said)
+            demand(keeps == (not wrong), problem, name, tree, message)
             for view in (problem.presolved_view(), problem.presolved_view(False, False)):
                 held = [
                     sums.min() >= least
                     for sums, least in _minima(view, tree, space.min_samples_leaf)
                 ]
-                said = f"with {limit} = {at} the view finds minima {held}; the tree has {amount}"
-                demand(all(held) == (keeps or limit.startswith("max")), problem, name, tree, said)
+                message = f"with {limit} = {at} the view finds minima {held}; the tree has {amount}"
+                demand(
+                    all(held) == (keeps or limit.startswith("max")), problem, name, tree, message
+                )
     return len(found)
 
 

@@ -118,7 +118,8 @@ def _disparity(
         if (part := slice_of(row, liked)) is not None:
             rates.setdefault(part, {}).setdefault(row["group"], []).append(k == liked)
     spans = [
-        [Fraction(sum(said), len(said)) for said in groups.values()] for groups in rates.values()
+        [Fraction(sum(message), len(message)) for message in groups.values()]
+        for groups in rates.values()
     ]
     return max((max(span) - min(span) for span in spans), default=Fraction(0))
 
@@ -126,13 +127,13 @@ def _disparity(
 def _error_rates(rows: Sequence[Row], seen: Seen, liked: int) -> dict[str, Fraction]:
     found = {}
     for name, positive in (("max_false_positive_rate", False), ("max_false_negative_rate", True)):
-        said = [
+        message = [
             k == liked
             for row, k in zip(rows, seen.said, strict=True)
             if (row["y"] == liked) == positive
         ]
-        wrong = sum(yes != positive for yes in said)
-        found[name] = Fraction(wrong, len(said)) if said else Fraction(0)
+        wrong = sum(yes != positive for yes in message)
+        found[name] = Fraction(wrong, len(message)) if message else Fraction(0)
     return found
 
 

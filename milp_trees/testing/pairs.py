@@ -92,21 +92,23 @@ def judge(method: Method, problem: Problem, result: Result) -> Result:
             )
         return result
     near = 1e-6 * max(1.0, abs(units(best[1].number))) + scale.tolerance
-    said = f"{result.status.value}, value {result.objective}, bound {result.bound}, {result.message or 'no message'}"
+    message = f"{result.status.value}, value {result.objective}, bound {result.bound}, {result.message or 'no message'}"
     expected = f"{best[1]} by {expression(best[0])}"
     if method.exact and result.status is not Status.OPTIMAL:
-        raise AssertionError(f"{where}: expected a proof of {expected}; got {said}.")
+        raise AssertionError(f"{where}: expected a proof of {expected}; got {message}.")
     if result.status is Status.ERROR or result.predictor is None or result.objective is None:
-        raise AssertionError(f"{where}: expected a tree no better than {expected}; got {said}.")
+        raise AssertionError(f"{where}: expected a tree no better than {expected}; got {message}.")
     away = units(result.objective) - units(best[1].number)
     if away < -near or (method.exact and away > near):
         raise AssertionError(
-            f"{where}: expected {expected}; got {said}, tree {expression(result.predictor)}."
+            f"{where}: expected {expected}; got {message}, tree {expression(result.predictor)}."
         )
     wrong = problem.violations(result.predictor)
     if wrong or problem.value(result.predictor).number != result.objective:
         has = f"has {problem.value(result.predictor)} and breaks {wrong}"
-        raise AssertionError(f"{where}: the tree {expression(result.predictor)} {has}; got {said}.")
+        raise AssertionError(
+            f"{where}: the tree {expression(result.predictor)} {has}; got {message}."
+        )
     for name, bound in {"bound": result.bound, "root bound": result.root_bound}.items():
         if bound is not None and units(bound) > units(best[1].number) + near:
             raise AssertionError(f"{where}: the {name} {bound} is crossed by the tree {expected}.")

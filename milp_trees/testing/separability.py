@@ -85,8 +85,8 @@ def check_separable(
             why = str(error)
             continue
         tried += 1
-        said = counterexample(task, view, data, trials, seed)
-        assert said is None, f"The task {task.name} is not separable: {said}"
+        message = counterexample(task, view, data, trials, seed)
+        assert message is None, f"The task {task.name} is not separable: {message}"
     if not tried:
         raise DataError(f"The task {task.name} takes no random dataset ({why}); give dataset=.")
 
@@ -116,8 +116,8 @@ def counterexample(
         found = chain(
             _costs(view, state, rng), _value(task, view, dataset, rng), _order(view, state, rng)
         )
-        for said in found:
-            return said
+        for message in found:
+            return message
     return None
 
 
@@ -174,15 +174,15 @@ def _joined(
 def _costs(view: States, state: Drawn, rng: np.random.Generator) -> Iterator[str]:
     """Costs and transitions give the same when they are asked again, and keep what they promise."""
     sums, f = view.sums_of(state.rows), int(rng.integers(view.n_features))
-    asked: dict[str, Any] = {
+    requested: dict[str, Any] = {
         f"leaf(action {k})": lambda k=k: view.leaf(sums, k, state.context, view.tables)
         for k in range(view.n_actions)
     }
     if view.split is not None:
-        asked[f"split(test {f})"] = lambda: view.split(sums, f, state.context, view.tables)  # type: ignore[misc]
-    asked["transition"] = lambda: view.below(state.context, f, 1)
-    first = {name: ask() for name, ask in asked.items()}
-    for name, ask in asked.items():
+        requested[f"split(test {f})"] = lambda: view.split(sums, f, state.context, view.tables)  # type: ignore[misc]
+    requested["transition"] = lambda: view.below(state.context, f, 1)
+    first = {name: ask() for name, ask in requested.items()}
+    for name, ask in requested.items():
         again = ask()
         if again != first[name]:
             yield f"in the state {state.path}, {name} is {first[name]} and, asked again, {again}; it must depend on the state alone."

@@ -66,19 +66,19 @@ def takers_by_problem(text: str) -> dict[tuple[str, str], set[str]]:
 def changes(before: str, after: str) -> list[str]:
     """A sentence per method that now refuses or takes a problem that it did not before."""
     old, new = takers_by_problem(before), takers_by_problem(after)
-    said = []
+    message = []
     for problem in sorted(old.keys() | new.keys()):
         if problem not in old or problem not in new:
-            said.append(
+            message.append(
                 f"the problem {problem[1]} ({problem[0]}) is {'new' if problem in new else 'gone'}"
             )
             continue
-        said += [
+        message += [
             f"{name} refuses {problem[1]} ({problem[0]})"
             for name in sorted(old[problem] - new[problem])
         ]
-        said += [
+        message += [
             f"{name} takes {problem[1]} ({problem[0]})"
             for name in sorted(new[problem] - old[problem])
         ]
-    return said
+    return message

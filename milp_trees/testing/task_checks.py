@@ -80,20 +80,20 @@ def check_task(
     UnknownName
         There is no such level, or no definition.
     """
-    asked = task() if isinstance(task, type) else task
-    meaning = definition or type(asked).definition or definitions().get(asked.name)
+    requested = task() if isinstance(task, type) else task
+    meaning = definition or type(requested).definition or definitions().get(requested.name)
     if meaning is None:
         raise AssertionError(
-            f"There is no definition of the task {asked.name}; its class needs a static method definition(spec, rows, seen) that uses none of its code."
+            f"There is no definition of the task {requested.name}; its class needs a static method definition(spec, rows, seen) that uses none of its code."
         )
     if level not in DRAWS:
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")
     report, (draws, trees) = Report(), DRAWS[level]
     weighed = has_weights = False
     for name, dataset in (random_datasets(draws) if datasets is None else datasets).items():
-        problem = Problem(dataset, asked, Trees(3))
+        problem = Problem(dataset, requested, Trees(3))
         try:
-            asked.value(Tree(Leaf(0), asked.actions(dataset)).routes(dataset), dataset)
+            requested.value(Tree(Leaf(0), requested.actions(dataset)).routes(dataset), dataset)
         except MilpTreesError as why:
             report.skipped[name] = str(why)
             continue
@@ -113,11 +113,11 @@ def check_task(
         report.passed += [(claim, name) for claim in CLAIMS]
     if not report.passed:
         raise AssertionError(
-            f"The task {asked.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}"
+            f"The task {requested.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}"
         )
-    if asked.weighs_rows and has_weights and not weighed:
+    if requested.weighs_rows and has_weights and not weighed:
         raise AssertionError(
-            f"The task {asked.name} says that it weighs rows, but weights change no value."
+            f"The task {requested.name} says that it weighs rows, but weights change no value."
         )
     return report
 
@@ -203,8 +203,8 @@ def _reads_back(problem: Problem, trees: Sequence[Tree], name: str) -> None:
     )
     less, removed = problem.task.without_rows()
     same_spec = json.loads(json.dumps(less.spec())) == spec
-    said = f"without rows it has lost {list(removed)} and is {less.spec()}"
-    demand(same_spec == (not removed), problem, name, None, said)
+    message = f"without rows it has lost {list(removed)} and is {less.spec()}"
+    demand(same_spec == (not removed), problem, name, None, message)
     for tree in trees:
         routes = tree.routes(problem.dataset)
         here, there = (t.value(routes, problem.dataset) for t in (problem.task, again))
@@ -258,13 +258,13 @@ def _says_why_not(problem: Problem, name: str) -> None:
         try:
             problem.task.view(kind, problem.dataset, problem.space)
         except NoView as why:
-            said = str(why)
+            message = str(why)
             demand(
-                said.endswith(".") and len(said.split()) > 3,
+                message.endswith(".") and len(message.split()) > 3,
                 problem,
                 name,
                 None,
-                f"it has no view {kind.__name__} and says {said!r}",
+                f"it has no view {kind.__name__} and says {message!r}",
             )
 
 
@@ -285,8 +285,8 @@ def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) 
     values = [[task.value(tree.routes(d), d).number for tree in trees] for d in (heavy, light)]
     if values[0] == values[1]:
         return False
-    said = "weights change the value, but the class does not say that it weighs rows"
-    demand(task.weighs_rows, problem, name, None, said)
+    message = "weights change the value, but the class does not say that it weighs rows"
+    demand(task.weighs_rows, problem, name, None, message)
     many = light.subset(np.repeat(np.arange(data.n_rows), whole.astype(int)))
     for tree, value in zip(trees, values[0], strict=True):
         other = task.value(tree.routes(many), many).number

@@ -140,8 +140,8 @@ def _ratio_agrees(ratio: Ratio, number: Fraction, problem: Problem, tree: Tree, 
         )
         if ratio.frame.n_rows == problem.dataset.n_rows:
             own = ratio.at(q, price).value(tree.routes(problem.dataset), problem.dataset).exact
-            said = f"the task of the step at {q} has {own}; it should have {expected}"
-            demand(own == expected, problem, name, tree, said)
+            message = f"the task of the step at {q} has {own}; it should have {expected}"
+            demand(own == expected, problem, name, tree, message)
         if of > q and not _violated(problem, tree):
             demand(
                 ratio.least_denominator(q) <= D,
@@ -194,13 +194,13 @@ def counts_agree(problem: Problem, tree: Tree, name: str) -> None:
         )
     with contextlib.suppress(NoView):  # for row weights and side constraints
         pairs = problem.view(PairCounts)
-        said = [
+        message = [
             (bool(up), k == pairs.positive)
             for up, k in zip(pairs.is_positive, seen.said, strict=True)
         ]
         metric = float(
             pairs.to_value(
-                pairs.units(said.count((False, True)), said.count((True, False)), n_leaves)
+                pairs.units(message.count((False, True)), message.count((True, False)), n_leaves)
             )
         )
         demand(

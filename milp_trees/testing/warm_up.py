@@ -103,18 +103,18 @@ def problems_for(name: str) -> Iterator[Problem]:
     """Tiny problems of every kind, and of every question that a method answers."""
     from milp_trees.testing.sets import default_problems
 
-    asked = registry.classes("methods")[name].questions  # type: ignore[attr-defined]
+    requested = registry.classes("methods")[name].questions  # type: ignore[attr-defined]
     for problem in [
         *map(_costly, _SCALES),
         *default_problems("quick").values(),
         *(problem for suite in suites() for problem in suite.tiny()),
     ]:
         yield problem
-        if BySize.name in asked:
+        if BySize.name in requested:
             yield replace(problem, question=BySize(4))
-        if NearBest.name in asked:
+        if NearBest.name in requested:
             yield replace(problem, question=NearBest(relative="0.1"))
-        if ByPrice.name in asked:
+        if ByPrice.name in requested:
             yield replace(problem, question=ByPrice())
 
 

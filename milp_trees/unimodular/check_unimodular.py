@@ -288,8 +288,8 @@ def check(stated: Any, model: Any = None) -> str:
 def of_file(lines, model=None):
     """Check a file, given as lines of text; `model` is the file of its matrix."""
     stated = json.loads("\n".join(lines), object_pairs_hook=reading.once)
-    said = check(stated, *([] if model is None else [read_model(model)]))
-    return reading.Verdict(True, None, None, said)
+    message = check(stated, *([] if model is None else [read_model(model)]))
+    return reading.Verdict(True, None, None, message)
 
 def main(arguments):
     """Print the verdict; the exit code."""

@@ -66,7 +66,7 @@ def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodular
         raise SolverUnavailable(
             "The CMR library is not installed; pip install passagemath-cmr (GPL, several hundred MB)."
         )
-    named, deadline, said = read_matrix(matrix), Deadline.after(time_limit), ""
+    named, deadline, message = read_matrix(matrix), Deadline.after(time_limit), ""
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     for transposed, strategy in _ATTEMPTS:
@@ -75,7 +75,7 @@ def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodular
         except subprocess.TimeoutExpired:
             return unknown(named, "CMR did not answer within the time limit.")
         if "error" in found:
-            said = found["error"]
+            message = found["error"]
         elif found["answer"]:
             return yes(
                 named, "cmr", f"CMR {importlib.metadata.version('passagemath-cmr')} decomposed it."
@@ -84,8 +84,8 @@ def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodular
             rows, columns = found["submatrix"][::-1] if transposed else found["submatrix"]
             return no(named, rows, columns, "cmr")
         else:
-            said = "it says no, but names no submatrix"
-    return unknown(named, f"CMR has no answer: {said}.")
+            message = "it says no, but names no submatrix"
+    return unknown(named, f"CMR has no answer: {message}.")
 
 
 def _ask(

@@ -111,7 +111,7 @@ def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
         for i, line in enumerate(lines[axis]):
             for k in line:
                 support[axis][i] ^= mark[1 - axis][k]
-    met: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    reached: tuple[dict[int, int], dict[int, int]] = ({}, {})
     out = Reduction([], lines, ([True] * A.shape[0], [True] * A.shape[1]))
     queue = deque((axis, i) for axis in (ROW, COLUMN) for i in range(A.shape[axis]))
     turns = 0
@@ -121,7 +121,7 @@ def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
         axis, i = queue.popleft()
         if not out.alive[axis][i]:
             continue
-        step = _step(out, axis, i, support[axis], met[axis])
+        step = _step(out, axis, i, support[axis], reached[axis])
         if out.conflict:
             return out
         if step is None:

@@ -100,8 +100,8 @@ def verify(
         else:
             data = complete(result, set(FIELDS) - LATER, "result")
             check = check_fields(data)
-            asked = Front.name if "front" in data else Best.name
-            restored = restore(data["problem"], dataset, path, question=asked)
+            requested = Front.name if "front" in data else Best.name
+            restored = restore(data["problem"], dataset, path, question=requested)
         statement = statement_of(restored.problem, restored.thresholds)
         statement.require(expect or {})
         loose = check_fields(data) if isinstance(result, Result) else check

@@ -260,12 +260,12 @@ def check(lines: Any, data: Any = None) -> Verdict:
     lines = [line for line in lines if line.strip()]
     need(len(lines) > 2, "The file has no claims, or no line about the count.")
     try:
-        said = json.loads(lines[-1], object_pairs_hook=reading.once)
+        message = json.loads(lines[-1], object_pairs_hook=reading.once)
         count, allowance, trivial, equal = (
-            said[key] for key in ("count", "allowance", "trivial", "equal_tests")
+            message[key] for key in ("count", "allowance", "trivial", "equal_tests")
         )
         whole = type(count) is int and type(allowance) is int and type(trivial) is bool
-        need(whole and equal in ("all", "one") and len(said) == 4, "The last line is malformed.")
+        need(whole and equal in ("all", "one") and len(message) == 4, "The last line is malformed.")
     except (ValueError, TypeError, KeyError):
         raise reading.Unreadable("The last line does not state a count.") from None
     s, claims, instance, _ = proofs.stated(lines[:-1], data)

@@ -164,10 +164,10 @@ def check(lines: Any, data: Any = None) -> Any:
     shown = reading.shown(value)
     less = "more" if scale < 0 else "less"
     sets = "1 set" if len(trees.states) == 1 else f"{len(trees.states)} sets"
-    said = f"proved: {shown}  (no tree of this space that keeps the side rows has {less}; the claims prove "
-    said += f"{float(offset + scale * found.bound):.10g}, and {sets} of rows the rest; "
-    said += f"unit {s['unit']!r}; the space: {s['about']}{reading.given(s)})"
-    return found._replace(proved=True, bound=V, sentence=said)
+    message = f"proved: {shown}  (no tree of this space that keeps the side rows has {less}; the claims prove "
+    message += f"{float(offset + scale * found.bound):.10g}, and {sets} of rows the rest; "
+    message += f"unit {s['unit']!r}; the space: {s['about']}{reading.given(s)})"
+    return found._replace(proved=True, bound=V, sentence=message)
 
 
 def claims_of(lines):

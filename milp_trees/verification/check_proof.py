@@ -70,8 +70,8 @@ class Instance:
                 need(all(0 <= h < number for h in helps), "a help is no earlier claim.")
                 self._claim(number, bound, *limits, path, helps)
             except Wrong as reason:
-                said = f"Claim {number}, {str(claim)[:100]}, does not follow: {reason}"
-                raise Wrong(said, number) from None
+                message = f"Claim {number}, {str(claim)[:100]}, does not follow: {reason}"
+                raise Wrong(message, number) from None
         wide = [x >= (NONE if y is None else y) for x, y in zip(limits, (depth, leaves))]
         need(all(wide) and not path, "The last claim is not about all models of the statement.")
         return bound
@@ -102,9 +102,9 @@ class Instance:
         if named or not proved:
             # Rule 1: the model of one leaf. All others have a test that divides the rows.
             part = Part(self, S)
-            leaf, asked = int(self.leaf(part.total, self.lists)), len(part.tests)
+            leaf, requested = int(self.leaf(part.total, self.lists)), len(part.tests)
             need(proved or leaf >= bound, f"one leaf costs {bound - leaf} less.")
-            levels = min(levels, asked)  # no path asks a test twice
+            levels = min(levels, requested)  # no path asks a test twice
             proved = proved or not levels or leaves == 1
             # Rule 4: the best models with two levels; they are all if there are two levels.
             if not proved:
@@ -112,7 +112,7 @@ class Instance:
                 proved = value >= bound
                 need(proved or levels > 2, f"the best model costs {bound - value} less.")
             if levels > 2 and len(limits) and (named or not proved):
-                wanted, below = -HUGE if proved else bound, min(depth, asked)
+                wanted, below = -HUGE if proved else bound, min(depth, requested)
                 table = self._children(part, wanted, below, limits, similar)
         self.known.setdefault(key, []).append((depth, leaves, bound))
         if named:

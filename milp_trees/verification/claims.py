@@ -40,8 +40,8 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
     if status is Status.OPTIMAL:
         _check_closed(data, problem)
     _check_moments(data, problem)
-    told = "root bound, trace and history" if data.get("history") else "root bound and trace"
-    return [f"Status, bound, gap, {told} are consistent."]
+    reported = "root bound, trace and history" if data.get("history") else "root bound and trace"
+    return [f"Status, bound, gap, {reported} are consistent."]
 
 
 def check_bound(data: Mapping[str, Any], problem: Problem) -> None:

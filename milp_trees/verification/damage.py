@@ -27,10 +27,10 @@ def refusing_damage() -> Iterator[None]:
     try:
         yield
     except MilpTreesError as error:
-        said = printable(str(error))
-        if said == str(error):
+        message = printable(str(error))
+        if message == str(error):
             raise
-        raise type(error)(said) from error
+        raise type(error)(message) from error
     except RecursionError as error:
         raise VerificationError(
             "The result is damaged: it is nested too deeply. Solve again."

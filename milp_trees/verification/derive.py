@@ -251,8 +251,8 @@ def _models(
             model = named_formulation(name)
             if registry.method(f"{name}@{able[0]}").unsupported(problem):
                 continue
-            asked = problem.one_step()
-            sizes = model.model_size(model.presolved_view(asked), asked.space)
+            requested = problem.one_step()
+            sizes = model.model_size(model.presolved_view(requested), requested.space)
         except Exception as error:
             failed.append(_failure(name, error))
             continue
@@ -261,10 +261,12 @@ def _models(
 
 
 def _failure(name: str, error: Exception) -> str:
-    said = " ".join(str(error).split())[:200].rstrip(".")
+    message = " ".join(str(error).split())[:200].rstrip(".")
     if isinstance(error, Unsupported):
-        return f"{name} does not take it ({said})"
-    return f"{name} failed when it was asked ({type(error).__name__}{': ' * bool(said)}{said})"
+        return f"{name} does not take it ({message})"
+    return (
+        f"{name} failed when it was asked ({type(error).__name__}{': ' * bool(message)}{message})"
+    )
 
 
 # -- comparing --------------------------------------------------------------------------------------------------

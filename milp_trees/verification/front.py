@@ -85,13 +85,13 @@ def _checked(i: int, one: Mapping[str, Any], data: Mapping[str, Any], problem: P
     stated = one["coordinates"]
     if len(stated) != len(own):
         raise VerificationError(f"Model {i} states {len(stated)} coordinates; it has {len(own)}.")
-    for value, said in zip(own, stated, strict=True):
-        same(f"coordinate of model {i}", said["name"], value.unit)
-        same(f"sense of the coordinate {value.unit}", said["sense"], value.sense)
-        exact = None if said["exact"] is None else as_fraction(said["exact"], value.unit)
-        if exact != value.exact or not near(said["number"], value.number, 1e-12):
+    for value, message in zip(own, stated, strict=True):
+        same(f"coordinate of model {i}", message["name"], value.unit)
+        same(f"sense of the coordinate {value.unit}", message["sense"], value.sense)
+        exact = None if message["exact"] is None else as_fraction(message["exact"], value.unit)
+        if exact != value.exact or not near(message["number"], value.number, 1e-12):
             raise VerificationError(
-                f"Model {i} states {said['number']!r} {value.unit}; recomputed it has {value.number!r}."
+                f"Model {i} states {message['number']!r} {value.unit}; recomputed it has {value.number!r}."
             )
     return Solution(predictor, problem.value(predictor), own)
 
@@ -139,9 +139,9 @@ def derive_front(result: Result, limits: Limits) -> Derivation:
             if name == result.method:
                 who = f"the same method, {name}, run anew,"
             verdict = Verdict.DERIVED if alone else Verdict.RECOMPUTED
-            said = f"{verdict.value.capitalize()}: {who} proves too that the whole front has {counted(len(result.solutions), 'point')}, those of the result"
+            message = f"{verdict.value.capitalize()}: {who} proves too that the whole front has {counted(len(result.solutions), 'point')}, those of the result"
             more = "" if alone else "; no independent method here derived it"
-            return Derivation(verdict, "front", f"{said}{more}.", name, True)
+            return Derivation(verdict, "front", f"{message}{more}.", name, True)
         why.append(f"{name} did not finish within {seconds:.3g} s, and nothing contradicts")
     reason = "; ".join(why) or "no exact method here takes the problem"
     return Derivation(

@@ -102,10 +102,10 @@ def verify_near_best(
         checked = [*restored.checked, found.check_numbers(), *found.check_models()]
         why = None if proof is None else prove_count(found, proof, time_limit)
         if proof is None or why:
-            verdict, by, said = derive_count(found, time_limit)
+            verdict, by, message = derive_count(found, time_limit)
         else:
             verdict, by = Verdict.PROVED, Path(proof).name
-            said = f"Proved by file: {by} counts the {found.said}."
+            message = f"Proved by file: {by} counts the {found.said}."
         shares = [found.asked] if found.asked in data else []
         counts, alike = check_shares(found, time_limit) if shares else ("", True)
         if not alike:  # the verdict is of all that the set states
@@ -114,7 +114,7 @@ def verify_near_best(
         unknown = [key for key in data if key not in known]
         loose = (*HISTORY, *unknown, *restored.not_verified)
         loose = (*loose, *check_facts(data.get("proof"), None if why else proof))
-        last = [said, counts] if not alike else [counts, said]
+        last = [message, counts] if not alike else [counts, message]
         sentences = (*checked, *([why] if why else []), *told(loose), *filter(None, last))
         return Verification(verdict, "count", data["method"], by, sentences, loose, stated)
 

@@ -120,8 +120,8 @@ def derive_count(of: NearBestSet, seconds: float) -> tuple[Verdict, str | None, 
     except proof_reading.Wrong as wrong:
         return Verdict.CLAIMED, None, f"{only} ({COUNTER} does not take it: {wrong})"
     _compare(of, costs, COUNTER)
-    said = f"Derived: {COUNTER}, which shares nothing with {who}, counts the {of.said}."
-    return Verdict.DERIVED, COUNTER, said
+    message = f"Derived: {COUNTER}, which shares nothing with {who}, counts the {of.said}."
+    return Verdict.DERIVED, COUNTER, message
 
 
 def _count(of: NearBestSet) -> dict[int, int]:

@@ -167,8 +167,8 @@ def _asked(cells: np.ndarray, names: list[str], features: list[Any]) -> np.ndarr
     place = {name: j for j, name in enumerate(names)}
     if not plain or not all(f[0][0] in place for f in features):
         return None
-    asked = cells[:, [place[f[0][0]] for f in features]]
-    return asked == ord("1") if asked.max(initial=0) <= ord("1") else None
+    requested = cells[:, [place[f[0][0]] for f in features]]
+    return requested == ord("1") if requested.max(initial=0) <= ord("1") else None
 
 
 def _costs(texts: np.ndarray | None, target: str, view: CostMatrix) -> dict[str, Any]:

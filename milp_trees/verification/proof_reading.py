@@ -198,8 +198,8 @@ def read(proof_lines, data=None):
         priced, split = priced.astype(np.int64), np.array([q * x for x in split], np.int64)
         return s, claims, (X, priced, q * s["leaf_cost"], split, minima, s["kind"]), shift
     except FAULTS as reason:
-        said = f"It is malformed ({type(reason).__name__}: {str(reason)[:200]})."
-        raise Unreadable("".join(x if x.isprintable() else " " for x in said)) from None
+        message = f"It is malformed ({type(reason).__name__}: {str(reason)[:200]})."
+        raise Unreadable("".join(x if x.isprintable() else " " for x in message)) from None
 
 def worth(s, X, costs, split, minima, side):
     """Check the value of the model on all rows, and that it keeps all limits."""
@@ -243,27 +243,27 @@ def about(s, n, F):
     kind, price = ("rule", "rule") if s["kind"] == "lists" else ("leaf", "test")
     each = s["split_costs"] if fits(s["split_costs"], "Ints") else [s["split_costs"]]
     low, high = min(each, default=0), max(each, default=0)
-    said = [f"at most {s['depth']} rules" if kind == "rule" else f"depth at most {s['depth']}"]
-    said = said if s["depth"] is not None else [f"any {'length' if kind == 'rule' else 'depth'}"]
+    message = [f"at most {s['depth']} rules" if kind == "rule" else f"depth at most {s['depth']}"]
+    message = message if s["depth"] is not None else [f"any {'length' if kind == 'rule' else 'depth'}"]
     most = "any number of" if s["leaves"] is None else f"at most {s['leaves']}"
-    said += [] if kind == "rule" else [f"{most} leaves"]
+    message += [] if kind == "rule" else [f"{most} leaves"]
     priced = f"{s['leaf_cost']} per leaf and {low if low == high else f'{low} to {high}'} per {price}"
-    said.append(f"penalties {priced}" if s["leaf_cost"] or high else "no penalties")
+    message.append(f"penalties {priced}" if s["leaf_cost"] or high else "no penalties")
     for x in s["minima"]:
         rows = "rows" if x["amounts"] == "rows" else "of a stated amount"
-        said.append(f"at least {x['least']} {rows} in every {kind}")
-    said += [f"{len(s['side'])} side constraints"] if s["side"] else []
-    return f"{', '.join(said)}; {n} rows, {F} tests"
+        message.append(f"at least {x['least']} {rows} in every {kind}")
+    message += [f"{len(s['side'])} side constraints"] if s["side"] else []
+    return f"{', '.join(message)}; {n} rows, {F} tests"
 
 def natural(s):
     return [fraction(s[key]) for key in ("offset", "scale")]
 
 def given(s):
     """What is said of the rows, and of a unit that the costs do not tell."""
-    said = "" if "counts errors" in s else f"; unit, offset {s['offset']} and scale {s['scale']} "
-    said += "of Z are as the file gives them" if said else ""
+    message = "" if "counts errors" in s else f"; unit, offset {s['offset']} and scale {s['scale']} "
+    message += "of Z are as the file gives them" if message else ""
     rows = s.get("data", {}).get("kind") == "rows"
-    return said + ("; the rows are those of the proof file" if rows else "")
+    return message + ("; the rows are those of the proof file" if rows else "")
 
 def merged(X, table):
     """The first of each set of rows of X that are equal, and the sums of their rows of a table."""
@@ -282,11 +282,11 @@ def verdict(s: Any, bound: int) -> Verdict:
     value, (offset, scale) = s["value"], natural(s)
     least, found = (shown(offset + scale * Z) for Z in (bound, value or 0))
     model, less = "rule list" if s["kind"] == "lists" else "tree", "more" if scale < 0 else "less"
-    said = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
-    said += "" if value is None else f", and the {model} of the file has {found}"
-    said += f"; the space: {s['about']}{given(s)})"
+    message = f"(no {model} of this space has {less} than {least} {s['unit']}".rstrip()
+    message += "" if value is None else f", and the {model} of the file has {found}"
+    message += f"; the space: {s['about']}{given(s)})"
     head = f"proved: {least}" if value == bound else f"proved a bound only: {least}"
-    return Verdict(value == bound, bound, value, f"{head}  {said}")
+    return Verdict(value == bound, bound, value, f"{head}  {message}")
 
 def run(check: Any, arguments: list[str], usage="Give a proof, and its data file.", most=2) -> int:
     """Print the verdict of a check of a proof file; the exit code."""

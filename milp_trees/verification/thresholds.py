@@ -34,11 +34,11 @@ def check_thresholds(data: Mapping[str, Any], restored: Restored) -> list[str]:
         The sentence says something else, or the stated value of the greedy tree is not that of the
         tree that is grown.
     """
-    said, own = data.get("thresholds", ""), sentence(data)
+    message, own = data.get("thresholds", ""), sentence(data)
     # Results of older versions have neither the sentence nor the numbers.
-    if said != own and ("thresholds" in data or "thresholds" in data["problem"]["data"]):
+    if message != own and ("thresholds" in data or "thresholds" in data["problem"]["data"]):
         raise VerificationError(
-            f"The result says of its thresholds {said!r}; by its own numbers it is {own!r}."
+            f"The result says of its thresholds {message!r}; by its own numbers it is {own!r}."
         )
     stated = data["problem"]["data"].get("thresholds", {}).get("greedy_tree")
     problem, complete = restored.problem, restored.complete

@@ -151,7 +151,9 @@ def the_lightest_leaf_is_forgotten(patch):
         Trees,
         "violations",
         lambda self, tree, data: [
-            said for said in true(self, tree, data) if "weight" not in said or tree.n_leaves < 4
+            message
+            for message in true(self, tree, data)
+            if "weight" not in message or tree.n_leaves < 4
         ],
     )
 

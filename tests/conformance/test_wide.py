@@ -101,14 +101,14 @@ def test_the_recursion_equals_the_scoring_of_all_trees():
         )
         for s in range(6)
     }
-    for name, asked in some.items():
-        if n_trees(asked) > 1000:
+    for name, requested in some.items():
+        if n_trees(requested) > 1000:
             continue
-        slow, fast = brute_force(asked), best_tree(asked)
+        slow, fast = brute_force(requested), best_tree(requested)
         assert (slow is None) == (fast is None), name
         if slow is not None:
-            assert not asked.violations(fast), name
-            assert asked.value(fast).number == pytest.approx(
+            assert not requested.violations(fast), name
+            assert requested.value(fast).number == pytest.approx(
                 slow[1].number, abs=1e-6 if slow[1].exact is None else 0
             ), name
 
@@ -172,10 +172,10 @@ def test_trees_just_beyond_a_limit_break_one():
 
 
 def test_pairs_of_trees_are_feasible_and_differ_somewhere():
-    asked = get(next(iter(WIDE)))
-    pairs = pairs_of_trees(asked)
+    requested = get(next(iter(WIDE)))
+    pairs = pairs_of_trees(requested)
     assert any(one != other for one, other in pairs)
-    assert not [tree for pair in pairs for tree in pair if asked.violations(tree)]
+    assert not [tree for pair in pairs for tree in pair if requested.violations(tree)]
 
 
 # -- levels and what is left out ------------------------------------------------------------------------------------
@@ -207,13 +207,15 @@ def test_a_search_that_is_stopped_is_judged_by_its_bound_and_its_point():
     from milp_trees.testing.checks import optimum_fault
     from milp_trees.testing.solve import Point, built
 
-    asked = get("wide-plain-0")
-    point = minimise(built(FlowOCT(), asked).matrix, nodes=1)
+    requested = get("wide-plain-0")
+    point = minimise(built(FlowOCT(), requested).matrix, nodes=1)
     assert point.status in ("stopped", "optimal")
-    best = FlowOCT().presolved_view(asked).objective(brute_force(asked)[0])
-    assert optimum_fault(FlowOCT(), asked, Point("stopped", None, None, best - 3)) is None
-    assert "bound" in optimum_fault(FlowOCT(), asked, Point("stopped", None, None, best + 3))
-    assert "expected" in optimum_fault(FlowOCT(), asked, Point("stopped", None, best - 2, best - 3))
+    best = FlowOCT().presolved_view(requested).objective(brute_force(requested)[0])
+    assert optimum_fault(FlowOCT(), requested, Point("stopped", None, None, best - 3)) is None
+    assert "bound" in optimum_fault(FlowOCT(), requested, Point("stopped", None, None, best + 3))
+    assert "expected" in optimum_fault(
+        FlowOCT(), requested, Point("stopped", None, best - 2, best - 3)
+    )
 
 
 # -- the other checks -----------------------------------------------------------------------------------------------

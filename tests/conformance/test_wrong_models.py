@@ -92,11 +92,11 @@ def able(fault: str) -> list[str]:
     """Formulations that state the limit themselves, as their classes say: asking one of them about
     the problem may compile kernels while tests are collected.
     """
-    says = {"leaf_size": "takes_min_leaf", "side_rows": "takes_side_rows"}.get(fault, "declare")
+    sentence = {"leaf_size": "takes_min_leaf", "side_rows": "takes_side_rows"}.get(fault, "declare")
     names = registry.formulations_for(FAULTS[fault][1])
     if fault == "budget":
         return [name for name in names if "two-items" in taken_problems("prunings", name)]
-    return [name for name in names if getattr(registry.classes("formulations")[name], says)]
+    return [name for name in names if getattr(registry.classes("formulations")[name], sentence)]
 
 
 def refuted(
@@ -117,10 +117,10 @@ def refuted(
 
 @pytest.mark.parametrize("fault, name", [(fault, name) for fault in FAULTS for name in able(fault)])
 def test_every_formulation_that_forgets_a_limit_ends_in_an_error(fault, name):
-    forget, problem, said = FAULTS[fault]
+    forget, problem, message = FAULTS[fault]
     if registry.formulation(name).unsupported(problem):
         return
-    result = refuted(loosened(name, forget), "highs", problem, said)
+    result = refuted(loosened(name, forget), "highs", problem, message)
     # A feasible model that was known before the program was solved is kept.
     assert result.predictor is None or not problem.violations(result.predictor)
     assert "decodes to an infeasible" in result.message
@@ -129,15 +129,15 @@ def test_every_formulation_that_forgets_a_limit_ends_in_an_error(fault, name):
 @pytest.mark.parametrize("solver", solver_params("continuous"))
 @pytest.mark.parametrize("fault, name", [("leaf_size", "flow-oct"), ("leaf_limit", "flow-oct")])
 def test_a_forgotten_leaf_limit_is_an_error_on_every_solver_of_mixed_programs(fault, name, solver):
-    forget, problem, said = FAULTS[fault]
-    refuted(loosened(name, forget), solver, problem, said)
+    forget, problem, message = FAULTS[fault]
+    refuted(loosened(name, forget), solver, problem, message)
 
 
 @pytest.mark.parametrize("solver", solver_params())
 @pytest.mark.parametrize("fault, name", [("side_rows", "state-flow"), ("budget", "ip3")])
 def test_a_forgotten_limit_is_an_error_on_every_solver(fault, name, solver):
-    forget, problem, said = FAULTS[fault]
-    refuted(loosened(name, forget), solver, problem, said)
+    forget, problem, message = FAULTS[fault]
+    refuted(loosened(name, forget), solver, problem, message)
 
 
 @pytest.mark.parametrize("solver", solver_params("continuous"))
@@ -189,17 +189,17 @@ def test_an_infeasible_tree_at_a_limit_is_an_error_too(monkeypatch):
         )
 
     monkeypatch.setattr(runner, "run", stopped)
-    forget, problem, said = FAULTS["leaf_size"]
-    result = refuted(loosened("flow-oct", forget), "highs", problem, said)
+    forget, problem, message = FAULTS["leaf_size"]
+    result = refuted(loosened("flow-oct", forget), "highs", problem, message)
     assert result.limit is mt.plugins.Limit.TIME
 
 
 def test_a_feasible_start_survives_a_wrong_model():
     """The result is an error that holds the start, whose value was recomputed."""
-    forget, problem, said = FAULTS["leaf_size"]
+    forget, problem, message = FAULTS["leaf_size"]
     start = mt.solve(problem, "dp").predictor
     method = FormulationMethod(loosened("flow-oct", forget), registry.solver("highs"))
     result = method.run(problem, mt.Limits(time=30), start=start)
     assert result.status is mt.plugins.Status.ERROR
-    assert said in result.message
+    assert message in result.message
     assert result.predictor == start

@@ -48,14 +48,14 @@ def test_test_rows_share_the_matrix_of_the_training_rows():
 
 
 def test_shortest_path_data_out_of_range_are_refused():
-    for wrong, said in [
+    for wrong, message in [
         ({"n": 0}, "n >= 1"),
         ({"n": 5, "noise": 2}, "noise"),
         ({"n": 5, "B": np.ones((3, 5))}, "shape"),
         ({"n": 500, "degree": 0.5, "inner": 0, "uniform": False}, "no numbers"),
         ({"n": 5, "grid": (1, 1)}, "no edges"),
     ]:
-        with pytest.raises(mt.DataError, match=said):
+        with pytest.raises(mt.DataError, match=message):
             mt.decisions.shortest_path_data(**wrong)
 
 

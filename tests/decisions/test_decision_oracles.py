@@ -42,13 +42,13 @@ def test_huge_whole_weights_of_a_knapsack_are_no_trouble():
 
 
 def test_knapsacks_with_impossible_numbers_are_refused():
-    for weights, capacity, said in [
+    for weights, capacity, message in [
         ([1, -1], 3, "not negative"),
         ([1, 2], -1, "not negative"),
         ([1, np.nan], 3, "finite"),
         ([[1, 2]], [1, 2], "fit"),
     ]:
-        with pytest.raises(mt.DataError, match=said):
+        with pytest.raises(mt.DataError, match=message):
             mt.decisions.knapsack_decisions(weights, capacity)
 
 
@@ -59,14 +59,14 @@ def test_the_simplex_without_rows_is_the_cheapest_of_d():
 
 
 def test_lists_that_are_no_set_are_refused():
-    for vertices, said in [
+    for vertices, message in [
         ([], "shape"),
         ([[1, np.inf]], "infinity"),
         ([[1, 0], [1, 0]], "twice"),
         ([["a"]], "numbers"),
         (np.ones((2, 2, 2)), "shape"),
     ]:
-        with pytest.raises(mt.DataError, match=said):
+        with pytest.raises(mt.DataError, match=message):
             mt.decisions.ListedDecisions(vertices)
     with pytest.raises(mt.DataError, match="2 entries"):
         mt.decisions.ListedDecisions([[1, 0]], ["a"])
@@ -181,19 +181,19 @@ def test_a_point_of_highs_that_is_not_the_one_of_its_objective_is_no_answer():
 
 def lie(patch, warm, reply, wrong, once=False):
     """HiGHS answers `getSolution` or `getInfo` with other numbers, always or the first time."""
-    told = []
+    stated = []
     right = getattr(warm.h, reply)
 
     def answer():
         found = right()
-        if not (once and told):
-            told.append(reply)
+        if not (once and stated):
+            stated.append(reply)
             for name, change in wrong.items():
                 setattr(found, name, change(getattr(found, name)))
         return found
 
     patch.setattr(warm.h, reply, answer, raising=False)
-    return told
+    return stated
 
 
 def linear():
@@ -233,10 +233,10 @@ def test_answers_of_highs_that_contradict_each_other_are_asked_again_and_then_re
         assert lie(patch, other._solver(), reply, wrong, once=True) == []
         np.testing.assert_allclose(other.value(c), right)
     refused = make()
-    told = lie(monkeypatch, refused._solver(), reply, wrong)
+    stated = lie(monkeypatch, refused._solver(), reply, wrong)
     with pytest.raises(SolverFailure, match=r"row 0 of the costs: HiGHS .* is not used"):
         refused.solve(c)
-    assert told
+    assert stated
 
 
 def test_an_optimum_that_another_one_ties_is_no_worse(monkeypatch):

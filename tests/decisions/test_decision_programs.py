@@ -110,12 +110,12 @@ def test_the_coefficients_of_the_objective_are_not_used():
 
 
 def test_rows_that_do_not_fit_are_refused():
-    for arrays, said in [
+    for arrays, message in [
         ({}, "needs rows"),
         ({"at_most": ([[1, 2]], [1, 2])}, "do not fit"),
         ({"equal": ([[np.nan]], [1])}, "finite"),
     ]:
-        with pytest.raises(mt.DataError, match=said):
+        with pytest.raises(mt.DataError, match=message):
             mt.decisions.LinearDecisions.from_arrays(**arrays)
 
 

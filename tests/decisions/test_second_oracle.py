@@ -50,14 +50,14 @@ def problem(S, listed):
     [("mixed", 0), ("linear", 0), ("linear", 1000), ("paths", 0), ("knapsack", 1000), ("list", 0)],
 )
 def test_a_task_compares_two_oracles_and_says_so(name, listed):
-    asked = problem(SETS[name](), listed)
-    tree = mt.solve(asked, "greedy-spo").predictor
-    said = asked.task.check_again(tree.routes(asked.dataset), asked.dataset, 60.0)
-    assert said == [said[0]]
-    assert said[0].startswith("A second oracle found the values of")
-    other = asked.task.by_other_means()
-    assert (other is asked.task) == bool(listed)
-    assert asked.task.spec() == other.spec()
+    requested = problem(SETS[name](), listed)
+    tree = mt.solve(requested, "greedy-spo").predictor
+    message = requested.task.check_again(tree.routes(requested.dataset), requested.dataset, 60.0)
+    assert message == [message[0]]
+    assert message[0].startswith("A second oracle found the values of")
+    other = requested.task.by_other_means()
+    assert (other is requested.task) == bool(listed)
+    assert requested.task.spec() == other.spec()
 
 
 def test_verify_says_what_a_second_oracle_found():
@@ -98,8 +98,8 @@ def test_verify_refuses_a_list_that_lacks_a_vertex(monkeypatch):
 
 def test_verify_says_that_a_function_was_not_asked_again():
     S = mt.decisions.Oracle(lambda c: np.eye(4)[c.argmin()], 4)
-    said = " ".join(mt.verify(mt.solve(problem(S, 0), "dp-oracle")).sentences)
-    assert "known by a function only" in said
+    message = " ".join(mt.verify(mt.solve(problem(S, 0), "dp-oracle")).sentences)
+    assert "known by a function only" in message
 
 
 def test_nothing_of_scipy_is_printed(capfd):

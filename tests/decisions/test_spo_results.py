@@ -29,10 +29,10 @@ def solved(kind: str, **options):
 def test_a_result_on_generated_decision_data_is_verified_from_its_json_alone(kind):
     stored = solved(kind)
     assert "test" in stored["scores"]
-    said = verify(stored)
-    assert said[0] == "The data were read again and are those of the result."
-    assert any(line.startswith("The scores ") and "test" in line for line in said)
-    assert said.verdict is mt.plugins.Verdict.DERIVED
+    message = verify(stored)
+    assert message[0] == "The data were read again and are those of the result."
+    assert any(line.startswith("The scores ") and "test" in line for line in message)
+    assert message.verdict is mt.plugins.Verdict.DERIVED
 
 
 def test_a_result_whose_generator_was_altered_is_refused():
@@ -220,9 +220,7 @@ def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
 
 
 def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
-    monkeypatch.setattr(
-        "milp_trees.methods.growing.grow.Grower.grow", lambda self, *_: interrupt()
-    )
+    monkeypatch.setattr("milp_trees.methods.growing.grow.Grower.grow", lambda self, *_: interrupt())
     forest = mt.SPOForest(n_estimators=2)
     with pytest.raises(KeyboardInterrupt):
         forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]])

@@ -303,10 +303,10 @@ def test_a_wrong_program_is_never_reported_as_a_proof():
 def test_only_decisions_with_a_program_are_taken():
     problem = decision_problem("grid")
     oracle = mt.decisions.Oracle(lambda c: (c == c.min()).astype(float), 12)
-    asked = replace(problem, task=mt.decisions.Decision(decisions=oracle))
-    assert "linear program" in SPOT().unsupported(asked)
+    requested = replace(problem, task=mt.decisions.Decision(decisions=oracle))
+    assert "linear program" in SPOT().unsupported(requested)
     with pytest.raises(mt.errors.Unsupported, match="dp-oracle"):
-        mt.solve(asked, "spot@highs")
+        mt.solve(requested, "spot@highs")
 
 
 def test_other_tasks_and_spaces_are_refused_with_a_sentence():
@@ -329,6 +329,6 @@ def test_it_is_listed_for_decisions_and_not_for_other_tasks():
 def test_the_model_and_its_optimum_are_exported(tmp_path):
     from milp_trees.exports.model_files.export import export_model
 
-    said = export_model(decision_problem("depth-1"), "spot", tmp_path / "m.mps")
-    assert said["value"] == pytest.approx(brute_force(decision_problem("depth-1"))[1].number)
+    message = export_model(decision_problem("depth-1"), "spot", tmp_path / "m.mps")
+    assert message["value"] == pytest.approx(brute_force(decision_problem("depth-1"))[1].number)
     assert (tmp_path / "m.sol").read_text().startswith("=obj= ")

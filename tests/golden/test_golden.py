@@ -64,7 +64,7 @@ def test_a_formulation_that_suddenly_refuses_is_named(monkeypatch):
     )
     found = changes(before, taken_text(["prunings"]))
     assert found
-    assert all(said.startswith(("ip0 refuses ", "ip0 takes ")) for said in found)
+    assert all(message.startswith(("ip0 refuses ", "ip0 takes ")) for message in found)
 
 
 def test_the_command_reports_and_refreshes(tmp_path, capsys, monkeypatch):

@@ -61,8 +61,8 @@ def test_let_one_error_cost_more_than_another(done):
 
 def test_keep_the_rates_of_groups_close(done):
     found = done(8).names
-    said, sex = found["said"] == "yes", found["sex"]
-    assert abs(said[sex == "f"].mean() - said[sex == "m"].mean()) <= 0.02 + 1e-9
+    message, sex = found["said"] == "yes", found["sex"]
+    assert abs(message[sex == "f"].mean() - message[sex == "m"].mean()) <= 0.02 + 1e-9
 
 
 def test_prefer_rules_to_a_tree(done):

@@ -38,11 +38,11 @@ def test_every_command_of_the_readme_s_table_answers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = journey_pages.Done()
     journey_pages.command("milp-trees example --all", done)
-    asked = commands_of_the_readme()
+    requested = commands_of_the_readme()
     journey_pages.command("milp-trees solve people.csv --depth 2 --out result.json", done)
-    for line in asked:
+    for line in requested:
         journey_pages.command(line, done)
-    assert len(asked) >= 12
+    assert len(requested) >= 12
 
 
 def test_the_drawn_tree_is_the_one_of_the_readme_s_command():

@@ -12,9 +12,9 @@ SPACE = (DATA, "--rule-lists", "--max-length", "2", "--slack", "6")
 
 
 def run(*args):
-    told = CliRunner().invoke(app, ["near-best", *args])
-    assert told.exit_code == 0, told.output
-    return told.stdout
+    stated = CliRunner().invoke(app, ["near-best", *args])
+    assert stated.exit_code == 0, stated.output
+    return stated.stdout
 
 
 def test_the_lists_are_counted_listed_and_drawn():
@@ -27,12 +27,12 @@ def test_the_lists_are_counted_listed_and_drawn():
     assert "antecedent" in text
     assert "(drawn)" in text
     assert "trees" not in text
-    told = json.loads(run(*SPACE, "--list", "2", "--sample", "3", "--json"))
-    assert told["count"] == wanted.count
-    assert told["complete"]
-    assert [len(told[name]) for name in ("lists", "sample")] == [2, 3]
-    assert told["lists"][0]["list"] == wanted[0].predictor.to_json()
-    assert told["antecedents"][0]["lists"] == wanted.importance()["lists"].tolist()[0]
+    stated = json.loads(run(*SPACE, "--list", "2", "--sample", "3", "--json"))
+    assert stated["count"] == wanted.count
+    assert stated["complete"]
+    assert [len(stated[name]) for name in ("lists", "sample")] == [2, 3]
+    assert stated["lists"][0]["list"] == wanted[0].predictor.to_json()
+    assert stated["antecedents"][0]["lists"] == wanted.importance()["lists"].tolist()[0]
 
 
 def test_a_picture_is_drawn(tmp_path):

@@ -23,14 +23,14 @@ from milp_trees.mip.registry import registry
 def check(seed, options, case, optimum, found):
     """The value of the list, its bound and its length are those of an optimum."""
     constant = found.prepared.constant
-    said = f"seed {seed}, {options}"
-    assert found.limit is None, said
-    assert constant + found.best == optimum, said
-    assert constant + found.bound == optimum, said
+    message = f"seed {seed}, {options}"
+    assert found.limit is None, message
+    assert constant + found.best == optimum, message
+    assert constant + found.bound == optimum, message
     if found.antecedents:
         best = cheapest_list(case.view, found.antecedents)
-        assert case.view.objective(best) == optimum, said
-        assert case.max_length is None or best.length <= case.max_length, said
+        assert case.view.objective(best) == optimum, message
+        assert case.max_length is None or best.length <= case.max_length, message
 
 
 @pytest.mark.parametrize("draws", [range(30), pytest.param(range(30, 400), marks=pytest.mark.slow)])

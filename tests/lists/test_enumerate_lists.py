@@ -177,8 +177,8 @@ def test_side_constraints_of_named_problems_bind(name):
 def test_large_problems_are_refused_with_a_sentence():
     data = mt.load("planted:rows=300,tests=40,depth=3")
     problem = mt.Problem(data, mt.Accuracy(split_penalty="0.001"), mt.RuleLists(max_length=9))
-    said = mt.registry.method("enumerate-lists").unsupported(problem)
-    assert "tiny problems of at most 500,000 lists" in said
+    message = mt.registry.method("enumerate-lists").unsupported(problem)
+    assert "tiny problems of at most 500,000 lists" in message
 
 
 def test_rules_that_cost_nothing_need_a_limit_on_the_length():
@@ -190,8 +190,8 @@ def test_rules_that_cost_nothing_need_a_limit_on_the_length():
     assert method.run(mt.Problem(data, mt.Accuracy(), mt.RuleLists(max_length=1))).optimal
     paid = mt.Accuracy(split_penalty="1/100")
     assert method.run(mt.Problem(data, paid, mt.RuleLists())).optimal
-    asked = mt.Problem(data, mt.Accuracy(), mt.RuleLists(), BySize(3))
-    assert "enumerate-lists answers best, not by-size" in method.unsupported(asked)
+    requested = mt.Problem(data, mt.Accuracy(), mt.RuleLists(), BySize(3))
+    assert "enumerate-lists answers best, not by-size" in method.unsupported(requested)
 
 
 def test_ratios_are_solved_in_steps():

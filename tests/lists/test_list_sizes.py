@@ -20,15 +20,15 @@ def problem(seed, n=20):
 def test_a_list_is_best_for_the_penalties_between_its_neighbours(method):
     """At every penalty, by the engine that knows nothing of sizes, and one run per size or all."""
     for seed in range(3):
-        asked = problem(seed)
-        path = mt.size_path(asked, max_length=3, method=method)
+        requested = problem(seed)
+        path = mt.size_path(requested, max_length=3, method=method)
         assert path.proven
         assert [p.leaves for p in path.points] == [1, 2, 3, 4]
         corners = [Fraction(0), *reversed(path.penalties), Fraction(1)]
         middles = [(a + b) / 2 for a, b in itertools.pairwise(corners)]
         for each in [*corners[1:], *middles]:
-            task = replace(asked.task, split_penalty=each)
-            three = mt.Problem(asked.dataset, task, mt.RuleLists(max_length=3))
+            task = replace(requested.task, split_penalty=each)
+            three = mt.Problem(requested.dataset, task, mt.RuleLists(max_length=3))
             found = path.at_penalty(each)
             assert (
                 three.value(found.predictor).exact == mt.solve(three, "enumerate-lists").value.exact

@@ -73,11 +73,11 @@ def best_of_all(view, space):
                 continue
             price = view.leaf_cost * (length + 1) + sum(int(view.split_costs[j]) for j in chosen)
             for action in itertools.product(range(K), repeat=length + 1):
-                said = [action[k] for k in leaf]
-                totals = [sum(int(r.coefs[i, k]) for i, k in enumerate(said)) for r in view.side]
+                message = [action[k] for k in leaf]
+                totals = [sum(int(r.coefs[i, k]) for i, k in enumerate(message)) for r in view.side]
                 if only in action[:-1] or not all(map(mt.plugins.SideRow.holds, view.side, totals)):
                     continue
-                cost = price + sum(int(view.costs[i, k]) for i, k in enumerate(said))
+                cost = price + sum(int(view.costs[i, k]) for i, k in enumerate(message))
                 best = cost if best is None else min(best, cost)
     return best
 

@@ -78,10 +78,10 @@ def test_a_formulation_on_problems_of_lists(name):
 @pytest.mark.parametrize("name", FORMULATIONS)
 @pytest.mark.parametrize("problem", ["weights", "costs_of_actions", "capacity"])
 def test_a_formulation_does_not_depend_on_how_a_problem_is_written(name, problem):
-    formulation, asked = registry.formulation(name), list_problems()[problem]
-    if formulation.unsupported(asked) is None:
+    formulation, requested = registry.formulation(name), list_problems()[problem]
+    if formulation.unsupported(requested) is None:
         for check in METAMORPHIC_CHECKS.values():
-            check(formulation, asked)
+            check(formulation, requested)
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)

@@ -166,11 +166,11 @@ def test_the_set_is_a_sequence_with_a_table():
 
 def test_a_run_that_is_stopped_has_the_complete_set_of_a_smaller_slack(monkeypatch):
     """The steps are 0, a quarter, a half and all of the slack; the third is stopped."""
-    lists, asked = graph.NearBestListsSearch.lists, []
+    lists, requested = graph.NearBestListsSearch.lists, []
 
     def stop(self, allowance, trivial):
-        asked.append(allowance)
-        if len(asked) == 3:
+        requested.append(allowance)
+        if len(requested) == 3:
             raise Stopped(Limit.MEMORY)
         return lists(self, allowance, trivial)
 

@@ -71,9 +71,9 @@ def test_a_condition_with_the_name_of_an_antecedent_is_that_one():
     ],
 )  # fmt: skip
 def test_a_slip_is_one_sentence(text, sentence):
-    with pytest.raises(mt.DataError) as said:
+    with pytest.raises(mt.DataError) as message:
         mt.RuleList.from_text(text, data())
-    assert sentence in str(said.value)
+    assert sentence in str(message.value)
 
 
 def test_what_can_be_read_in_two_ways_is_refused():

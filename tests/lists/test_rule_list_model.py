@@ -209,12 +209,12 @@ def test_the_tree_of_a_list_answers_as_the_list_for_every_kind_of_question():
     """Also where dates are missing, and for ordered categories."""
     order, rng = ("a", "b", "c", "d"), np.random.default_rng(0)
     days = [f"2021-01-0{k}" for k in (1, 2, 3)]
-    asked = [mt.BinaryFeature("d", "<=", day, m) for day in days for m in ("yes", "no")]
-    asked += [mt.BinaryFeature("o", "<=", v, m, order) for v in "abc" for m in ("yes", "no")]
-    asked += [mt.BinaryFeature("x", "<=", v, m) for v in (1.0, 2.0) for m in ("yes", "no")]
-    asked += [mt.BinaryFeature("t", "==", v, m) for v in ("u", "v") for m in ("yes", "no")]
-    asked += [mt.BinaryFeature("z", "is", None, m) for m in ("yes", "no")]
-    asked += [mt.BinaryFeature(c, "missing") for c in "doxtz"]
+    requested = [mt.BinaryFeature("d", "<=", day, m) for day in days for m in ("yes", "no")]
+    requested += [mt.BinaryFeature("o", "<=", v, m, order) for v in "abc" for m in ("yes", "no")]
+    requested += [mt.BinaryFeature("x", "<=", v, m) for v in (1.0, 2.0) for m in ("yes", "no")]
+    requested += [mt.BinaryFeature("t", "==", v, m) for v in ("u", "v") for m in ("yes", "no")]
+    requested += [mt.BinaryFeature("z", "is", None, m) for m in ("yes", "no")]
+    requested += [mt.BinaryFeature(c, "missing") for c in "doxtz"]
     n = 40
     columns = {
         "d": [pd.Timestamp(f"2021-01-0{k}") for k in rng.integers(1, 6, n)],
@@ -228,11 +228,11 @@ def test_the_tree_of_a_list_answers_as_the_list_for_every_kind_of_question():
         rules = tuple(
             mt.Rule(
                 mt.Antecedent(
-                    tuple(mt.Literal(asked[k], bool(rng.random() < 0.5)) for k in chosen)
+                    tuple(mt.Literal(requested[k], bool(rng.random() < 0.5)) for k in chosen)
                 ),
                 int(rng.integers(3)),
             )
-            for chosen in (rng.choice(len(asked), rng.integers(1, 3), False) for _ in range(6))
+            for chosen in (rng.choice(len(requested), rng.integers(1, 3), False) for _ in range(6))
         )
         model = mt.RuleList(rules, 0, ("a", "b", "c"))
         assert model.to_tree().predict(rows).tolist() == model.predict(rows).tolist()

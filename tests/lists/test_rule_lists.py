@@ -29,21 +29,21 @@ def problem(task=None, space=SPACE, **more) -> mt.Problem:
 
 @each_row("name", ["thresholds", "policy", "f1", "parity", "feature_costs"])
 def test_a_result_survives_json_and_is_derived_again(name):
-    asked = list_problems()[name]
-    result = mt.registry.method("enumerate-lists").run(asked)
+    requested = list_problems()[name]
+    result = mt.registry.method("enumerate-lists").run(requested)
     stored = json.loads(json.dumps(result.to_json()))
     assert stored["predictor"]["kind"] == "rule-list"
-    found = mt.verify(stored, asked.dataset)
+    found = mt.verify(stored, requested.dataset)
     assert found.verdict.as_strong_as(mt.plugins.Verdict.RECOMPUTED), found
     assert "value recomputed from the rule list" in stored["checked"]
     assert result.predictor.to_svg().startswith("<svg")
-    assert asked.dataset.source["testing"] in str(stored["problem"]["data"])
+    assert requested.dataset.source["testing"] in str(stored["problem"]["data"])
 
 
 def test_a_damaged_list_is_refused():
-    asked = problem(mt.Accuracy(split_penalty="1/100"))
-    stored = mt.solve(asked).to_json()
-    for damage, said in (
+    requested = problem(mt.Accuracy(split_penalty="1/100"))
+    stored = mt.solve(requested).to_json()
+    for damage, message in (
         (lambda s: s["rules"][0].update(label=7), "holds something that no predictor has"),
         (lambda s: s["rules"][0].update(action=9), "a rule has no antecedent, or no action"),
         (lambda s: s["rules"][0].update(s["default"]), "The result states"),
@@ -54,24 +54,24 @@ def test_a_damaged_list_is_refused():
     ):
         other = json.loads(json.dumps(stored))
         damage(other["predictor"])
-        with pytest.raises(mt.errors.VerificationError, match=said):
-            mt.verify(other, asked.dataset)
+        with pytest.raises(mt.errors.VerificationError, match=message):
+            mt.verify(other, requested.dataset)
     for place, value in (("max_length", -1), ("max_length", 2**40), ("min_samples_rule", "x")):
         other = json.loads(json.dumps(stored))
         other["problem"]["space"][place] = value
         with pytest.raises(mt.errors.VerificationError):
-            mt.verify(other, asked.dataset)
+            mt.verify(other, requested.dataset)
 
 
 def test_a_stored_list_predicts_new_rows(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("age,sex,ill\n20,m,yes\n30,f,no\n70,m,no\n60,f,yes\n25,f,yes\n64,m,no\n")
-    asked = mt.Problem(mt.load(table, target="ill"), mt.Accuracy(), SPACE)
-    result = mt.solve(asked)
+    requested = mt.Problem(mt.load(table, target="ill"), mt.Accuracy(), SPACE)
+    result = mt.solve(requested)
     (tmp_path / "r.json").write_text(json.dumps(result.to_json()))
-    labels, said = predict_file(tmp_path / "r.json", table)
-    assert labels == result.predictor.predict(asked.dataset).tolist()
-    assert said.startswith(f"{6 - result.objective:.0f} of 6 rows")
+    labels, message = predict_file(tmp_path / "r.json", table)
+    assert labels == result.predictor.predict(requested.dataset).tolist()
+    assert message.startswith(f"{6 - result.objective:.0f} of 6 rows")
 
 
 def test_goals_in_order_a_front_and_all_sizes():

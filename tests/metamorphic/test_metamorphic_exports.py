@@ -128,5 +128,5 @@ def test_a_pruned_ensemble_is_read_back():
             rows = rows_of("numbers", 0)
             model = subject.fitted(rows)
             other = mt.read_ensemble(model.best_estimator_)
-            said = other.predict(rows.X.to_numpy(dtype=float))
-            assert (np.asarray(said) == model.predict(rows.X)).all()
+            message = other.predict(rows.X.to_numpy(dtype=float))
+            assert (np.asarray(message) == model.predict(rows.X)).all()

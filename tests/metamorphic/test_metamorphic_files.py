@@ -97,14 +97,14 @@ def test_what_looks_like_a_fault_of_the_table_is_refused_by_every_command(name, 
     write(people(0), folder / name)
     for command in filter(lambda c: chosen(c, name), COMMANDS):
         expected, result = answer(command, 0, False)
-        said = run(command, folder / name, folder, result)
+        message = run(command, folder / name, folder, result)
         if command == "predict" or "--features" in COMMANDS[command]:
-            assert first_difference(expected, said) is None
+            assert first_difference(expected, message) is None
         elif command == "look":  # it lists all problems of a table
-            assert any(words in str(problem) for problem in said["problems"])
+            assert any(words in str(problem) for problem in message["problems"])
         else:
-            assert isinstance(said, str)
-            assert words in said, f"{command}: {said}"
+            assert isinstance(message, str)
+            assert words in message, f"{command}: {message}"
     with pytest.raises(MilpTreesError, match=words):
         mt.load(folder / name, target="y")
 
@@ -145,8 +145,8 @@ def test_a_changed_table_is_worth_the_same(relation, folder, answer):
             path = folder / "changed.csv"
             FILES["plain.csv"](frame, path)
             expected, _ = answer(command, seed, False)
-            said = run(command, path, folder, None, "--target", target)
-            if why := first_difference(worth(expected), worth(said)):
+            message = run(command, path, folder, None, "--target", target)
+            if why := first_difference(worth(expected), worth(message)):
                 found[command] = why
     judge("command", relation, tried, found)
 
@@ -173,13 +173,13 @@ def test_new_rows_are_read_as_the_training_rows(name, folder, answer):
         return
     expected, result = answer("predict", 0, name != ROUNDED)
     frame = people(0, thousandths=name != ROUNDED)
-    new, said, found = folder / f"new {name}", expected["predictions"], {}
+    new, message, found = folder / f"new {name}", expected["predictions"], {}
     changes = {
-        "a row alone": (frame.iloc[[3]], said[3:4]),
-        "the last rows": (frame.iloc[20:], said[20:]),
-        "columns in another order": (frame[list(frame)[::-1]], said),
-        "no target": (frame.drop(columns=["y", "w"]), said),
-        "one more column": (frame.assign(more="x"), said),
+        "a row alone": (frame.iloc[[3]], message[3:4]),
+        "the last rows": (frame.iloc[20:], message[20:]),
+        "columns in another order": (frame[list(frame)[::-1]], message),
+        "no target": (frame.drop(columns=["y", "w"]), message),
+        "one more column": (frame.assign(more="x"), message),
     }
     for change, (rows, answers) in changes.items():
         FILES[name](rows, new)

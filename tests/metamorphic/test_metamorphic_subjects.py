@@ -37,12 +37,14 @@ def test_every_argument_of_a_fit_or_question_is_a_role_of_a_subject():
             if type(subject.make()).__name__ == name
             for role in subject.roles
         }
-        asked = {p for parameters in asked_methods(cls).values() for p in parameters}
+        requested = {p for parameters in asked_methods(cls).values() for p in parameters}
         fit = set(list(inspect.signature(cls.fit).parameters)[2:])
         validation = {p for p in fit if p.endswith("_val")}
-        validation |= {p for p in asked if p == "sample_weight" and p not in fit}  # of `score`
+        validation |= {p for p in requested if p == "sample_weight" and p not in fit}  # of `score`
         if name != "OptimalTreeCV":  # it passes arguments on
-            assert (asked | fit) - validation - SETTINGS <= roles | LEFT_OUT.get(name, set()), name
+            assert (requested | fit) - validation - SETTINGS <= roles | LEFT_OUT.get(name, set()), (
+                name
+            )
 
 
 #: Roles that another subject has: the same code reads them there.

@@ -180,10 +180,10 @@ def summary(console: Console, path: Path) -> None:
         total = Counter(verdict(row, same) for row in rows if row["file"] in files)
         # An exception fails the check or the test that it leaves.
         caught = total["caught"] + total["form"] + total["raised"]
-        judged = sum(total.values()) - total["unfit"] - total["equivalent"]
+        compared = sum(total.values()) - total["unfit"] - total["equivalent"]
         console.print(
-            f"{what}: {judged + total['equivalent']} planted, {total['equivalent']} of them equivalent. Of the other {judged}, {caught} were caught "
-            f"({caught / max(1, judged):.0%}): {total['raised']} by an exception, {total['form']} by checks of form only; "
+            f"{what}: {compared + total['equivalent']} planted, {total['equivalent']} of them equivalent. Of the other {compared}, {caught} were caught "
+            f"({caught / max(1, compared):.0%}): {total['raised']} by an exception, {total['form']} by checks of form only; "
             f"{total['survived']} survived, {total['timeout']} did not end."
         )
 

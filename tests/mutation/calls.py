@@ -64,8 +64,8 @@ def listen(files: Iterable[str]) -> None:
             head = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
             owners += [(f"{head}{f.name}", f) for f in inside if isinstance(f, ast.FunctionDef)]
         for name, node in owners:
-            said = ast.parse(f"_fault.called.add({f'{file}:{name}'!r})").body
-            node.body[:0] = said
+            message = ast.parse(f"_fault.called.add({f'{file}:{name}'!r})").body
+            node.body[:0] = message
         module.__dict__["_fault"] = fault
         code = compile(ast.fix_missing_locations(tree), str(ROOT / file), "exec", dont_inherit=True)
         for name, _ in owners:

@@ -50,11 +50,11 @@ def first_difference(mutant: Mutant) -> dict[str, Any]:
         try:
             found = ask()
         except Exception as raised:
-            said = f"{type(raised).__name__}: {raised}"[:300]
-            return {"verdict": "raised", "check": "files", "problem": name, "message": said}
+            message = f"{type(raised).__name__}: {raised}"[:300]
+            return {"verdict": "raised", "check": "files", "problem": name, "message": message}
         if found != expected:
-            said = f"{found} in place of {expected}"[:300]
-            return {"verdict": "caught", "check": "files", "problem": name, "message": said}
+            message = f"{found} in place of {expected}"[:300]
+            return {"verdict": "caught", "check": "files", "problem": name, "message": message}
     return {"verdict": "survived"}
 
 
@@ -72,8 +72,8 @@ def corpus(checker: str) -> list[Entry]:
             "check_unimodular": _matrices,
             "proof_reading": _read,
         }
-        asked = readers.get(checker, _slow)()
-        _corpora[checker] = [(name, ask, ask()) for name, ask in asked]
+        requested = readers.get(checker, _slow)()
+        _corpora[checker] = [(name, ask, ask()) for name, ask in requested]
     return _corpora[checker]
 
 

@@ -158,11 +158,11 @@ class _Chosen:
     def _note(self, report: Any) -> None:
         if report.failed and not self.found:
             message = getattr(report.longrepr, "reprcrash", None)
-            said = " ".join(str(message.message if message else report.longrepr).split())[:300]
+            sentence = " ".join(str(message.message if message else report.longrepr).split())[:300]
             self.found = {
                 "check": report.nodeid.partition("::")[2] or "collection",
                 "problem": Path(report.nodeid.partition("::")[0]).name,
-                "message": said,
+                "message": sentence,
             }
 
 

@@ -219,10 +219,10 @@ def test_a_planted_fault_is_caught(planted, row):
         pytest.skip(
             "the function has changed since the sample was made; `python -m tests.mutation --write-sample` renews it"
         )
-    asked = problems(row["formulation"])[
+    requested = problems(row["formulation"])[
         row["problem"]
     ]  # made here, so that children have the problems and the oracle's answer already
-    (best_pruning if isinstance(asked.space, PrunedEnsembles) else brute_force)(asked)
+    (best_pruning if isinstance(requested.space, PrunedEnsembles) else brute_force)(requested)
 
     def work():
         fresh()

@@ -73,10 +73,10 @@ def arborenum(q, X, y):
     smallest, best = model.get_min_objective(), None
     for t in range(model.count_trees()):
         if model.get_tree_objective(t)[0] == smallest:
-            told, leaves = model.get_predictions(t, X), model.get_tree_num_leaves(t)
-            value = Fraction(int((told != y).sum()), len(y)) + Fraction(q["penalty"]) * leaves
+            stated, leaves = model.get_predictions(t, X), model.get_tree_num_leaves(t)
+            value = Fraction(int((stated != y).sum()), len(y)) + Fraction(q["penalty"]) * leaves
             if best is None or value < best[0]:
-                best = value, told, leaves
+                best = value, stated, leaves
     return {"predicted": best[1], "leaves": best[2], "stated": smallest / len(y)}
 
 

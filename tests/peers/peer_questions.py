@@ -79,10 +79,10 @@ def worth(q: dict[str, Any], answer: dict[str, Any]) -> Fraction:
     """The value of the tree with the peer's predictions: errors or costs, or errors per row plus
     the penalty of its leaves.
     """
-    y, told = [int(c) for c in q["labels"]], answer["predicted"]
+    y, stated = [int(c) for c in q["labels"]], answer["predicted"]
     if "matrix" in q:
-        return Fraction(sum(q["matrix"][a][b] for a, b in zip(y, told, strict=True)))
-    errors = sum(a != b for a, b in zip(y, told, strict=True))
+        return Fraction(sum(q["matrix"][a][b] for a, b in zip(y, stated, strict=True)))
+    errors = sum(a != b for a, b in zip(y, stated, strict=True))
     if "penalty" not in q:
         return Fraction(errors)
     return Fraction(errors, len(y)) + Fraction(q["penalty"]) * answer["leaves"]

@@ -67,14 +67,14 @@ def differing(
 ) -> list[tuple[Question, Any, Any]]:
     """The questions on which a peer differs, with its value (or error) and the optimum."""
     found = []
-    for q, told in zip(questions, answers(peer, questions), strict=True):
+    for q, reported in zip(questions, answers(peer, questions), strict=True):
         best = optimum(q)
-        if "error" in told:
-            found.append((q, told["error"], best))
-        elif not within(q, told["predicted"]):
+        if "error" in reported:
+            found.append((q, reported["error"], best))
+        elif not within(q, reported["predicted"]):
             found.append((q, "infeasible", best))
         else:
-            value = rounded(told["stated"]) if by_stated else worth(q, told)
+            value = rounded(reported["stated"]) if by_stated else worth(q, reported)
             if value != best:
                 found.append((q, value, best))
     return found

@@ -44,8 +44,8 @@ def test_both_checkers_accept_the_proof_of_the_optimum(name, tmp_path):
     assert value == Fraction(one["optimum"])
     # It is the proof of this problem: our method states the same one today.
     again = unpacked(proof_of(one["question"], tmp_path / "again")).decode().splitlines()
-    told = {"model": None, "features": None}
-    assert {**stated, **told} == {**json.loads(again[0]), **told}
+    reported = {"model": None, "features": None}
+    assert {**stated, **reported} == {**json.loads(again[0]), **reported}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,8 +74,8 @@ def test_the_peer_prints_what_is_written_here(name):
     peer, question, cure = one["peer"], one["question"], one["cure"]
     if not python_of(peer).exists():
         pytest.skip(f"`python benchmarks/peers/environments.py {peer}` installs it.")
-    asked = [question, {**question, **(cure or {})}]
-    found, cured = answers(peer, asked)
+    requested = [question, {**question, **(cure or {})}]
+    found, cured = answers(peer, requested)
     assert within(question, found["predicted"])
     assert worth(question, found) == Fraction(one["printed"])
     if "stated" in one:

@@ -45,12 +45,12 @@ def repaired_allows(h, R, penalty, M):
 
 def test_the_theorem_as_printed_excludes_the_best_tree():
     """Ten rows, the first feature perfect, λ = 1/5: one leaf is worth 1/2, two leaves 2/5."""
-    asked = problem("perfect_first_split")
-    rows, labels = asked.dataset.X.tolist(), asked.dataset.y.tolist()
+    requested = problem("perfect_first_split")
+    rows, labels = requested.dataset.X.tolist(), requested.dataset.y.tolist()
     penalty, errors = Fraction(1, 5), fewest_errors(rows, labels)
     R, better = (Fraction(errors(h), 10) + penalty * h for h in (1, 2))
     assert (R, better) == (Fraction(1, 2), Fraction(2, 5))
-    assert mt.solve(asked, "enumerate").value.exact == better
+    assert mt.solve(requested, "enumerate").value.exact == better
     assert not printed_allows(2, R, penalty, 2)
     assert repaired_allows(2, R, penalty, 2)
 

@@ -74,8 +74,8 @@ def deep(seed: int) -> Iterator[File]:
     F = rng.choice([3, 4, 4, 4, 5])
     rows = sorted(rng.sample(range(2**F), 2**F - rng.choice([0, 0, 1, 2])))
     X = [format(row, f"0{F}b") for row in rows]
-    asked = rng.sample(range(F), rng.choice([F, F, F - 1]))
-    odd = [sum(x[f] == "1" for f in asked) % 2 for x in X]
+    requested = rng.sample(range(F), rng.choice([F, F, F - 1]))
+    odd = [sum(x[f] == "1" for f in requested) % 2 for x in X]
     costs = [[rng.choice([1, 1, 2]) * (k != o) for k in (0, 1)] for o in odd]
     split = [rng.choice([0, 0, 1]) for _ in range(F)] if seed % 3 == 0 else [0] * F
     s = statement(X, costs, int(seed % 5 == 0), split)

@@ -232,8 +232,8 @@ def test_a_result_without_a_set_has_no_proof():
 def test_the_command_writes_a_proof_of_the_count(tmp_path):
     runner, proof = CliRunner(), tmp_path / "p.proof"
     words = ["near-best", "planted:rows=30,tests=4,depth=2", "--depth", "2", "--slack", "1"]
-    said = runner.invoke(app, [*words, "--proof", str(proof), "--json"])
-    found = json.loads(said.stdout)
+    message = runner.invoke(app, [*words, "--proof", str(proof), "--json"])
+    found = json.loads(message.stdout)
     assert found["proof"]["file"] == "p.proof"
     checked = runner.invoke(app, ["check", str(proof)])
     assert checked.exit_code == 0, checked.output
@@ -245,6 +245,6 @@ def test_a_count_says_costs_in_natural_units():
     s = statement(["0", "1"], [[0, 1], [1, 0]], 0, [0]) | {"offset": "-7/2", "scale": "3/4"}
     last = {"allowance": 1, "count": 2, "trivial": False, "equal_tests": "all"}
     text = [json.dumps(x) for x in (s, [NOTHING, None, []], last)]
-    said = check_count.check(text).sentence
-    assert said.startswith("counted: 2 trees have at most -2.75")
-    assert "the best of them has -3.5" in said
+    message = check_count.check(text).sentence
+    assert message.startswith("counted: 2 trees have at most -2.75")
+    assert "the best of them has -3.5" in message

@@ -332,9 +332,9 @@ def test_exit_codes(tmp_path, capsys):
     assert check_proof.main([str(bad)]) == 1
     assert check_proof.main([str(tmp_path / "none")]) == 2
     assert check_proof.main([]) in (1, 2)
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("proved")
-    assert said[1].startswith("rejected: ")
+    message = capsys.readouterr().out.splitlines()
+    assert message[0].startswith("proved")
+    assert message[1].startswith("rejected: ")
 
 
 def test_the_checker_is_one_page():

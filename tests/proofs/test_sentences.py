@@ -30,10 +30,10 @@ def changed(lines, **changes):
 
 
 def test_the_sentence_says_limits_penalties_rows_and_tests(stated):
-    said = check_proof.check(stated).sentence
+    message = check_proof.check(stated).sentence
     for part in ("depth at most 1", "any number of leaves", "no penalties", "5 rows, 2 tests"):
-        assert part in said
-    assert "as the file gives" not in said
+        assert part in message
+    assert "as the file gives" not in message
     slow = check_slowly.report([line for line in stated if line]).sentence
     for part in ("1 levels", "any leaves", "0 per leaf", "0 per test", "5 rows", "2 tests"):
         assert part in slow
@@ -49,8 +49,8 @@ def test_an_offset_that_the_costs_contradict_is_refused(stated):
 
 
 def test_a_unit_that_the_costs_do_not_tell_is_named_as_given(stated):
-    said = check_proof.check(changed(stated, unit="cats", offset="-12")).sentence
-    assert "unit, offset -12 and scale 1/1 of Z are as the file gives them" in said
+    message = check_proof.check(changed(stated, unit="cats", offset="-12")).sentence
+    assert "unit, offset -12 and scale 1/1 of Z are as the file gives them" in message
 
 
 @pytest.mark.parametrize(

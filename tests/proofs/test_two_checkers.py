@@ -68,8 +68,8 @@ def counted(rng):
     try:  # what check_count says about a wrong number has the number in it
         check_count.check([*lines(s, claims), json.dumps({**last, "count": -1})])
     except Wrong as wrong:
-        said = re.match(r"The number of trees is (\d+)", str(wrong))
-        last["count"] = int(said[1]) if said else 0
+        message = re.match(r"The number of trees is (\d+)", str(wrong))
+        last["count"] = int(message[1]) if message else 0
     last["count"] += rng.choice([0, 0, 0, 1, -1])
     return [*lines(s, claims), json.dumps(last)], changed
 
@@ -107,10 +107,10 @@ def number(check, text):
     try:
         check(text)
     except (Wrong, Refused) as reason:
-        said = re.search(r"(?:number of trees is|has Z of) (-?\d+)", str(reason))
-        if said is None:
+        message = re.search(r"(?:number of trees is|has Z of) (-?\d+)", str(reason))
+        if message is None:
             raise
-        return int(said[1])
+        return int(message[1])
     return json.loads(text[0])["value"]
 
 

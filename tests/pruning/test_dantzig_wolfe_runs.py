@@ -139,7 +139,7 @@ def test_ctrl_c_keeps_what_is_known(medium):
 def test_ctrl_c_within_the_master_stops_highs(medium):
     """A signal while HiGHS runs, which here waits until it is told to stop."""
     master = Master(coupled(medium, False))
-    trees, running, told = np.arange(medium.n_trees), threading.Event(), threading.Event()
+    trees, running, stated = np.arange(medium.n_trees), threading.Event(), threading.Event()
     for keep in (np.zeros(medium.n_nodes, dtype=bool), medium.is_split):
         master.add(trees, keep)
 
@@ -147,7 +147,7 @@ def test_ctrl_c_within_the_master_stops_highs(medium):
         running.set()
         for _ in range(200):
             if master._stop:
-                told.set()
+                stated.set()
                 break
             time.sleep(0.05)
 
@@ -159,7 +159,7 @@ def test_ctrl_c_within_the_master_stops_highs(medium):
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         master.solve(None)
-    assert told.wait(10)  # at its next iteration: the run does not wait for it
+    assert stated.wait(10)  # at its next iteration: the run does not wait for it
     assert master._done.wait(10)
 
 

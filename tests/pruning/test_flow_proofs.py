@@ -173,9 +173,9 @@ def test_a_whole_curve_is_one_proof(tmp_path):
     words = ["prune", "iris", "--trees", "3", "--depth", "3", "--out", str(out)]
     done = runner.invoke(app, [*words, "--budget", "1", "--proof", str(proof)])
     assert done.exit_code == 0, done.output
-    said = runner.invoke(app, ["check", str(proof)]).stdout
+    message = runner.invoke(app, ["check", str(proof)]).stdout
     stored = json.loads(out.read_text())
-    assert said.startswith(f"proved: {len(stored['vertices'])} prunings")
+    assert message.startswith(f"proved: {len(stored['vertices'])} prunings")
     shown = runner.invoke(app, ["verify", str(out)])
     assert "proved by file c.proof" in shown.stdout, shown.stderr
     one = [*words[:-1], str(tmp_path / "o.json"), "--lambda", "0.02", "--proof", str(proof)]

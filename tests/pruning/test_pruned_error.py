@@ -187,12 +187,14 @@ def test_row_weights_of_the_dataset_count_in_both_parts():
 
 def test_beside_the_value_stand_its_parts_and_the_error_of_the_vote():
     problem = mt.Problem(WINE, mt.pruning.PrunedError("1/10"), mt.PrunedEnsembles(ENSEMBLE))
-    told = problem.extra_scores(ENSEMBLE)
-    assert told["vote_error"] == pytest.approx(np.mean(FOREST.predict(WINE_X) != WINE_Y))
-    assert told["error"] == pytest.approx(
+    reported = problem.extra_scores(ENSEMBLE)
+    assert reported["vote_error"] == pytest.approx(np.mean(FOREST.predict(WINE_X) != WINE_Y))
+    assert reported["error"] == pytest.approx(
         np.mean([np.mean(tree.predict(WINE_X) != WINE_Y) for tree in FOREST.estimators_])
     )
-    assert told["error"] + told["cost"] / 10 == pytest.approx(problem.value(ENSEMBLE).number)
+    assert reported["error"] + reported["cost"] / 10 == pytest.approx(
+        problem.value(ENSEMBLE).number
+    )
 
 
 def test_beside_a_regression_stands_the_squared_error_of_its_mean():

@@ -41,12 +41,12 @@ def checked(data, tmp_path):
 
 
 def test_a_curve_is_verified_as_it_was_written(stored, tmp_path):
-    said = checked(stored, tmp_path)
+    message = checked(stored, tmp_path)
     assert len(stored["vertices"]) > 10
-    assert f"of {len(stored['vertices'])} corners were recomputed" in said[1]
-    assert f"All {len(stored['breakpoints'])} breakpoints" in said[2]
-    assert said.verdict is mt.plugins.Verdict.DERIVED
-    assert f"for every one of {len(stored['vertices'])} corners a flow proves" in said[-1]
+    assert f"of {len(stored['vertices'])} corners were recomputed" in message[1]
+    assert f"All {len(stored['breakpoints'])} breakpoints" in message[2]
+    assert message.verdict is mt.plugins.Verdict.DERIVED
+    assert f"for every one of {len(stored['vertices'])} corners a flow proves" in message[-1]
 
 
 def test_a_regression_curve_is_verified_too(tmp_path):

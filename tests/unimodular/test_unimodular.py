@@ -48,8 +48,8 @@ def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
         assert answer.answer == ("yes" if truth else "no"), (case, a.tolist(), answer)
         assert_proven(a, answer)
         answers[answer.answer, answer.proof] = answers.get((answer.answer, answer.proof), 0) + 1
-    assert sum(count for (said, _), count in answers.items() if said == "yes") > 60
-    assert sum(count for (said, _), count in answers.items() if said == "no") > 60
+    assert sum(count for (message, _), count in answers.items() if message == "yes") > 60
+    assert sum(count for (message, _), count in answers.items() if message == "no") > 60
     assert {proof for _, proof in answers} >= {
         "network",
         "transposed network",

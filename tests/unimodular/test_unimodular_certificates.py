@@ -68,14 +68,14 @@ def test_a_tree_with_wrong_labels_is_an_error_in_one_sentence():
     good = [("c", "a", "r0"), ("b", "c", "r1")]
     assert check_network_certificate(a, good).proof == "network"
     assert check_network_certificate(a, [("c", "a", 0), ("b", "c", 1)]).answer == "yes"
-    for arcs, says in [
+    for arcs, sentence in [
         ([*good, ("a", "d", "q7")], "neither a row nor a column"),
         ([("c", "a", "r0"), ("b", "c", "r0")], "Two arcs carry"),
         ([("c", "a", "r0")], "no arc for row r1"),
         ([("c", "a", "r0"), ("a", "c", "r1")], "no spanning tree"),
         ([("c", "a", "r0"), ("b", "c", "x1")], "all be rows, or all be columns"),
     ]:
-        with pytest.raises(DataError, match=says):
+        with pytest.raises(DataError, match=sentence):
             check_network_certificate(a, arcs)
     for arcs in ([("c", "a")], 5):
         with pytest.raises(DataError, match="list of arcs"):

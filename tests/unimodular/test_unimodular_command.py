@@ -77,14 +77,14 @@ def test_a_formulation_completed_by_cuts_is_said_to_lack_them():
     """The rows of BendersOCT before any cut are a network matrix; the answer says that it is about
     these.
     """
-    said = {
+    message = {
         name: json.loads(
             run(name, "--data", "planted:rows=6,depth=1", "--depth", 1, "--json").stdout
         )["reason"]
         for name in ("benders-oct", "oct-binary")
     }
-    assert "before cuts" in said["benders-oct"]
-    assert "before cuts" not in said["oct-binary"]
+    assert "before cuts" in message["benders-oct"]
+    assert "before cuts" not in message["oct-binary"]
 
 
 def test_the_command_proves_ip3_by_its_own_tree_and_refutes_ip1():
@@ -133,7 +133,7 @@ def test_wrong_use_of_the_command_is_one_sentence(tmp_path):
     damaged[20] ^= 0xFF
     damaged[25] ^= 0x5A
     (tmp_path / "damaged.mps.gz").write_bytes(damaged)
-    for words, says in [
+    for words, sentence in [
         ((tmp_path / "model.txt",), "neither a formulation"),
         ((tmp_path / "none.mps",), "There is no file"),
         ((tmp_path / "bad.npz",), "no sparse matrix"),
@@ -149,5 +149,5 @@ def test_wrong_use_of_the_command_is_one_sentence(tmp_path):
     ]:
         done = run(*words)
         assert done.exit_code == 1, (words, done.output)
-        assert re.search(says, done.stderr)
+        assert re.search(sentence, done.stderr)
         assert done.stderr.count("\n") == 1

@@ -51,13 +51,13 @@ def test_another_entry_than_0_and_1_is_a_violation_by_itself(entry, value):
 
 def test_what_is_no_matrix_is_refused_in_one_sentence():
     """Ragged, one-dimensional, text, not finite, and a negative time limit."""
-    for bad, says in [
+    for bad, sentence in [
         ([[1], [1, 0]], "different lengths"),
         ([1, 0], "two dimensions"),
         ([["a"]], "two dimensions"),
         ([[np.nan]], "not finite"),
     ]:
-        with pytest.raises(DataError, match=says):
+        with pytest.raises(DataError, match=sentence):
             total_unimodularity(bad)
     with pytest.raises(DataError, match="time_limit"):
         total_unimodularity([[1]], time_limit=-1)

@@ -44,9 +44,9 @@ def test_every_kind_of_proof_is_checked_from_its_file():
     large = two_sum(two_sum(two_sum(R10, R10), R10), random_network(rng, 8, 9))
     for a in [R10, large, large.T, *(random_case(rng, k % 4) for k in range(120))]:
         proof = stated(a)
-        said = check(proof, named(a))
-        assert said.startswith("proved: ")
-        assert ("is totally" in said) == (proof["answer"] == "yes")
+        message = check(proof, named(a))
+        assert message.startswith("proved: ")
+        assert ("is totally" in message) == (proof["answer"] == "yes")
         seen[kind_of(proof)] += 1
         seen.update(word for word in ('"2-sum"', '"all sub') if word in json.dumps(proof))
     assert set(seen) == {
@@ -101,11 +101,11 @@ def test_a_changed_proof_or_matrix_is_rejected_or_still_true():
             if draw.random() < 0.7:
                 lie = changed(proof, draw)
             try:
-                said = check(lie, named(b))
+                message = check(lie, named(b))
             except Wrong:
                 seen["rejected"] += 1
             else:
-                assert ("is totally" in said) == (held == "yes"), (b.tolist(), lie)
+                assert ("is totally" in message) == (held == "yes"), (b.tolist(), lie)
                 seen["true"] += 1
     assert seen["rejected"] > 500
     assert seen["true"] > 200
@@ -150,8 +150,8 @@ def test_the_own_reader_reads_models_like_the_solver_does(tmp_path):
 def test_the_file_runs_alone_beside_its_reader(tmp_path):
     """A formulation has no model file, so that its proof holds the matrix."""
     proof, model = tmp_path / "u.json", tmp_path / "m.npz"
-    asked = ["unimodular", "ip3", "--example", "figure-1", "--out", str(proof)]
-    assert CliRunner().invoke(app, asked).exit_code == 0
+    requested = ["unimodular", "ip3", "--example", "figure-1", "--out", str(proof)]
+    assert CliRunner().invoke(app, requested).exit_code == 0
     for module in (check_unimodular, proof_reading):
         shutil.copy(module.__file__, tmp_path)
 
@@ -160,8 +160,8 @@ def test_the_file_runs_alone_beside_its_reader(tmp_path):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
         return done.returncode, done.stdout
 
-    code, said = run(proof)
-    assert (code, said.strip()) == (0, check_file(proof).sentence)
+    code, message = run(proof)
+    assert (code, message.strip()) == (0, check_file(proof).sentence)
     sparse.save_npz(model, sparse.csr_matrix(R10))
     assert run(proof, model) == (1, "rejected: The model has another matrix than the proof.\n")
     assert run(model)[0] == 2

@@ -189,17 +189,17 @@ def riddles(path):
 def test_public_functions_of_three_or_more_arguments_have_their_sections():
     known, errors = classes(), errors_of_the_package()
     assert all(path.exists() for path, _ in exported())
-    found = [said for path in files() for said in undocumented(path, known, errors)]
+    found = [message for path in files() for message in undocumented(path, known, errors)]
     assert not found, "\n".join(found)
 
 
 def test_the_first_line_of_a_docstring_stands_alone():
-    found = [said for path in files() for said in long_summaries(path)]
+    found = [message for path in files() for message in long_summaries(path)]
     assert not found, "\n".join(found)
 
 
 def test_docstrings_and_comments_have_no_riddles():
-    found = [said for path in files() for said in riddles(path)]
+    found = [message for path in files() for message in riddles(path)]
     assert not found, "\n".join(found)
 
 
@@ -263,9 +263,9 @@ def test_what_is_planted_is_found(tmp_path, monkeypatch):
     public = {(path, name) for name in ("short", "lacking", "complete", "Base", "Derived")}
     monkeypatch.setitem(globals(), "exported", lambda: public)
     found = undocumented(path, classes(), {"DataError"})
-    assert [said.partition(" ")[2] for said in found] == [
+    assert [message.partition(" ")[2] for message in found] == [
         "lacking: parameter c, Returns, error DataError",
         "build: parameter a, parameter b, parameter c, Returns",
     ]
-    assert [said.partition(" ")[2] for said in long_summaries(path)] == ["A module"]
-    assert [said.partition(" ")[2] for said in riddles(path)] == ["says 'nobody'"]
+    assert [message.partition(" ")[2] for message in long_summaries(path)] == ["A module"]
+    assert [message.partition(" ")[2] for message in riddles(path)] == ["says 'nobody'"]

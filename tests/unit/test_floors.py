@@ -86,8 +86,8 @@ def broken(files):
         if a != b
     ]
     out = [
-        said
-        for a, b, said in edges
+        message
+        for a, b, message in edges
         if room_of(a) != room_of(b) and FLOOR[room_of(b)] >= FLOOR[room_of(a)] and not public(a, b)
     ]
     for depth in range(1, 5):
@@ -145,7 +145,7 @@ def test_every_import_goes_down_and_none_in_a_circle():
 
 def test_an_upward_import_is_found(tmp_path):
     files = dict(modules())
-    for line, said in (
+    for line, message in (
         ("def f():\n    from milp_trees.api import solve\n", "planted.py:2 imports api"),
         ("from milp_trees import solve\n", "planted.py:1 imports __init__"),
         ("from ..studies import rows\n", "planted.py:1 imports studies.rows"),
@@ -154,7 +154,7 @@ def test_an_upward_import_is_found(tmp_path):
         planted.parent.mkdir()
         planted.write_text(line)
         found = broken({**files, "tasks.planted": planted})
-        assert any(said in sentence for sentence in found), found
+        assert any(message in sentence for sentence in found), found
     (tmp_path / "space.py").write_text("from milp_trees.pruning.space import PrunedEnsembles\n")
     assert any("circle" in s for s in broken({**files, "models.space": tmp_path / "space.py"}))
 

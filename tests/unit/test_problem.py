@@ -32,8 +32,8 @@ SPLIT = mt.Tree(
 )
 def test_limits_are_checked_on_the_tree(space, words):
     """One sentence per limit that is broken."""
-    said = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), space).violations(SPLIT)
-    assert not said if words is None else words in said[0]
+    message = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), space).violations(SPLIT)
+    assert not message if words is None else words in message[0]
 
 
 def test_a_split_on_the_group_column_is_a_violation():
@@ -175,16 +175,18 @@ def test_a_method_for_other_views_names_those_that_can():
 )
 def test_results_survive_pickling(task):
     """With every view made before; the copy is solved to the same value, and holds no view."""
-    asked = mt.Problem(
+    requested = mt.Problem(
         mt.load("planted:rows=40,tests=4,depth=2,noise=0.1"), task, mt.Trees(max_depth=2)
     )
     for kind in task.view_makers:
-        asked.view(kind)
-    result = mt.solve(asked)
+        requested.view(kind)
+    result = mt.solve(requested)
     copy = pickle.loads(pickle.dumps(result))
     assert copy.problem.value(copy.predictor) == result.value == mt.solve(copy.problem).value
-    assert pickle.loads(pickle.dumps(asked))._views == {}
-    assert pickle.loads(pickle.dumps(asked.scale)).from_value(0) == asked.scale.from_value(0)
+    assert pickle.loads(pickle.dumps(requested))._views == {}
+    assert pickle.loads(pickle.dumps(requested.scale)).from_value(0) == requested.scale.from_value(
+        0
+    )
 
 
 @each_row(

@@ -105,10 +105,10 @@ def test_the_estimators_and_the_command_line_make_the_same_choice(allowed, tmp_p
     file = tmp_path / "rows.csv"
     np.savetxt(file, np.column_stack([SEX, X]), fmt="%d", delimiter=" ")
     flag = ["--split-on-group"] if allowed else []
-    said = CliRunner().invoke(
+    message = CliRunner().invoke(
         app, ["solve", str(file), "--depth", "1", "--group", "0", "--json", *flag]
     )
-    row = json.loads(said.stdout)
+    row = json.loads(message.stdout)
     assert row["problem"]["group"]["split_on"] is allowed
     assert (row["objective"] == 0) == allowed
 

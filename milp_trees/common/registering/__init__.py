@@ -281,8 +281,8 @@ class Plugins:
         except BaseException as error:  # SystemExit, and what compiled modules raise when they give up, are no Exception
             # New classes of a module that broke; modules that it imported before did not break.
             self._forget(lambda cls: cls not in before and cls.__module__ not in sys.modules)
-            said = " ".join(str(error).split())
-            why = f"{who} cannot be imported and is left out: {type(error).__name__}{': ' * bool(said)}{said[:300].rstrip('.')}. Mend or remove it."
+            message = " ".join(str(error).split())
+            why = f"{who} cannot be imported and is left out: {type(error).__name__}{': ' * bool(message)}{message[:300].rstrip('.')}. Mend or remove it."
             if key not in self.broken:
                 self.broken[key] = why
                 warnings.warn(why, PluginWarning, stacklevel=2)

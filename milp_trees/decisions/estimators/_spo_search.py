@@ -195,8 +195,8 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
         from milp_trees.decisions.engines.greedy_spo.prune import judge, prune
 
         tree, loss = sample.judged_by(tree, held.costs, squared)
-        judged = judge(tree, tree.apply(codes), held.weights, loss)
-        pruned, self._path = prune(tree, float(sample.weights.sum()), judged, self.slack)
+        compared = judge(tree, tree.apply(codes), held.weights, loss)
+        pruned, self._path = prune(tree, float(sample.weights.sum()), compared, self.slack)
         return pruned
 
     def _drops_of_splits(self) -> np.ndarray:

@@ -218,10 +218,10 @@ class Decision(ActionCosts):
         C = self.vectors(dataset)
         sums = np.zeros((routes.n_leaves, self.decisions.dimension))
         np.add.at(sums, routes.leaf, C * dataset.row_weights[:, None])
-        asked = np.unique(np.vstack([sums, C]), axis=0)
-        asked = np.vstack([sums, asked])  # the leaves first, if time ends
+        requested = np.unique(np.vstack([sums, C]), axis=0)
+        requested = np.vstack([sums, requested])  # the leaves first, if time ends
         answers, begin = 0, run_clock()
-        for c in asked:
+        for c in requested:
             mine = float(self._least(c[None, :])[0])
             decision, value = other.solve(c[None, :])
             theirs, terms = float(value[0]), np.abs(c * decision[0]).sum() + np.abs(c).max()
@@ -233,7 +233,9 @@ class Decision(ActionCosts):
             if run_clock() - begin > seconds:
                 break
         rest = (
-            "" if answers == len(asked) else f"; time was up for the other {len(asked) - answers}"
+            ""
+            if answers == len(requested)
+            else f"; time was up for the other {len(requested) - answers}"
         )
         return [
             f"A second oracle found the values of {answers} cost vectors of leaves and rows again{rest}."

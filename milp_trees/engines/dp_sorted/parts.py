@@ -103,11 +103,11 @@ def extend(
         return True
     below = []
     for side, now in enumerate(part.sides):
-        inside, asked = part.rows_of(side, rows), part.question(side)
-        cost = now.value if now else asked.value
+        inside, requested = part.rows_of(side, rows), part.question(side)
+        cost = now.value if now else requested.value
         # A side that was improved before need not be found again.
-        asked = asked._replace(depth=min(depth, most - 1), value=cost - 1 if now else cost)
-        found = solve(inside, asked)
+        requested = requested._replace(depth=min(depth, most - 1), value=cost - 1 if now else cost)
+        found = solve(inside, requested)
         if found is None:
             return False
         if now is None or found.value < cost:
@@ -141,13 +141,13 @@ def read(
     test = view.features[int(columns.tests[part.column][between])]
     nodes: list[Node] = []
     for side, known in enumerate(part.sides):
-        asked = part.question(side)
-        if not asked.depth:
+        requested = part.question(side)
+        if not requested.depth:
             own = rows.order[part.column]
             nodes.append(_best_leaf(view, own[k:] if side else own[:k]))
             continue
         inside = part.rows_of(side, rows)
-        below = known or solve(inside, asked, asked.value)
+        below = known or solve(inside, requested, requested.value)
         nodes.append(read(below, inside, columns, view, solve))
     return Branch(test, nodes[1], nodes[0])
 

@@ -230,10 +230,14 @@ class Dual:
             found = min(self.planes, key=lambda p: p.cost + slope * excess(p))
             if found.cost + slope * excess(found) >= here:
                 multipliers, exactly = self._fitting(sign * slope)
-                asked = self.ask(multipliers)
-                if not exactly or asked is None or asked.cost + slope * excess(asked) >= here:
+                requested = self.ask(multipliers)
+                if (
+                    not exactly
+                    or requested is None
+                    or requested.cost + slope * excess(requested) >= here
+                ):
                     return True
-                found = asked
+                found = requested
             if excess(found) > 0:
                 low = found
             else:
@@ -264,7 +268,7 @@ class Dual:
 
     def _in_space(self) -> None:
         """Maximise over the multipliers of several rows."""
-        box, asked = 16.0, set()
+        box, requested = 16.0, set()
         for _ in range(MOST_RUNS * len(self.view.side)):
             if self.incumbent.proven:
                 return
@@ -273,12 +277,15 @@ class Dual:
                 return  # the bound so far stands: no multipliers are needed to prove it
             top, multipliers, outside = best
             assert self.bound is not None
-            if top - float(self.bound) <= ROUNDING * self.incumbent.unit or multipliers in asked:
+            if (
+                top - float(self.bound) <= ROUNDING * self.incumbent.unit
+                or multipliers in requested
+            ):
                 if not outside or box > 1e6:
                     return
                 box *= 16
                 continue
-            asked.add(multipliers)
+            requested.add(multipliers)
             self.ask(multipliers)
             if self.bound > self.most:
                 self.infeasible = True

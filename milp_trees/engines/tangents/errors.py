@@ -220,8 +220,8 @@ class ErrorGuide:
         """Keep the errors of a tree."""
         a, b = tangent.heights[0], tangent.widths[0]
         positive = [b * leaf.p > a * leaf.q for leaf in leaves]
-        fp = sum(leaf.q for leaf, said in zip(leaves, positive, strict=True) if said)
-        fn = sum(leaf.p for leaf, said in zip(leaves, positive, strict=True) if not said)
+        fp = sum(leaf.q for leaf, message in zip(leaves, positive, strict=True) if message)
+        fn = sum(leaf.p for leaf, message in zip(leaves, positive, strict=True) if not message)
         self.known.append((self.objective.size(leaves), fp, fn))
 
 

@@ -88,7 +88,7 @@ class TangentsSearch:
         labels = self.objective.offer(leaves)
         if labels is None:
             return False
-        of_leaves = {leaf.node: said for leaf, said in zip(leaves, labels, strict=True)}
+        of_leaves = {leaf.node: message for leaf, message in zip(leaves, labels, strict=True)}
         self.tree = tests, of_leaves  # at once, so that an interrupt never leaves half a tree
         self.improved()
         return True

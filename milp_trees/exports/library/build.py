@@ -182,8 +182,8 @@ def _check_names(entries: Sequence[Entry]) -> None:
 def machine() -> str:
     """The processor of this machine, without the machine's name, and how busy it is."""
     found, busy = environment(), load_average()
-    said = f"{found['cpu'] or 'a processor'}, {found['logical_cores']} cores"
-    return said if busy is None else f"{said}, load average {busy:.1f}"
+    message = f"{found['cpu'] or 'a processor'}, {found['logical_cores']} cores"
+    return message if busy is None else f"{message}, load average {busy:.1f}"
 
 
 # -- what is there already -------------------------------------------------------------------------

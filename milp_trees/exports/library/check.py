@@ -215,7 +215,7 @@ def check_instance(
     """
     began = run_clock()
     wrong: list[str] = []
-    said: list[str] = []
+    message: list[str] = []
     news: list[str] = []
     try:
         for name, digest in (
@@ -236,7 +236,7 @@ def check_instance(
             wrong += _of_relaxation(one, file, limits)
             answers = read_and_solve(file, folder / one.model, limits, solvers)
             for solver, answer in answers.items():
-                said.append(_said(solver, answer))
+                message.append(_said(solver, answer))
                 wrong += _of_answer(one, file, solver, answer)
                 news += _news(one, solver, answer)
     except FileNotFoundError as error:
@@ -244,7 +244,7 @@ def check_instance(
     except (MilpTreesError, OSError) as error:
         wrong.append(f"{one.instance}: {error}")
     return CheckedInstance(
-        one.instance, ", ".join(said), tuple(wrong), tuple(news), run_clock() - began
+        one.instance, ", ".join(message), tuple(wrong), tuple(news), run_clock() - began
     )
 
 

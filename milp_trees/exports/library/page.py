@@ -110,10 +110,10 @@ def _introduction(registry: Registry) -> list[str]:
     solvers = ", ".join(f"{s} {v}" for s, v in about["solvers"].items())
     seconds = f"{about['solver_seconds']:g} s"
     classes = "".join(
-        f"<li><b class={c}>{c}</b> ({counts[c]}): {escape(said)}.</li>"
-        for c, said in CLASSES.items()
+        f"<li><b class={c}>{c}</b> ({counts[c]}): {escape(message)}.</li>"
+        for c, message in CLASSES.items()
     )
-    claims = "; ".join(f"<b>={c}=</b> {escape(said)}" for c, said in CLAIMS.items())
+    claims = "; ".join(f"<b>={c}=</b> {escape(message)}" for c, message in CLAIMS.items())
     return [
         f"<p>Version {escape(str(about['version']))}: {len(rows)} instances of "
         f"{len({one.problem for one in rows})} problems in {len({one.formulation for one in rows})} "
@@ -185,7 +185,7 @@ def _sources(registry: Registry) -> list[str]:
         (_text(s), _text(licence), _text("yes" if may else "no"), _number(n))
         for (s, licence, may), n in sorted(sources.items())
     )
-    meanings = "".join(f"<li><b>{c}</b>: {escape(said)}</li>" for c, said in COLUMNS.items())
+    meanings = "".join(f"<li><b>{c}</b>: {escape(message)}</li>" for c, message in COLUMNS.items())
     return [
         "<h2 id=data>Data</h2>",
         _table(("source", "licence", "may be published", "instances"), rows),

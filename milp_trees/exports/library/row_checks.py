@@ -114,9 +114,9 @@ def of_names(one: Instance, solvers: Collection[str]) -> Iterator[str]:
         yield f"{name} has the unit {one.unit!r} and the sense {one.sense!r}."
     for prover in filter(None, (one.proved_by, *one.derived_by.split("; "))):
         yield from _of_prover(one, prover)
-    said = [part.partition(" ")[0] for part in one.solvers.split("; ") if part]
-    if said != list(one.runs):
-        yield f"{name} names the solvers {', '.join(said) or 'none'}, and has runs of {', '.join(one.runs) or 'none'}."
+    message = [part.partition(" ")[0] for part in one.solvers.split("; ") if part]
+    if message != list(one.runs):
+        yield f"{name} names the solvers {', '.join(message) or 'none'}, and has runs of {', '.join(one.runs) or 'none'}."
     if instance_name(one.problem, one.formulation) != name:
         yield f"{name} is not the name of the problem {one.problem!r} as {one.formulation!r}."
     if one.kind not in kinds():
@@ -189,14 +189,14 @@ def of_comments(one: Instance, folder: Path) -> Iterator[str]:
     ------
     str
     """
-    said = comments(folder / one.model)
+    message = comments(folder / one.model)
     direction = {"min": "minimised", "max": "maximised"}.get(one.sense)
     value = f"Value in {one.unit} ({direction}) = {one.offset} + {one.scale} * objective"
     formulation = f"Formulation: {one.formulation.partition(':')[0]}"
     for what, text in (("value", value), ("formulation", formulation)):
-        if _plain(text) not in said:
+        if _plain(text) not in message:
             yield f"{one.model} does not state the {what} of the registry, {text!r}."
-    if one.proof and _plain(f"{STATEMENT} {one.statement_sha256}") not in said:
+    if one.proof and _plain(f"{STATEMENT} {one.statement_sha256}") not in message:
         yield f"{one.proof} proves another statement than that of {one.model}."
 
 

@@ -60,7 +60,7 @@ def source_of(source: Mapping[str, Any], licence: str = "") -> Source:
         name, known = LICENCES[path]
         return Source(f"{name}, as in scikit-learn ({path})", known, True)
     digest = str(source.get("sha256", ""))[:12]
-    said = (
+    message = (
         f"{PurePath(path).name or 'data given as arrays'}{f' (sha256 {digest}…)' if digest else ''}"
     )
-    return Source(said, licence or USERS_COPY, bool(licence))
+    return Source(message, licence or USERS_COPY, bool(licence))

@@ -103,8 +103,8 @@ class Export:
         if why := self.matrix.contradiction():
             raise Unsupported(f"{why} A pseudo-Boolean problem with such a row is not written.")
         file = opb_model(self.file)
-        said = description(self.problem, self.formulation, self.m, self.matrix, file)
-        return replace(self, file=file, described=said)
+        message = description(self.problem, self.formulation, self.m, self.matrix, file)
+        return replace(self, file=file, described=message)
 
     def prove(self, path: Path, point: np.ndarray, limits: Limits) -> int:
         """Write the VeriPB proof of the bound of the relaxation.

@@ -108,7 +108,7 @@ def import_solution(
         raise VerificationError(
             f"The solution's objective is {objective:.9g}, but the {problem.space.noun} that it describes costs {actual}; the model or its decoding is wrong: please report it."
         )
-    said = f"{stored.program} states the status {stored.status!r}; " if stored.status else ""
+    message = f"{stored.program} states the status {stored.status!r}; " if stored.status else ""
     result = finish(
         export.problem,
         f"{export.formulation.label}@{stored.program.lower()}",
@@ -117,7 +117,7 @@ def import_solution(
         claims_optimal=False,
         proved_by=None,
         clock=clock,
-        message=f"{said}read from {Path(solution).name}, which proves no bound.",
+        message=f"{message}read from {Path(solution).name}, which proves no bound.",
     )
     return Imported(result, stored, objective, violation)
 
@@ -207,10 +207,10 @@ def _kept(stored: StoredSolution, export: Export, point: np.ndarray) -> float:
 def _stated(stored: StoredSolution, export: Export, point: np.ndarray) -> float:
     """The objective of the point; another one that the file states is refused."""
     objective = float(export.file.model.objective(point))
-    said = stored.objective
-    if said is not None and abs(said - objective) > SAME * max(1.0, abs(objective)):
+    message = stored.objective
+    if message is not None and abs(message - objective) > SAME * max(1.0, abs(objective)):
         raise VerificationError(
-            f"The file states the objective {said:.9g}, but its point has {objective:.9g} in this model; it is a solution of another model, or of one that was changed."
+            f"The file states the objective {message:.9g}, but its point has {objective:.9g} in this model; it is a solution of another model, or of one that was changed."
         )
     return objective
 

@@ -65,15 +65,15 @@ def _refused(problem: Problem) -> str:
             return (
                 "the number of leaves of the whole tree is limited, so no node can be judged alone."
             )
-        asked = replace(problem, question=NearBest(slack=0))
-        methods = [registry.method(name) for name in able(asked, groups=("methods",))]
-        said = ""
+        requested = replace(problem, question=NearBest(slack=0))
+        methods = [registry.method(name) for name in able(requested, groups=("methods",))]
+        message = ""
         for method in methods:
-            said = method.unsupported(asked) or ""
-            if not said:
+            message = method.unsupported(requested) or ""
+            if not message:
                 method.warm_up()
                 return ""
-        return said or f"no method lists trees near the best for the task {problem.task.name}."
+        return message or f"no method lists trees near the best for the task {problem.task.name}."
     except MilpTreesError as error:
         return str(error)
 

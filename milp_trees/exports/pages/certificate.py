@@ -125,10 +125,10 @@ def _file(row: Mapping[str, Any]) -> str:
 def _spelled(part: Mapping[str, Any]) -> str:
     """The name of a task or space with its parameters."""
     given = {k: v for k, v in part.items() if k not in ("name", "ensemble", "antecedents", "fixed")}
-    said = [
+    message = [
         f"{k.replace('_', ' ')} {_value(v)}" for k, v in given.items() if v not in (None, (), [])
     ]
-    return f"{str(part['name']).replace('-', ' ')}{': ' if said else ''}{', '.join(said)}"
+    return f"{str(part['name']).replace('-', ' ')}{': ' if message else ''}{', '.join(message)}"
 
 
 def _value(value: Any) -> str:

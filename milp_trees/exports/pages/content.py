@@ -88,8 +88,8 @@ class Source:
             study = store if isinstance(store, Study) else Study.open(store)
             references = list(study.store.rows("reference"))
             about, environments = study.store.about(), study.store.environments()
-        said = [str(w.message) for w in caught if issubclass(w.category, DamagedRowWarning)]
-        return cls(study, references, list(dict.fromkeys(said)), about, environments)
+        message = [str(w.message) for w in caught if issubclass(w.category, DamagedRowWarning)]
+        return cls(study, references, list(dict.fromkeys(message)), about, environments)
 
 
 class Content:
@@ -200,14 +200,14 @@ class Content:
 
     def _columns(self) -> dict[str, dict[str, str]]:
         scores = dict.fromkeys(k for row in self.flat for k in row if k.startswith("score_"))
-        said = {**COLUMNS, **MORE, **dict.fromkeys(scores, "score on the test rows")}
+        message = {**COLUMNS, **MORE, **dict.fromkeys(scores, "score on the test rows")}
         return {
             name: {
                 "title": TITLES.get(name, name.replace("_", " ")),
                 "text": text,
                 "kind": _kind(name, [row.get(name) for row in self.flat]),
             }
-            for name, text in said.items()
+            for name, text in message.items()
         }
 
     def _meta(self, detail: Detail) -> dict[str, Any]:

@@ -71,10 +71,8 @@ def _machine(environment: dict[str, Any]) -> str:
         f"{cores} cores" if cores else None,
         f"{memory / 1024:.0f} GiB of memory" if isinstance(memory, (int, float)) else None,
     ]
-    said = ", ".join(str(fact) for fact in facts if fact)
-    return (
-        f"{environment.get('machine') or 'a machine without a name'}{f' ({said})' if said else ''}"
-    )
+    message = ", ".join(str(fact) for fact in facts if fact)
+    return f"{environment.get('machine') or 'a machine without a name'}{f' ({message})' if message else ''}"
 
 
 def natural(name: str) -> list[tuple[int, str]]:

@@ -46,8 +46,8 @@ def problems(
         if row["problem_key"] in shown:
             one = flat(row)
             own = found[shown[row["problem_key"]]]["references"]
-            said = {name: one[name] for name in _REFERENCE}
-            own.append({**said, "is_exact": row["exact"] is not None})
+            message = {name: one[name] for name in _REFERENCE}
+            own.append({**message, "is_exact": row["exact"] is not None})
     _tell_apart(found)
     return json_safe(found)  # type: ignore[no-any-return]
 

@@ -56,20 +56,20 @@ def check_shown(
     row = result.to_json()
     try:
         if isinstance(problem.question, Front):
-            said = check_front(row, problem)
+            message = check_front(row, problem)
         else:
-            said = [*check_value(row, problem), *check_claims(row, problem)]
+            message = [*check_value(row, problem), *check_claims(row, problem)]
         check_scores(row, problem, None)
     except VerificationError as wrong:
         raise VerificationError(
             f"The page is not written, as the result is wrong: {wrong}"
         ) from None
     if not proof:
-        return result, Checks(tuple(said))
+        return result, Checks(tuple(message))
     result, found = checked_proof(result, proof, seconds)
     if isinstance(found, str):
-        return result, Checks((*said, found))
-    return result, Checks(tuple(said), found.sentence, found.optimum)
+        return result, Checks((*message, found))
+    return result, Checks(tuple(message), found.sentence, found.optimum)
 
 
 __all__ = ["check_shown"]

@@ -174,10 +174,10 @@ def _table(title: str, facts: list[tuple[str, str]]) -> str:
 
 def _examples(column: dict[str, Any], nodes: list[dict[str, Any]]) -> dict[str, Any]:
     """What a column is compared with: an example, and the texts to choose from."""
-    asked = [q for node in nodes for q in node.get("test", ()) if q["column"] == column["name"]]
-    texts = [q["value"] for q in asked if q["kind"] == "=="]
+    requested = [q for node in nodes for q in node.get("test", ()) if q["column"] == column["name"]]
+    texts = [q["value"] for q in requested if q["kind"] == "=="]
     choices = dict.fromkeys([*column.get("order", ()), *texts])
-    numbers = [q["value"] for q in asked if q["kind"] == "<="]
+    numbers = [q["value"] for q in requested if q["kind"] == "<="]
     return {"choices": list(choices), "example": f"e.g. {numbers[0]}" if numbers else ""}
 
 

@@ -52,8 +52,8 @@ def bounded_lists(view: CostMatrix, space: RuleLists) -> tuple[Bounding, Chains]
     chains = enumerate_chains(view, rules, most, priced, MOST_STATES, MOST_COLUMNS, merges(view))
     chains = replace(chains, known=known)
     none = np.zeros((0, 1 + len(view.side)), dtype=np.int64)
-    met = np.concatenate([none, *beam.planes])
-    multipliers, bound = _maximised(chains, view, multipliers, met)
+    reached = np.concatenate([none, *beam.planes])
+    multipliers, bound = _maximised(chains, view, multipliers, reached)
     lowest = dearest + 1 if bound is None else math.ceil(bound)
     if value is not None:
         lowest = min(lowest, value)
@@ -67,9 +67,9 @@ def _maximised(
 ) -> tuple[Multipliers, Fraction | None]:
     """The best multipliers for the lists of a hypergraph, and their bound; None without a list."""
     best: Fraction | None = None
-    found, asked = multipliers, set()
+    found, requested = multipliers, set()
     for _ in range(1 + PASSES * len(view.side)):
-        asked.add(found)
+        requested.add(found)
         plane, value = _lowest(h, found)
         if plane is None:
             return multipliers, None
@@ -78,7 +78,7 @@ def _maximised(
             best, multipliers = bound, found
         planes = np.concatenate([planes, plane[None]])
         better = best_prices(planes, view)
-        if better is None or better in asked:
+        if better is None or better in requested:
             break
         found = better
     return multipliers, best

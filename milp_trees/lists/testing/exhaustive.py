@@ -41,9 +41,9 @@ def all_rule_lists(problem: Problem) -> Iterator[RuleList]:
     actions = problem.task.actions(problem.dataset)
     for length in range(longest(problem) + 1):
         for chosen in permutations(antecedents, length):
-            for said in product(range(len(actions)), repeat=length + 1):
-                rules = tuple(map(Rule, chosen, said))
-                yield RuleList(rules, said[-1], actions)
+            for message in product(range(len(actions)), repeat=length + 1):
+                rules = tuple(map(Rule, chosen, message))
+                yield RuleList(rules, message[-1], actions)
 
 
 def best_list(problem: Problem) -> RuleList | None:

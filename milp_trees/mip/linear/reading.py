@@ -86,9 +86,9 @@ def _by_highs(path: Path, name: str) -> FileModel:
             f"{name} cannot be read as a model: HiGHS refuses it. Check that it is an MPS or LP file."
         )
     if warnings or status != highspy.HighsStatus.kOk:
-        said = warnings[0] if warnings else "something was left out"
+        message = warnings[0] if warnings else "something was left out"
         raise DataError(
-            f"{name} was not read as it is written; the reader of HiGHS warns: {said.rstrip('.')}. Mend the file."
+            f"{name} was not read as it is written; the reader of HiGHS warns: {message.rstrip('.')}. Mend the file."
         )
     lp = solver.getLp()
     if solver.getModel().hessian_.dim_:

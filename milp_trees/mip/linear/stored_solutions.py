@@ -69,8 +69,8 @@ def read_stored(path: Path) -> StoredSolution:
         if begins.match(text):
             found = read(text, path)
             if not found.values:
-                said = f" (its status: {found.status})" if found.status else ""
-                raise DataError(f"{path} holds no solution{said}; solve the model again.")
+                message = f" (its status: {found.status})" if found.status else ""
+                raise DataError(f"{path} holds no solution{message}; solve the model again.")
             return found
     raise DataError(
         f"{path} is no solution file that is known here, which are those of {FORMATS}; write the solution in one of these forms, or as lines 'NAME VALUE' below a line '=obj= NUMBER'."
@@ -102,13 +102,13 @@ def _cplex(text: str, path: Path) -> StoredSolution:
     header = None if one is None else one.find("header")
     if one is None or header is None:
         raise DataError(f"{path} holds no solution of CPLEX; write it again.")
-    said = header.get("objectiveValue")
+    message = header.get("objectiveValue")
     found = [
         (0, str(v.get("name")), str(v.get("value"))) for v in one.findall("./variables/variable")
     ]
     return StoredSolution(
         "CPLEX",
-        None if said is None else number_at(said, path, 0),
+        None if message is None else number_at(message, path, 0),
         header.get("solutionStatusString", ""),
         _values(iter(found), path),
     )
@@ -134,13 +134,13 @@ def _scip(text: str, path: Path) -> StoredSolution:
     """`objective value:`, then lines `NAME VALUE (obj:COST)`."""
     status = re.search(r"^solution status: (.*)$", text, re.MULTILINE)
     stated = re.search(rf"^objective value:\s+({NUMBER})\s*$", text, re.MULTILINE)
-    said = status[1].strip() if status else ""
+    message = status[1].strip() if status else ""
     if stated is None:
-        return StoredSolution("SCIP", None, said, {})
+        return StoredSolution("SCIP", None, message, {})
     first = text[: stated.end()].count("\n") + 2
     rest = (line.partition("(obj:")[0] for line in text[stated.end() :].splitlines()[1:])
     values = _values(_pairs(enumerate(rest, first), path), path)
-    return StoredSolution("SCIP", float(stated[1]), said, values)
+    return StoredSolution("SCIP", float(stated[1]), message, values)
 
 
 def _cbc(text: str, path: Path) -> StoredSolution:

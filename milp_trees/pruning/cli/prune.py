@@ -241,7 +241,7 @@ def _one_question(
     """Refuse options that contradict each other, and wrong numbers, before an ensemble is grown."""
     from milp_trees.common.exact import fraction
 
-    asked = [
+    requested = [
         name
         for name, given in (
             ("--lambda", lam is not None),
@@ -250,8 +250,8 @@ def _one_question(
         )
         if given
     ]
-    if len(asked) > 1:
-        fail(f"{' and '.join(asked)} ask different questions; give one of them.", WRONG_INPUT)
+    if len(requested) > 1:
+        fail(f"{' and '.join(requested)} ask different questions; give one of them.", WRONG_INPUT)
     if methods is not None and lam is None:
         fail("--methods are compared on one λ; give --lambda too.", WRONG_INPUT)
     if methods is not None and method:

@@ -60,8 +60,8 @@ class PrunedModel(InNotebook, TakesTables):
     def predict(self, X: Any) -> np.ndarray:
         """Labels (for regression, numbers) that the selected pruning predicts, shape (n,)."""
         X = self._checked(X)
-        said: np.ndarray = self.best_estimator_.predict(X)
-        return said
+        message: np.ndarray = self.best_estimator_.predict(X)
+        return message
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
     @takes_tables

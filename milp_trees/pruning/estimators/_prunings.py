@@ -272,8 +272,8 @@ def within_budget(
 
     most = float(fraction(budget, "budget"))
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]
-    asked = Problem(problem.dataset, task, problem.space)
-    result = answer(asked, method, limits, start=point.ensemble, progress=listener())
+    requested = Problem(problem.dataset, task, problem.space)
+    result = answer(requested, method, limits, start=point.ensemble, progress=listener())
     if result.status is Status.ERROR:
         raise SolverFailure(result.message)
     best = point

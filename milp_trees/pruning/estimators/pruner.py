@@ -314,7 +314,7 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         import pandas as pd
 
         enters, n = prunings.stages(self.curve_)
-        judged, shares = judge(self.ensemble_, enters, n, rows, self.costs_)
+        compared, shares = judge(self.ensemble_, enters, n, rows, self.costs_)
         rising = slice(None, None, -1)
         points = self.curve_.vertices
         path = {
@@ -322,7 +322,7 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
             "error": [float(p.error) for p in points],
             "cost": [float(p.cost) for p in points],
         }
-        self.validation_curve_ = pd.DataFrame(path).join(judged[rising].reset_index(drop=True))
+        self.validation_curve_ = pd.DataFrame(path).join(compared[rising].reset_index(drop=True))
         self.feature_shares_ = pd.DataFrame(shares[rising], columns=list(self.ensemble_.features))
         everything = np.where(self.ensemble_.left >= 0, 0, 1)
         figures, _ = judge(self.ensemble_, everything, 1, rows, self.costs_)

@@ -42,8 +42,8 @@ def check_pruned_error(problem: Problem) -> None:
         found: Any = problem
         expected, cost = pruned_error(spec, rows, y, drawn(pruning), data.row_weights.tolist())
         value = found.value(pruning)
-        said = f"{kept(pruning)} has the value {value}; by definition it is {expected}"
-        assert abs(value.number - expected) <= 1e-9, said
+        message = f"{kept(pruning)} has the value {value}; by definition it is {expected}"
+        assert abs(value.number - expected) <= 1e-9, message
         beyond = most is not None and cost > float(fraction(most)) + 1e-12
         assert bool(found.violations(pruning)) == beyond, (
             f"{kept(pruning)} costs {cost} and breaks {found.violations(pruning)}"

@@ -145,8 +145,8 @@ def bound_of(s, flow, needs):
     least = a * s["root_error"]
     for h in range(M):
         weight = a * s["gain"][h] - b * s["keep_cost"][h]
-        said = f"Split {h} sends more than it gains and receives, or keeps more than it costs."
-        need(min(weight, 0) <= sent[h] <= max(weight, 0), said)
+        message = f"Split {h} sends more than it gains and receives, or keeps more than it costs."
+        need(min(weight, 0) <= sent[h] <= max(weight, 0), message)
         least -= max(weight, 0) - max(sent[h], 0)
     return -(-least // q)
 
@@ -181,14 +181,12 @@ def check(proof_lines: Any) -> reading.Verdict:
     shown = reading.shown(least)
     head = "proved" if value == bound else "proved a bound only"
     own = "" if value is None else f", and the pruning of the file has {offset + scale * value}"
-    said = f"no pruning of this ensemble has less than {shown} {s['unit']}".rstrip() + own
-    said += (
+    message = f"no pruning of this ensemble has less than {shown} {s['unit']}".rstrip() + own
+    message += (
         f"; {len(s['gain'])} splits, {len(s['price'])} purchases, {s['denominator']} as denominator"
     )
-    said = (
-        f"{head}: {shown}  ({said}; gains and prices are those of the proof file{reading.given(s)})"
-    )
-    return reading.Verdict(value == bound, bound, value, said)
+    message = f"{head}: {shown}  ({message}; gains and prices are those of the proof file{reading.given(s)})"
+    return reading.Verdict(value == bound, bound, value, message)
 
 
 class Pieces(NamedTuple):
@@ -260,11 +258,11 @@ def check_curve(s, flow, needs, error_unit, cost_unit, cost_offset):
         f"error {float(error_unit * e):.6g} at cost {float(cost_unit * c + cost_offset):.6g}"
         for e, c in ((E, sum(C[:-1])), (last, 0))
     ]
-    said = f"for every lambda >= 0 one of them is best, from {ends[0]} to {ends[1]}"
+    message = f"for every lambda >= 0 one of them is best, from {ends[0]} to {ends[1]}"
     count = top + 1 - free
     many = f"{count} pruning{'s' * (count != 1)}"
-    said = f"proved: {many}  ({said}; gains and prices are those of the proof file)"
-    return reading.Verdict(True, count, count, said)
+    message = f"proved: {many}  ({message}; gains and prices are those of the proof file)"
+    return reading.Verdict(True, count, count, message)
 
 
 def main(arguments):

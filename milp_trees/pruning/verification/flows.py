@@ -68,13 +68,13 @@ def _checked(result: Result, proof: str | Path, lines: list[str]) -> tuple[NodeG
 
 def _of_curve(result: Result, proof: str | Path) -> Derivation:
     """The pruning of a result with a curve is the one that the curve has for the λ of the task."""
-    verdict, name, said = proved_curve(result.curve, proof)
+    verdict, name, message = proved_curve(result.curve, proof)
     view, kept = result.problem.view(NodeGains), result.predictor.kept  # type: ignore[union-attr]
     if view.Z(kept) != view.Z(result.curve.keep(view.lam)):
         raise VerificationError(
             f"The pruning of the result is not that of its curve for λ = {view.lam}."
         )
-    return Derivation(verdict, "optimal", said, name, True)
+    return Derivation(verdict, "optimal", message, name, True)
 
 
 def proved_curve(curve: PruningCurve, proof: str | Path) -> tuple[Verdict, str, str]:
@@ -111,5 +111,5 @@ def proved_curve(curve: PruningCurve, proof: str | Path) -> tuple[Verdict, str, 
         raise VerificationError(
             f"The proof {proof} is about {found.bound} prunings, and the curve has {len(curve.vertices)}."
         )
-    said = f"Proved by file: the flows of {name} keep to the gains and prices of this ensemble, and prove each of the {found.bound} prunings optimal for its λ."
-    return Verdict.PROVED, name, said
+    message = f"Proved by file: the flows of {name} keep to the gains and prices of this ensemble, and prove each of the {found.bound} prunings optimal for its λ."
+    return Verdict.PROVED, name, message

@@ -319,9 +319,9 @@ def _ranks(wanted: Wanted, ax: Any) -> None:
     ax.plot([low, low + found.difference], [1, 1], color="black", linewidth=2, clip_on=False)
     ax.text(low, 1.1, f"critical difference {found.difference:.2f}", ha="left", va="bottom")
     ax.axis("off")
-    told = "" if np.isnan(found.p) else f", Friedman p = {found.p:.2g}"
+    stated = "" if np.isnan(found.p) else f", Friedman p = {found.p:.2g}"
     ax.set_title(
-        f"mean ranks of times over {found.data_sets} data sets{told}; time-outs: {wanted.timeouts}"
+        f"mean ranks of times over {found.data_sets} data sets{stated}; time-outs: {wanted.timeouts}"
     )
 
 

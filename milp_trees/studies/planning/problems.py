@@ -151,10 +151,12 @@ def _label(
     base = values.get("name", values.get("kind")) if dimension in ("task", "binarize") else None
     if base is None and alias is None:
         return _told(values, [name for name in values if name in differ or name in ALWAYS])
-    told = _told(values, [name for name in values if name in differ - {"name", "kind", "alias"}])
+    reported = _told(
+        values, [name for name in values if name in differ - {"name", "kind", "alias"}]
+    )
     if alias is None and not several:
         return ""
-    return f"{alias or base}{':' if told else ''}{told}"
+    return f"{alias or base}{':' if reported else ''}{reported}"
 
 
 def _recipe(entry: Any, values: dict[str, Any], dimension: Any) -> Any:
@@ -234,17 +236,17 @@ def _of_table(
         rows: dict[str, Any] = {
             key: values.pop(key) for key in ("test_size", "split_seed") if key in values
         }
-        told = _told(values, [key for key in values if name is None or key in shown])
-        label = f"{name or kind}{':' if told else ''}{told}"
+        reported = _told(values, [key for key in values if name is None or key in shown])
+        label = f"{name or kind}{':' if reported else ''}{reported}"
         more = _told(rows, [key for key in rows if key in shown])
         given = ",".join(f"{key}={_text(value)}" for key, value in values.items())
         return {"generator": kind, "given": given, **rows}, label + (f",{more}" if more else "")
-    told = _told(values, shown)
+    reported = _told(values, shown)
     source = values.pop("builtin", None)
     base = name or source or _stem(next(values[key] for key in PATHS if key in values))
     if source is not None:
         values = {"name": source, **values}
-    return values, f"{base}{':' if told else ''}{told}"
+    return values, f"{base}{':' if reported else ''}{reported}"
 
 
 def generators() -> tuple[str, ...]:

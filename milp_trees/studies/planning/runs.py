@@ -203,7 +203,7 @@ class Expansion:
 
     def _excluded(self, pair: _Pair, start: str, seed: int, permutation: int) -> bool:
         """Whether an exclusion matches a run; each exclusion counts its runs."""
-        said = {
+        message = {
             "problem": pair.planned.name,
             "group": pair.planned.group,
             "kind": pair.planned.kind,
@@ -215,7 +215,7 @@ class Expansion:
             if all(
                 not getattr(table, name)
                 or any(fnmatchcase(text, pattern) for pattern in getattr(table, name))
-                for name, text in said.items()
+                for name, text in message.items()
             ) and all(
                 not getattr(table, name) or number in getattr(table, name)
                 for name, number in numbers.items()

@@ -242,9 +242,9 @@ def _said(path: places.Path, error: Mapping[str, Any], keys: tuple[str, ...]) ->
         return f"'kind' is one of {error['ctx']['expected_tags']}; got {error['ctx']['tag']!r}.".replace(
             "''", "'"
         )
-    said = error["msg"].removeprefix("Input ").replace("should", "must")
-    said = said.replace("input was not", "must be")
-    return f"{key} {said[0].lower() + said[1:]}; got {_brief(given)}."
+    message = error["msg"].removeprefix("Input ").replace("should", "must")
+    message = message.replace("input was not", "must be")
+    return f"{key} {message[0].lower() + message[1:]}; got {_brief(given)}."
 
 
 def _brief(given: Any) -> str:

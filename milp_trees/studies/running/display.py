@@ -86,9 +86,9 @@ class Display:
         if self._live is not None:
             self._live.update(picture(now))
             return
-        asked = before is not None and now.stopping != before.stopping
+        requested = before is not None and now.stopping != before.stopping
         elapsed = time.monotonic() - self.began
-        if elapsed < self._due and not asked and now.done < now.total:
+        if elapsed < self._due and not requested and now.done < now.total:
             return
         if self.console.is_jupyter:
             self._due = elapsed + NOTEBOOK

@@ -80,8 +80,8 @@ def fingerprint(found: Mapping[str, Any]) -> str:
     -------
     str
     """
-    told = {part: found.get(part) for part in PARTS}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    reported = {part: found.get(part) for part in PARTS}
+    return hashlib.sha256(json.dumps(reported, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def differences(found: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -97,16 +97,16 @@ def differences(found: Iterable[Mapping[str, Any]]) -> list[str]:
     list of str
         Empty for environments with the same fingerprint.
     """
-    environments, said = list(found), []
+    environments, message = list(found), []
     for part, name in PARTS.items():
         values = [one.get(part) for one in environments]
         if not any(isinstance(value, Mapping) for value in values):
-            said += _different(name, values)
+            message += _different(name, values)
             continue
         tables = [value or {} for value in values]
         for key in sorted({key for table in tables for key in table}, key=str.lower):
-            said += _different(key, [table.get(key, "absent") for table in tables])
-    return said
+            message += _different(key, [table.get(key, "absent") for table in tables])
+    return message
 
 
 def mixed(found: Mapping[str, Mapping[str, Any]]) -> str:
@@ -123,9 +123,9 @@ def mixed(found: Mapping[str, Mapping[str, Any]]) -> str:
     """
     if len(found) < 2:
         return ""
-    told = differences(found.values())
-    more = len(told) - SAID
-    what = "; ".join(told[:SAID]) + (f"; and {more} more" if more > 0 else "")
+    reported = differences(found.values())
+    more = len(reported) - SAID
+    what = "; ".join(reported[:SAID]) + (f"; and {more} more" if more > 0 else "")
     return f"The runs were made in {len(found)} environments, whose times are never averaged. They differ in {what}."
 
 

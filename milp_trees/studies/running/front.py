@@ -241,18 +241,18 @@ class Front:
         self.round.write(self.folder)
 
     def _executor(self) -> Executor:
-        asked = self.settings
+        requested = self.settings
         order = Order(
             self.folder,
             self.me.name,
             self.plan.folder,
-            asked.jobs,
+            requested.jobs,
             self.cores,
-            asked.address,
-            asked.options,
+            requested.address,
+            requested.options,
             self.round.number,
         )
-        return executor(asked.executor, order)
+        return executor(requested.executor, order)
 
     def _round_of_leader(self) -> str | None:
         """Wait for the round of the front end that leads, and return its name; None if it ended."""

@@ -110,7 +110,7 @@ def study(
         from milp_trees.studies.running.display import Display
 
         watching = Display()
-    with watching as tell:
+    with watching as report:
         return run_plan(
             plan,
             store,
@@ -120,5 +120,5 @@ def study(
             options=options,
             retries=retries,
             memory_mb=memory_mb,
-            progress=tell,
+            progress=report,
         )

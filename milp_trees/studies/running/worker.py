@@ -216,8 +216,8 @@ class Worker:
                 tuple(dict.fromkeys(self._rivals[run.problem])),
                 test,
             )
-            judge = self._bench(run, 0) if order else None
-            self._benches[name] = Bench(case, self.shelf, judge)
+            reference = self._bench(run, 0) if order else None
+            self._benches[name] = Bench(case, self.shelf, reference)
             while len(self._benches) > 4 * KEPT:
                 self._benches.popitem(last=False)
         self._benches.move_to_end(name)
@@ -371,18 +371,20 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--most", type=int)
     parser.add_argument("--round", type=int)
     parser.add_argument("--place", help="the folder of the SPEC on this machine")
-    asked = parser.parse_args(given)
-    folder = Folder(asked.folder)
+    requested = parser.parse_args(given)
+    folder = Folder(requested.folder)
     now = Round.read(folder)
-    if now is None or (asked.round is not None and now.number != asked.round):
+    if now is None or (requested.round is not None and now.number != requested.round):
         return 0  # it started late, after its study was taken up by another front end
     try:
-        plan = Plan.from_json(folder.read("plan.json"), asked.place)
+        plan = Plan.from_json(folder.read("plan.json"), requested.place)
         if fingerprint_of(plan) != now.plan:
             return 0  # the next front end has just written the plan of another study
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            Worker(folder, asked.front, plan=plan, name=asked.name, most=asked.most).work()
+            Worker(
+                folder, requested.front, plan=plan, name=requested.name, most=requested.most
+            ).work()
     except MilpTreesError as why:
         print(why, file=sys.stderr)
         return CANNOT

@@ -132,8 +132,8 @@ class Rules:
                 similar.append((H, table))
         # No path asks a test twice; equal tests (in trees, opposite ones, too) are one test.
         parts = [self.sides(S, f) for f in range(self.F)]
-        asked = {yes if self.lists else frozenset((no, yes)) for no, yes in parts if no and yes}
-        depth = max(0, min(depth, len(S) - 1, len(asked)))
+        requested = {yes if self.lists else frozenset((no, yes)) for no, yes in parts if no and yes}
+        depth = max(0, min(depth, len(S) - 1, len(requested)))
         table = {}
         for f in range(self.F):
             sides = self.sides(S, f)
@@ -277,8 +277,8 @@ def _claims(s: Statement, lines: list[str]) -> int:
         last = whole(claim[0]), limits, listed(claim[2], whole)
         rules.derive(last[0], limits[0], last[2], helps, limits[1])
     must(not last[2], "The last claim is not about all rows.")
-    for has, asked in zip(last[1], (s.depth, s.leaves)):
-        must(has >= (INFINITE if asked is None else asked), "The last claim is too narrow.")
+    for has, requested in zip(last[1], (s.depth, s.leaves)):
+        must(has >= (INFINITE if requested is None else requested), "The last claim is too narrow.")
     bound = math.ceil(Fraction(last[0] - shift, s.q))
     must(s.bound == bound, f"The claims prove {bound}.")
     must(s.value is None or s.value >= bound, "The model contradicts the claims.")
@@ -298,12 +298,12 @@ def report(lines: list[str], data: Any = None) -> Report:
     """Check a file of either kind; Refused if it does not hold."""
     if _caught(lambda lines, data: "count" in _loaded(lines[-1]), lines, data):
         trees, allowance, least = count_slowly(lines, data)
-        said = f"counted: {trees} with costs of at most {allowance} in units of the costs"
-        return Report(True, least, least, f"{said}  ({Statement(lines[0], data).words()})")
+        message = f"counted: {trees} with costs of at most {allowance} in units of the costs"
+        return Report(True, least, least, f"{message}  ({Statement(lines[0], data).words()})")
     bound, value = check_slowly(lines, data)
     what = "proved" if value == bound else "a proven bound"
-    said = f"{what}: {bound} in units of the costs  ({Statement(lines[0], data).words()})"
-    return Report(value == bound, bound, value, said)
+    message = f"{what}: {bound} in units of the costs  ({Statement(lines[0], data).words()})"
+    return Report(value == bound, bound, value, message)
 
 
 def main(arguments: list[str]) -> int:

@@ -42,6 +42,6 @@ def test_commands_name_only_peers_that_have_rows_on_the_page(report):
     page = next(page for page in report.PAGES if page.name == "speed")
     sections = page.text.split("\n## ")[1:]
     for section in sections:
-        asked = re.search(r"engines\.py --peers (\S+)", section)[1].strip('"')
-        for peer in filter(None, asked.split(",")):
+        requested = re.search(r"engines\.py --peers (\S+)", section)[1].strip('"')
+        for peer in filter(None, requested.split(",")):
             assert re.search(rf"^\|.*{re.escape(peer)}", section, re.M), (peer, section[:40])

@@ -183,12 +183,13 @@ def test_export_writes_model_and_solution(tmp_path):
         assert data["objective"] == data["value"]
         assert (tmp_path / "m.sol").read_text().startswith(f"=obj= {data['objective']:g}\n")
     assert any("reads no LP files" in note for note in data["notes"])
-    said = run(
+    message = run(
         "export-model", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz"
     ).stdout
-    assert f"description {tmp_path / 'm.json'}" in said
+    assert f"description {tmp_path / 'm.json'}" in message
     assert (
-        "notes       CBC: the CBC in PuLP's wheel reads no gzipped files; write .mps for it" in said
+        "notes       CBC: the CBC in PuLP's wheel reads no gzipped files; write .mps for it"
+        in message
     )
     assert (
         "notes"

@@ -22,11 +22,11 @@ def typed(tmp_path):
 
 
 def test_the_gap_of_a_typed_list(typed):
-    told = run(typed, DATA, "--rule-lists", "--max-length", 2)
-    assert told.exit_code == 0, told.output
-    assert "value " in told.stdout
-    assert "gap " in told.stdout
-    assert "the optimum; proven by" in told.stdout
+    stated = run(typed, DATA, "--rule-lists", "--max-length", 2)
+    assert stated.exit_code == 0, stated.output
+    assert "value " in stated.stdout
+    assert "gap " in stated.stdout
+    assert "the optimum; proven by" in stated.stdout
     found = json.loads(run(typed, DATA, "--rule-lists", "--max-length", 2, "--json").stdout)
     assert found["gap"] == found["value"] - found["optimum"]
     assert found["optimum"] == 0
@@ -34,6 +34,6 @@ def test_the_gap_of_a_typed_list(typed):
 
 def test_a_name_that_is_not_known_is_told_with_names_like_it(typed):
     typed.write_text("if 1x: 1\nelse: 0\n")
-    told = run(typed, DATA, "--rule-lists", "--max-length", 2)
-    assert told.exit_code == 1
-    assert "unknown feature '1x'. Did you mean" in told.output
+    stated = run(typed, DATA, "--rule-lists", "--max-length", 2)
+    assert stated.exit_code == 1
+    assert "unknown feature '1x'. Did you mean" in stated.output

@@ -59,8 +59,8 @@ def test_the_help_text_of_solve_fits_on_a_screen_and_says_where_the_rest_is():
 @each_row("command", ["solve", "prune", "size-path", "spo", "unimodular", "gap"])
 def test_a_limit_of_depth_has_one_name_and_another_one_leads_to_it(command):
     assert "--depth " in run(command, "--help-all").stdout
-    said = run(command, "--max-depth", "3", code=2).stderr
-    assert "No such option: --max-depth. Did you mean --depth?" in said
+    message = run(command, "--max-depth", "3", code=2).stderr
+    assert "No such option: --max-depth. Did you mean --depth?" in message
 
 
 def test_every_output_file_may_be_named_by_the_short_option():

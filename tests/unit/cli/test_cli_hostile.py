@@ -47,8 +47,8 @@ def test_a_number_that_would_take_hours_is_refused(number, tmp_path):
 )
 def test_a_deeply_nested_spec_is_refused(text, tmp_path):
     (tmp_path / "s.toml").write_text(text)
-    said = run("study", tmp_path / "s.toml", "--dry-run", code=1).stderr
-    assert "nested too deeply" in said or "is no SPEC" in said
+    message = run("study", tmp_path / "s.toml", "--dry-run", code=1).stderr
+    assert "nested too deeply" in message or "is no SPEC" in message
 
 
 def test_numbers_with_underscores_are_refused():
@@ -59,8 +59,8 @@ def test_numbers_with_underscores_are_refused():
     assert "must be a number" in run("solve", "planted:rows=1_0", code=1).stderr
     method = ("--depth", "1", "--method", "dp:lookahead=1_0")
     assert "1_0" in run("solve", "iris", *method, code=1).stderr
-    said = run("solve", "iris", "--target", "6_0", code=1).stderr  # 60 is the default of a limit
-    assert "names the column '6_0'" in said
+    message = run("solve", "iris", "--target", "6_0", code=1).stderr  # 60 is the default of a limit
+    assert "names the column '6_0'" in message
 
 
 def test_a_setting_that_is_given_twice_is_refused():

@@ -121,9 +121,11 @@ def test_the_point_its_objective_and_the_tree_are_shown(model):
     path, solution, objective, values, _ = model
     solution.write_text(as_gurobi(objective, values))
     text = run("import-solution", path, solution).stdout  # the model names its description
-    said = " ".join(text.split())
-    assert f"of Gurobi: it states the objective {objective:g}; its point has {objective:g}" in said
-    assert "1 error in 9 rows" in said
+    message = " ".join(text.split())
+    assert (
+        f"of Gurobi: it states the objective {objective:g}; its point has {objective:g}" in message
+    )
+    assert "1 error in 9 rows" in message
     assert "└─ " in text
 
 

@@ -153,16 +153,18 @@ def test_a_number_that_nobody_means_gets_one_sentence(folder, command, option):
             found = CliRunner().invoke(
                 app, [command, *NEEDS[command], *MORE.get(option, []), f"{option}={value}"]
             )
-        said = f"{option}={value}: exit {found.exit_code}: {found.stderr[-300:]}"
+        message = f"{option}={value}: exit {found.exit_code}: {found.stderr[-300:]}"
         assert found.exception is None or isinstance(found.exception, SystemExit), (
-            f"{said} {found.exception!r}"
+            f"{message} {found.exception!r}"
         )
-        assert "Traceback" not in found.stderr, said
+        assert "Traceback" not in found.stderr, message
         if value in takes:
-            assert found.exit_code == 0, said
+            assert found.exit_code == 0, message
         else:
-            assert found.exit_code in (1, 2) or (value, found.exit_code) == ("1e99", 3), said
-            assert found.exit_code == 2 or found.stderr.splitlines()[-1].startswith("Error: "), said
+            assert found.exit_code in (1, 2) or (value, found.exit_code) == ("1e99", 3), message
+            assert found.exit_code == 2 or found.stderr.splitlines()[-1].startswith("Error: "), (
+                message
+            )
 
 
 def test_every_option_that_takes_a_number_is_in_the_table():

@@ -90,16 +90,16 @@ def test_rule_lists_and_ensembles_have_probabilities_too(command, more, table, t
 
 
 def test_what_cannot_be_named_or_computed_is_said(stored, table, tmp_path):
-    said = run("predict", stored, table, "--id", "who", code=1).stderr
-    assert "has no column 'who' to name the rows; its columns are age, smoker" in said
+    message = run("predict", stored, table, "--id", "who", code=1).stderr
+    assert "has no column 'who' to name the rows; its columns are age, smoker" in message
     moved = tmp_path / "moved.csv"
     new = tmp_path / "new.csv"
     new.write_text(table.read_text())
     table.rename(moved)
-    said = run("predict", stored, new, "--proba", code=1).stderr
-    assert "--data" in said
+    message = run("predict", stored, new, "--proba", code=1).stderr
+    assert "--data" in message
     frame = csv_of(run("predict", stored, new, "--proba", "--data", moved))
     assert len(frame) == 60
     moved.write_text(moved.read_text().replace("ill", "well", 1))
-    said = run("predict", stored, new, "--proba", "--data", moved, code=1).stderr
-    assert "is not the table that the model was made from" in said
+    message = run("predict", stored, new, "--proba", "--data", moved, code=1).stderr
+    assert "is not the table that the model was made from" in message

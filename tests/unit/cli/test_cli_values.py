@@ -79,8 +79,8 @@ def test_the_parts_of_an_objective_add_up_exactly():
         "problem": {"task": {"name": "accuracy", "leaf_penalty": "1/100"}, "data": {"rows": 400}},
         "predictor": {"root": _comb(4)},
     }
-    said = "34 errors in 400 rows (8.5 %), 5 leaves; objective 0.135 = 0.085 + 5 x 0.01"
-    assert value_words(row) == said
+    message = "34 errors in 400 rows (8.5 %), 5 leaves; objective 0.135 = 0.085 + 5 x 0.01"
+    assert value_words(row) == message
     assert value_words({**row, "objective": None}) == ""
 
 
@@ -167,8 +167,8 @@ def test_rows_go_into_a_csv_file_as_csv(command, table, tmp_path):
 @pytest.mark.parametrize("command", [("solve",), ("size-path",), ("near-best", "--slack", "1")])
 def test_json_is_not_written_into_a_file_of_another_kind(command, table, tmp_path):
     out = tmp_path / "rows.csv"
-    said = run(command[0], table, *command[1:], "--out", out, code=1).stderr
-    assert "would hold JSON; name a file that ends in .json" in said
+    message = run(command[0], table, *command[1:], "--out", out, code=1).stderr
+    assert "would hold JSON; name a file that ends in .json" in message
     assert not out.exists()
 
 

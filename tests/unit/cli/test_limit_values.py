@@ -205,11 +205,11 @@ def test_the_command_line_refuses_them_with_a_sentence(options, sentence):
 def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
     """`prune --methods ''` took the default method."""
 
-    asked = {
+    requested = {
         "prune": ["prune", "iris", "--trees", "2", "--depth", "2", "--lambda", "0.1"],
         "spo": ["spo", "two-roads", "--rows", "20", "--test-rows", "5"],
     }[command]
-    done = CliRunner().invoke(app, [*asked, "--methods", ""])
+    done = CliRunner().invoke(app, [*requested, "--methods", ""])
     assert done.exit_code == 1, done.output
     assert "No method was named" in done.output
 
@@ -226,19 +226,19 @@ def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
 )
 def test_the_same_limit_is_refused_in_the_same_sentence_wherever_it_is_given(problem, limit):
     """By a call, by an estimator and by the command line."""
-    (name, value), said = *limit.items(), []
+    (name, value), message = *limit.items(), []
     with pytest.raises(mt.DataError) as call:
         mt.solve(problem, "cart", **limit)
-    said.append(str(call.value))
+    message.append(str(call.value))
     if name == "time_limit":
         with pytest.raises(mt.DataError) as fit:
             mt.OptimalTreeClassifier(**limit).fit([[0], [1]], [0, 1])
-        said.append(str(fit.value))
+        message.append(str(fit.value))
     done = CliRunner().invoke(
         app,
         ["solve", "planted:rows=20,tests=3", "--depth", "1", f"--{name.replace('_', '-')}={value}"],
     )
-    said.append(
+    message.append(
         done.stderr.strip().removeprefix("Error: ").replace(f"{float(value)!r}", repr(value))
     )
-    assert len(set(said)) == 1, said
+    assert len(set(message)) == 1, message

@@ -33,9 +33,9 @@ def test_the_command_says_what_it_did():
 
     from milp_trees.cli.main import app
 
-    said = CliRunner().invoke(app, ["warm-up", "ip3-closure", "--json"])
-    assert said.exit_code == 0
-    (row,) = json.loads(said.stdout)
+    message = CliRunner().invoke(app, ["warm-up", "ip3-closure", "--json"])
+    assert message.exit_code == 0
+    (row,) = json.loads(message.stdout)
     assert row["name"] == "ip3-closure"
     assert row["seconds"] >= row["compiling"] >= 0
     wrong = CliRunner().invoke(app, ["warm-up", "nothing"])

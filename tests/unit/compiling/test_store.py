@@ -223,11 +223,11 @@ def test_another_installation_reads_the_files_and_a_changed_one_does_not(tmp_pat
     for place, constant in (("one", 1), ("two", 1), ("three", 2)):
         (tmp_path / place).mkdir()
         (tmp_path / place / "planted.py").write_text(PLANTED.format(constant=constant))
-    said = [
+    message = [
         _process(tmp_path / place, tmp_path / "cache").communicate()[0].split()
         for place in ("one", "two", "three")
     ]
-    assert said == [["42", "0"], ["42", "1"], ["44", "0"]]
+    assert message == [["42", "0"], ["42", "1"], ["44", "0"]]
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ from milp_trees.data.generate import planted_list
 def test_a_planted_list_gives_the_labels(rules, literals, classes):
     """Some order of disjoint conjunctions explains every row, and no shorter list is told."""
     data = planted_list(400, 8, rules, literals, classes, seed=5)
-    asked = np.random.default_rng(5)
-    asked.integers(0, 2, (400, 8), dtype=np.uint8)  # the rows are drawn first
-    columns = asked.permutation(8)[: rules * literals].reshape(rules, literals)
+    requested = np.random.default_rng(5)
+    requested.integers(0, 2, (400, 8), dtype=np.uint8)  # the rows are drawn first
+    columns = requested.permutation(8)[: rules * literals].reshape(rules, literals)
     for row, label in zip(data.X, data.y, strict=True):
         first = [k for k in range(rules) if row[columns[k]].all()]
         assert label == (first[0] if first else rules) % classes

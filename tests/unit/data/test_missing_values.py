@@ -156,5 +156,5 @@ def test_texts_in_a_list_stay_beside_missing_values():
     """NumPy would make the text nan of a missing value."""
     missing = mt.BinaryFeature("t", "missing")
     assert missing.evaluate(["a", np.nan, None]).tolist() == [False, True, True]
-    asked = mt.BinaryFeature("t", "==", "a", "yes")
-    assert asked.evaluate(["a", np.nan, "nan"]).tolist() == [True, True, False]
+    requested = mt.BinaryFeature("t", "==", "a", "yes")
+    assert requested.evaluate(["a", np.nan, "nan"]).tolist() == [True, True, False]

@@ -26,9 +26,9 @@ A = np.arange(N) % 7
 def test_problems_of_the_target_are_in_the_report(target, said):
     seen = mt.look(pd.DataFrame({"id": [f"r{k}" for k in range(N)], "a": A, "t": target}))
     assert seen.problems[0].column == "id"
-    told = [str(p) for p in seen.problems[1:]]
-    assert len(told) == len(said)
-    for sentence, part in zip(told, said, strict=True):
+    stated = [str(p) for p in seen.problems[1:]]
+    assert len(stated) == len(said)
+    for sentence, part in zip(stated, said, strict=True):
         assert sentence.startswith("The column 't' (target) ")
         assert part in sentence
         assert "--drop" not in sentence
@@ -40,8 +40,8 @@ def test_problems_of_the_target_are_in_the_report(target, said):
 def test_gaps_of_other_roles_are_in_the_report():
     frame = pd.DataFrame({"a": A, "w": [1.0] * N, "g": ["u", None] * 30, "t": A % 2})
     frame.loc[3, "w"] = np.nan
-    said = [str(p) for p in mt.look(frame, weights="w", group="g").problems]
-    assert sorted(said) == [
+    message = [str(p) for p in mt.look(frame, weights="w", group="g").problems]
+    assert sorted(message) == [
         "The column 'g' (group) is missing in 30 rows, the first is row 1; drop every row without it.",
         "The column 'w' (weights) is missing in row 3; drop every row without it.",
     ]

@@ -213,7 +213,7 @@ def test_what_cannot_be_written_is_refused(tmp_path):
 def test_damaged_files_get_one_sentence_or_are_read(files, tmp_path):
     """Pieces of text at random places; what is read is written and read again."""
     pieces = ["{", "}", " ", "\n", "\t", "0", "1", "\0", "é", "{}", "1 0 1", "\u2028", "-1", "1.0"]
-    read, said = 0, []
+    read, message = 0, []
     for seed in range(60):
         rng = np.random.default_rng(seed)
         texts = [RULES, LABELS, MINOR]
@@ -224,16 +224,16 @@ def test_damaged_files_get_one_sentence_or_are_read(files, tmp_path):
         try:
             data = mt.load(path)
         except DataError as error:
-            said.append(str(error))
+            message.append(str(error))
             continue
         read += 1
         mt.write_rules(data, tmp_path / "again.out")
         again = mt.load(tmp_path / "again.out")
         assert (again.X == data.X).all()
         assert (again.y == data.y).all()
-    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in said)
+    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in message)
     assert read > 5
-    assert len(said) > 5
+    assert len(message) > 5
 
 
 def test_public_files_are_written_as_they_were_read(data_folder, tmp_path):

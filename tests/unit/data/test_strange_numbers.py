@@ -21,10 +21,10 @@ DATA = mt.Dataset([[0], [1], [1], [0]], y=["no", "yes", "yes", "yes"])
 
 @pytest.mark.parametrize("name", [".", "..", "/dev/null"])
 def test_what_is_no_file_is_said_once(name):
-    with pytest.raises(mt.DataError) as said:
+    with pytest.raises(mt.DataError) as message:
         read_table(name)
-    assert not str(said.value).endswith("..")
-    assert "cannot be read" not in str(said.value)
+    assert not str(message.value).endswith("..")
+    assert "cannot be read" not in str(message.value)
 
 
 @each_row("text", ["1e400", "-1e400", "1e1000", 10**400])

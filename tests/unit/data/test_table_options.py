@@ -257,8 +257,8 @@ def test_predict_takes_a_file_in_which_a_tested_column_is_empty(cells, tmp_path)
     lines = "".join(f"{c},{k},{'yes' if c else 'no'}\n" for k, c in enumerate(cells * 4))
     data = mt.load(write(tmp_path, f"a,b,y\n{lines}"))
     for feature in [f for f in data.features if f.column == "a"]:
-        says = "yes" if feature.missing == "yes" or feature.kind == "missing" else "no"
-        assert predicted(tmp_path, feature, data.source, "a,b\n,1\n,2\n") == [says, says]
+        message = "yes" if feature.missing == "yes" or feature.kind == "missing" else "no"
+        assert predicted(tmp_path, feature, data.source, "a,b\n,1\n,2\n") == [message, message]
     complete = mt.load(write(tmp_path, "a,y\n1,no\n2,yes\n3,no\n"))
     with pytest.raises(mt.DataError, match="'a' has a missing value in row 0"):
         predicted(tmp_path, complete.features[0], complete.source, "a,b\n,1\n,2\n")

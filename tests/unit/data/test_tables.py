@@ -26,7 +26,7 @@ def test_random_messy_tables_hold_what_was_written(tmp_path):
     """Every value of every column, whatever separates, encodes and marks it; a column may only be
     asked about if its texts have two meanings.
     """
-    path, asked, columns = tmp_path / "t.csv", 0, 0
+    path, requested, columns = tmp_path / "t.csv", 0, 0
     for seed in range(40):
         raw, truth = messy(seed)
         path.write_bytes(raw)
@@ -38,7 +38,7 @@ def test_random_messy_tables_hold_what_was_written(tmp_path):
             if name in problems:
                 assert kind in ("large", "money"), (seed, name, kind, problems[name])
                 assert "may stand before thousands" in problems[name]
-                asked += 1
+                requested += 1
                 continue
             held = found.frame[name]
             if kind in NUMBERS:
@@ -51,7 +51,7 @@ def test_random_messy_tables_hold_what_was_written(tmp_path):
             else:
                 texts = [None if v is None else v for v in values]
                 assert [None if v != v else v for v in held.tolist()] == texts, (seed, kind)
-    assert asked < columns / 20
+    assert requested < columns / 20
 
 
 @each_row("kind", CODES)
@@ -139,8 +139,8 @@ def test_a_mark_with_two_meanings_is_asked_about(tmp_path):
         mt.load(path)
     assert read_table(path).problems
     for mark, value in ((",", 1234), (".", 1.234)):
-        told = mt.look(path, decimal=mark)
-        assert told.columns.loc[0, "examples"].split(", ")[0] == f"{value:g}"
+        stated = mt.look(path, decimal=mark)
+        assert stated.columns.loc[0, "examples"].split(", ")[0] == f"{value:g}"
     helped = write(tmp_path, table(("a", ["1.234", "5.678"]), ("b", ["0,5", "1,25"])))
     assert read_table(helped).frame["a"].tolist() == [1234, 5678]
 
@@ -162,8 +162,8 @@ def test_all_problems_come_in_one_report(tmp_path):
     )
     with pytest.raises(TableProblems) as raised:
         mt.load(path)
-    told = {p.column: str(p) for p in raised.value.problems}
-    assert list(told) == ["customer_id", "day", "mixed", "price", "nothing", "x.2"]
+    stated = {p.column: str(p) for p in raised.value.problems}
+    assert list(stated) == ["customer_id", "day", "mixed", "price", "nothing", "x.2"]
     for column, words in {
         "customer_id": "it has this name and another whole number in every row",
         "day": "day and month cannot be told apart",
@@ -172,15 +172,15 @@ def test_all_problems_come_in_one_report(tmp_path):
         "nothing": "holds no value",
         "x.2": "has the same name as an earlier one, 'x'",
     }.items():
-        assert words in told[column]
-        assert f"--drop {column}." in told[column]
-    assert len(str(raised.value).splitlines()) == 1 + len(told)
+        assert words in stated[column]
+        assert f"--drop {column}." in stated[column]
+    assert len(str(raised.value).splitlines()) == 1 + len(stated)
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     data = mt.load(path, ignore_bad_columns=True)
-    assert set(data.source["left_out"]) == set(told)
+    assert set(data.source["left_out"]) == set(stated)
     assert {f.column for f in data.features} == {"x"}
     assert reload(json.loads(json.dumps(data.source)))[0].sha256 == data.sha256
-    assert {p.column for p in mt.look(path).problems} == set(told)
+    assert {p.column for p in mt.look(path).problems} == set(stated)
 
 
 @each_row(
@@ -258,9 +258,9 @@ def test_look_shows_everything_at_once(tmp_path):
     assert by["role"].tolist() == ["feature"] * 3 + ["target"]
     assert by.loc["<b>Preis</b>", "missing"] == 10
     assert by.loc["Größe", "first features"].startswith("Größe <= 1")
-    said = " ".join(seen.guessed)
+    message = " ".join(seen.guessed)
     for words in ("semicolons", "a comma", "cp1252", "DD.MM.YYYY", "'unknown' stands for", "'y'"):
-        assert words in said
+        assert words in message
     assert all(len(line) <= 80 for line in str(seen).splitlines()[1:])
     assert "<b>" not in seen._repr_html_()
     assert json.loads(json.dumps(seen.to_json()))["rows"] == 30

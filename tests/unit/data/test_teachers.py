@@ -47,8 +47,8 @@ def trial(tmp_path):
 def test_a_doubly_robust_policy_needs_no_estimates_in_the_table(trial, tmp_path):
     """From the command line alone, and derived again from the file alone."""
     out = tmp_path / "r.json"
-    asked = ["--task", "policy-dr", *TRIAL, *BOTH, "--depth", 1]
-    done = run("solve", trial, *asked, "--out", out)
+    requested = ["--task", "policy-dr", *TRIAL, *BOTH, "--depth", 1]
+    done = run("solve", trial, *requested, "--out", out)
     assert done.exit_code == 0, done.output
     assert "propensity_model logistic" in " ".join(done.output.split())
     stored = json.loads(out.read_text())

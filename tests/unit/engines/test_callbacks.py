@@ -114,14 +114,14 @@ def test_true_stops_a_list_of_sizes_a_front_and_a_set_of_models():
         mt.gap_of(path.at_leaves(2).predictor, problem, progress=lambda p: True).result.limit
         is Limit.CALLBACK
     )
-    asked = mt.Problem(small.dataset, small.task, small.space, NearBest(slack=9))
+    requested = mt.Problem(small.dataset, small.task, small.space, NearBest(slack=9))
     points = []
 
     def stop(point):
         points.append(point)
         return point.incumbent is not None
 
-    result = mt.solve(asked, progress=stop)
+    result = mt.solve(requested, progress=stop)
     assert points[-1].incumbent == points[-1].bound
     assert result.limit is Limit.CALLBACK
     assert result.bound == points[-1].bound, "the optimum that was known by then"

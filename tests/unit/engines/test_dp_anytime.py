@@ -76,14 +76,14 @@ def assert_honest(result, optimum):
 @each_row("order", ORDERS)
 @each_row(("depth", "penalty"), [(5, 0), (None, "1/50"), (4, "1/80")])
 def test_stopped_at_any_moment_the_bound_is_honest(depth, penalty, order):
-    asked = long_problem(depth, penalty)
-    whole = DynamicProgramme(order=order).run(asked)
+    requested = long_problem(depth, penalty)
+    whole = DynamicProgramme(order=order).run(requested)
     assert_honest(whole, whole.objective)
-    assert whole.objective == DynamicProgramme().run(asked).objective
+    assert whole.objective == DynamicProgramme().run(requested).objective
     for milliseconds in (0, 1, 2, 3, 5, 8, 12, 20, 40):
         for threads in (1, 2):
             result = DynamicProgramme(order=order).run(
-                asked, mt.Limits(time=milliseconds / 1000, threads=threads)
+                requested, mt.Limits(time=milliseconds / 1000, threads=threads)
             )
             assert result.limit in (None, Limit.TIME)
             assert_honest(result, whole.objective)
@@ -110,12 +110,12 @@ def test_the_deadline_holds_while_trees_are_written_out(method):
 
 def test_the_bound_rises_in_the_trace_without_a_new_tree():
     rng = np.random.default_rng(1)
-    asked = mt.Problem(
+    requested = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)),
         mt.Accuracy(),
         mt.Trees(5),
     )
-    result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=20.0))
+    result = DynamicProgramme(order="best-first").run(requested, mt.Limits(time=20.0))
     assert any(
         after.incumbent == before.incumbent and after.bound > before.bound
         for before, after in zip(result.trace[:-1], result.trace[1:], strict=True)
@@ -128,9 +128,9 @@ def test_a_tiny_memory_limit_costs_time_only(depth, penalty, threads, monkeypatc
     # The table gets half of the limit; the growth of the whole process is not looked at here,
     # because one megabyte is less than Python itself takes in a run on a busy machine.
     monkeypatch.setattr(watch, "MEMORY_POLL", 1e9)
-    asked = long_problem(depth, penalty)
-    whole = DynamicProgramme().run(asked)
-    small = DynamicProgramme().run(asked, mt.Limits(memory_mb=1, threads=threads))
+    requested = long_problem(depth, penalty)
+    whole = DynamicProgramme().run(requested)
+    small = DynamicProgramme().run(requested, mt.Limits(memory_mb=1, threads=threads))
     assert small.optimal
     assert small.objective == whole.objective
 

@@ -174,11 +174,11 @@ def test_without_prices_other_methods_take_the_task_and_agree():
 
 def test_the_engine_of_the_framework_agrees():
     """`separable` knows the task by its six parts alone; it takes no minimum weight in a leaf."""
-    judge, compared = mt.registry.method("separable"), 0
+    reference, compared = mt.registry.method("separable"), 0
     for seed in range(0, 24, 2):
         problem, *_ = drawn(seed)
-        if judge.unsupported(problem) is None:
-            found, other = mt.registry.method(METHOD).run(problem), judge.run(problem)
+        if reference.unsupported(problem) is None:
+            found, other = mt.registry.method(METHOD).run(problem), reference.run(problem)
             assert (other.status, other.value) == (found.status, found.value), seed
             compared += 1
     assert compared > 5

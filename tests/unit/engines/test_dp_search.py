@@ -198,12 +198,12 @@ def test_looking_ahead_is_between_the_best_shallow_tree_and_the_optimum(depth, p
     """By induction over the levels: the tree is never worse than the best tree of depth k, nor
     better than the best of all.
     """
-    asked = long_problem(depth, penalty)
-    optimum = DynamicProgramme().run(asked).objective
+    requested = long_problem(depth, penalty)
+    optimum = DynamicProgramme().run(requested).objective
     for k in (1, 2, 3):
-        result = DynamicProgramme(lookahead=k).run(asked)
+        result = DynamicProgramme(lookahead=k).run(requested)
         shallow = DynamicProgramme().run(
-            replace(asked, space=mt.Trees(k if depth is None else min(k, depth)))
+            replace(requested, space=mt.Trees(k if depth is None else min(k, depth)))
         )
         assert result.status is Status.FEASIBLE
         assert result.bound is None
@@ -211,7 +211,7 @@ def test_looking_ahead_is_between_the_best_shallow_tree_and_the_optimum(depth, p
         assert depth is None or result.tree.depth <= depth
         if depth is not None and k >= depth:
             assert result.objective == optimum
-    assert DynamicProgramme(lookahead=9).run(asked).status is Status.FEASIBLE
+    assert DynamicProgramme(lookahead=9).run(requested).status is Status.FEASIBLE
 
 
 def test_looking_ahead_without_limit_and_penalty_fits_all_rows_that_differ():
@@ -226,13 +226,13 @@ def test_looking_ahead_without_limit_and_penalty_fits_all_rows_that_differ():
 
 
 def test_looking_ahead_refuses_what_it_cannot_keep_to_and_says_where_there_is_no_tree():
-    asked = long_problem(3)
+    requested = long_problem(3)
     assert "largest number of leaves" in DynamicProgramme(lookahead=1).unsupported(
-        replace(asked, space=mt.Trees(3, max_leaf_nodes=3))
+        replace(requested, space=mt.Trees(3, max_leaf_nodes=3))
     )
     assert (
         DynamicProgramme(lookahead=1)
-        .run(replace(asked, space=mt.Trees(3, min_samples_leaf=999)))
+        .run(replace(requested, space=mt.Trees(3, min_samples_leaf=999)))
         .status
         is Status.INFEASIBLE
     )

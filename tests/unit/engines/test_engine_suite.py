@@ -40,9 +40,9 @@ def small_problem(name):
     kinds = (tiny_problems, list_problems, default_pruning_problems, decision_problems)
     for question in (None, BySize(4), NearBest(slack=1)):
         for problem in chain.from_iterable(kind().values() for kind in kinds):
-            asked = problem if question is None else replace(problem, question=question)
-            if problem.dataset.n_rows > 3 and method.unsupported(asked) is None:
-                return asked
+            requested = problem if question is None else replace(problem, question=question)
+            if problem.dataset.n_rows > 3 and method.unsupported(requested) is None:
+                return requested
     raise AssertionError(f"{name} takes no problem of the suite")
 
 
@@ -129,8 +129,8 @@ def test_leaves_that_are_larger_than_the_data_are_infeasible(name):
     problem, method = small_problem(name), registry.method(name)
     if not hasattr(problem.space, "min_samples_leaf"):
         pytest.skip("a space without a smallest leaf")
-    asked = replace(problem, space=replace(problem.space, min_samples_leaf=10**6))
-    if why := method.unsupported(asked):
+    requested = replace(problem, space=replace(problem.space, min_samples_leaf=10**6))
+    if why := method.unsupported(requested):
         pytest.skip(why)
-    result = method.run(asked)
+    result = method.run(requested)
     assert (result.status, result.predictor) == (Status.INFEASIBLE, None), result.message

@@ -180,8 +180,8 @@ def test_a_path_says_what_it_is():
 def test_the_question_by_size_has_one_solution_per_size_that_improves():
     """The largest first, which is what the question for the best tree gives."""
     problem = random_problem(1, depth=3)
-    asked = mt.Problem(problem.dataset, problem.task, problem.space, mt.plugins.BySize(5))
-    result = mt.solve(asked, "dp-sizes")
+    requested = mt.Problem(problem.dataset, problem.task, problem.space, mt.plugins.BySize(5))
+    result = mt.solve(requested, "dp-sizes")
     assert [s.predictor for s in result.solutions] == [
         p.predictor for p in reversed(result.curve.improving)
     ]
@@ -190,7 +190,7 @@ def test_the_question_by_size_has_one_solution_per_size_that_improves():
         == mt.solve(mt.Problem(problem.dataset, problem.task, mt.Trees(3, 5)), "enumerate").value
     )
     with pytest.raises(mt.errors.Unsupported, match="by-size"):
-        mt.solve(asked, "enumerate")
+        mt.solve(requested, "enumerate")
 
 
 def test_a_minimum_weight_in_the_leaves():
@@ -249,11 +249,11 @@ def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
 def test_progress_falls_and_memory_may_be_short():
     """What is reported improves; with room for a handful of sets the values are the same."""
     problem = random_problem(5, rows=120, tests=9, depth=5)
-    told = []
-    whole = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), progress=told.append)
-    assert told[-1] == tuple(s.Z for s in whole.sizes)
+    stated = []
+    whole = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), progress=stated.append)
+    assert stated[-1] == tuple(s.Z for s in whole.sizes)
     assert all(
-        b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True)
+        b <= a for first, second in pairwise(stated) for a, b in zip(first, second, strict=True)
     )
     short = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), memory_bytes=2000)
     assert [s.Z for s in short.sizes] == [s.Z for s in whole.sizes]

@@ -239,8 +239,8 @@ def test_no_multiplier_that_fits_leaves_the_search_to_the_closing():
         """Rows 0, 2 and 4 are one group, rows 1 and 3 the other; equal rows get equal actions."""
         return 2 * sum(actions[::2]) == 3 * sum(actions[1::2]) and actions[0] == actions[2]
 
-    said = filter(even, product((0, 1), repeat=5))
-    best = min(sum(int(values[i, k]) for i, k in enumerate(actions)) for actions in said)
+    message = filter(even, product((0, 1), repeat=5))
+    best = min(sum(int(values[i, k]) for i, k in enumerate(actions)) for actions in message)
     assert result.optimal
     assert result.value.exact == best
 

@@ -47,11 +47,11 @@ def test_equals_the_generic_engine(task, depth, least):
     """Two and three actions, prices of columns, numbers and texts mixed, smallest leaves."""
     for seed in range(2):
         data = numeric(seed, 30, 2, 3 if task == "costs" or seed else 2)
-        asked = mt.Problem(data, TASKS[task](), mt.Trees(depth, min_samples_leaf=least))
-        view = asked.view(CostMatrix)
-        result = mt.solve(asked, "dp-sorted")
+        requested = mt.Problem(data, TASKS[task](), mt.Trees(depth, min_samples_leaf=least))
+        view = requested.view(CostMatrix)
+        result = mt.solve(requested, "dp-sorted")
         assert result.status is Status.OPTIMAL, result.message
-        Z, _ = solve_view(view, asked.trees)
+        Z, _ = solve_view(view, requested.trees)
         assert result.value.exact == view.to_value(Z)
         assert result.certificate.bound_exact == result.value.exact
 
@@ -83,8 +83,8 @@ def test_a_smallest_leaf_makes_supersets_cheaper():
             mt.Binarizer(kind="midpoints").dataset(frame, y, classes=(0, 1)),
             mt.Trees(2, min_samples_leaf=3),
         )
-        asked = mt.Problem(data, mt.Accuracy(), space)
-        assert mt.solve(asked, "dp-sorted").value.exact == brute_force_value(asked)
+        requested = mt.Problem(data, mt.Accuracy(), space)
+        assert mt.solve(requested, "dp-sorted").value.exact == brute_force_value(requested)
         deep = mt.Problem(data, mt.Accuracy(), mt.Trees(3, min_samples_leaf=3))
         view = deep.view(CostMatrix)
         assert mt.solve(deep, "dp-sorted").value.exact == view.to_value(
@@ -98,8 +98,8 @@ def brute_force_value(asked: mt.Problem):
 
 def test_weights_per_leaf():
     data = numeric(3, 30, 2, 2)
-    asked = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(3, min_weight_leaf=6))
-    assert mt.solve(asked, "dp-sorted").value.exact == mt.solve(asked, "dp").value.exact
+    requested = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(3, min_weight_leaf=6))
+    assert mt.solve(requested, "dp-sorted").value.exact == mt.solve(requested, "dp").value.exact
 
 
 @pytest.mark.slow
@@ -108,14 +108,14 @@ def test_number_types(factor):
     """Sums of 16, 32 and 64 bits give the same tree."""
     data = numeric(1, 40, 2, 2)
     weights = np.array([1, factor])[data.y] * np.maximum(1, data.weights)
-    asked = mt.Problem(
+    requested = mt.Problem(
         data.with_(y=data.y, classes=data.classes, weights=weights),
         mt.tasks.WeightedError(),
         mt.Trees(3),
     )
-    view = asked.view(CostMatrix)
-    assert mt.solve(asked, "dp-sorted").value.exact == view.to_value(
-        solve_view(view, asked.trees)[0]
+    view = requested.view(CostMatrix)
+    assert mt.solve(requested, "dp-sorted").value.exact == view.to_value(
+        solve_view(view, requested.trees)[0]
     )
 
 
@@ -144,7 +144,7 @@ def test_what_it_does_not_take_gets_a_sentence():
     method = registry.method("dp-sorted")
     costs = mt.Dataset([[0], [1]], values=[[0, 1], [1, 0]])
     capacity = Capacity(0, at_most=1)
-    for said, asked in (
+    for message, requested in (
         (
             "side constraints",
             mt.Problem(costs, ActionCostMatrix(constraints=(capacity,)), mt.Trees(1)),
@@ -156,7 +156,7 @@ def test_what_it_does_not_take_gets_a_sentence():
             ),
         ),
     ):
-        assert said in method.unsupported(asked)
+        assert message in method.unsupported(requested)
 
 
 # -- ranks ---------------------------------------------------------------------------------------------------
@@ -174,10 +174,10 @@ def test_ranked_tests_are_the_same_data():
     assert np.array_equal(data.subset(rows).X, plain.X[rows])
     for f, test in enumerate(data.features):
         assert (data.outcome(f) == plain.X[:, f]).all(), test.name
-    asked = [mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for d in (data, plain)]
-    trees = [mt.solve(p, "dp-sorted").tree for p in asked]
+    requested = [mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for d in (data, plain)]
+    trees = [mt.solve(p, "dp-sorted").tree for p in requested]
     assert (trees[0].predict(data) == trees[0].predict(plain)).all()
-    assert asked[0].value(trees[1]).exact == asked[1].value(trees[0]).exact
+    assert requested[0].value(trees[1]).exact == requested[1].value(trees[0]).exact
 
 
 def test_tests_that_are_not_nested_are_columns_of_their_own():
@@ -191,5 +191,5 @@ def test_tests_that_are_not_nested_are_columns_of_their_own():
 
 def test_no_column_to_split_on():
     """Constant tests only: a leaf, at any depth."""
-    asked = mt.Problem(mt.Dataset([[1], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), mt.Trees(3))
-    assert mt.solve(asked, "dp-sorted").value.number == 1
+    requested = mt.Problem(mt.Dataset([[1], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), mt.Trees(3))
+    assert mt.solve(requested, "dp-sorted").value.number == 1

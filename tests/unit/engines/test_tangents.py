@@ -228,11 +228,11 @@ def _flipped(node):
 
 
 def test_what_it_does_not_take_is_said():
-    for problem, said in (
+    for problem, message in (
         (mt.Problem(noise(50, 60), mt.tasks.AUC(), mt.Trees(6)), "few tests or levels"),
         (mt.Problem(noise(50, 6), mt.tasks.AUC(), mt.Trees(None)), "depth limit"),
         (mt.Problem(noise(50, 6), mt.Accuracy(), mt.Trees(2)), "cannot take the task"),
     ):
-        assert said in Tangents().unsupported(problem)
+        assert message in Tangents().unsupported(problem)
     many = SimpleNamespace(theta=F(1), totals=(10**7, 10**7))
     assert "too many rows" in Areas.unsupported(many)

@@ -67,15 +67,15 @@ def test_an_idea_has_the_same_name_in_all_estimators():
 @pytest.mark.parametrize("n_jobs, threads", [(None, 1), (2, 2), (-1, effective_n_jobs(-1))])
 def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypatch):
     """As in joblib -1 stands for all cores and None for one; the run gets the number."""
-    asked = []
+    requested = []
 
     def watched(problem, method, limits, **more):
-        asked.append(limits.threads)
+        requested.append(limits.threads)
         return answer(problem, method, limits, **more)
 
     monkeypatch.setattr("milp_trees.solving.solve.answer", watched)
     mt.OptimalTreeClassifier(max_depth=1, n_bins=3, n_jobs=n_jobs).fit(IRIS.data, IRIS.target)
-    assert asked == [threads]
+    assert requested == [threads]
 
 
 @pytest.mark.slow

@@ -57,11 +57,11 @@ def best_by_hand(X, truth, groups, rule, delta):
                     for right in labellings(rows & (column == 1), depth - 1):
                         yield np.where(column == 0, left, right)
 
-    seen = {tuple(said) for said in labellings(np.ones(len(truth), dtype=bool), 2)}
+    seen = {tuple(message) for message in labellings(np.ones(len(truth), dtype=bool), 2)}
     return min(
-        (said != truth).sum()
-        for said in map(np.array, seen)
-        if disparity(said, truth, groups, rule) <= delta
+        (message != truth).sum()
+        for message in map(np.array, seen)
+        if disparity(message, truth, groups, rule) <= delta
     )
 
 
@@ -72,12 +72,12 @@ def test_the_tree_is_the_best_that_satisfies_the_constraint(rule, delta):
     model = mt.FairTreeClassifier(constraint=rule, max_disparity=delta)
     model.fit(X, Y, sensitive_features=FRAME["sex"])
     groups = FRAME["sex"].to_numpy()
-    said = model.predict(X)
+    message = model.predict(X)
     assert model.status_ == "optimal"
-    assert disparity(said, Y, groups, rule) <= Fraction(delta)
-    assert model.disparity_ == float(disparity(said, Y, groups, rule))
+    assert disparity(message, Y, groups, rule) <= Fraction(delta)
+    assert model.disparity_ == float(disparity(message, Y, groups, rule))
     assert model.disparity(X, Y, sensitive_features=groups) == model.disparity_
-    assert (said != Y).sum() == best_by_hand(X, Y, groups, rule, Fraction(delta))
+    assert (message != Y).sum() == best_by_hand(X, Y, groups, rule, Fraction(delta))
 
 
 def test_the_report_counts_every_group():
@@ -85,14 +85,14 @@ def test_the_report_counts_every_group():
     model = mt.FairTreeClassifier(max_disparity="0.1").fit(FRAME, Y, sensitive_features="sex")
     table = model.fairness_report(FRAME, Y, sensitive_features="sex")
     pd.testing.assert_frame_equal(table, model.fairness_)
-    said = model.predict(FRAME)
+    message = model.predict(FRAME)
     for g in ("f", "m"):
         here = (FRAME["sex"] == g).to_numpy()
         assert table.loc[g, "rows"] == here.sum()
-        assert table.loc[g, "selection_rate"] == (said[here] == "yes").mean()
-        assert table.loc[g, "true_positive_rate"] == (said[here & (Y == "yes")] == "yes").mean()
-        assert table.loc[g, "false_positive_rate"] == (said[here & (Y == "no")] == "yes").mean()
-        assert table.loc[g, "error_rate"] == pytest.approx((said != Y)[here].mean())
+        assert table.loc[g, "selection_rate"] == (message[here] == "yes").mean()
+        assert table.loc[g, "true_positive_rate"] == (message[here & (Y == "yes")] == "yes").mean()
+        assert table.loc[g, "false_positive_rate"] == (message[here & (Y == "no")] == "yes").mean()
+        assert table.loc[g, "error_rate"] == pytest.approx((message != Y)[here].mean())
     assert table.loc["all", "error_rate"] == pytest.approx(1 - model.score(FRAME, Y))
     assert table.loc["difference", "selection_rate"] == pytest.approx(model.disparity_)
 
@@ -136,10 +136,10 @@ def test_control_features_are_the_legitimate_factor():
         model = mt.FairTreeClassifier(
             constraint="conditional-statistical-parity", max_disparity="0.1"
         ).fit(FRAME, Y, sensitive_features="sex", control_features=control)
-        said = model.predict(FRAME)
+        message = model.predict(FRAME)
         for job in (0, 1):
             rates = [
-                (said[(FRAME["job"] == job) & (FRAME["sex"] == g)] == "yes").mean()
+                (message[(FRAME["job"] == job) & (FRAME["sex"] == g)] == "yes").mean()
                 for g in ("f", "m")
             ]
             assert abs(rates[0] - rates[1]) <= 0.1

@@ -72,8 +72,8 @@ def test_masked_cells_are_missing_cells():
     X = np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 99.0]])
     masked, y = np.ma.masked_equal(X, 99.0), [0, 0, 1, 1]
     model = mt.OptimalTreeClassifier(max_depth=1).fit(masked, y)
-    told = mt.OptimalTreeClassifier(max_depth=1).fit(masked.filled(np.nan), y)
-    assert model.binarizer_.features == told.binarizer_.features
+    stated = mt.OptimalTreeClassifier(max_depth=1).fit(masked.filled(np.nan), y)
+    assert model.binarizer_.features == stated.binarizer_.features
     with pytest.raises(mt.DataError, match="had none when the features were chosen"):
         mt.OptimalTreeClassifier(max_depth=1).fit(X[:, 1:], y).predict(masked[:, 1:])
 

@@ -53,20 +53,20 @@ def errors(model, X, y, weights):
 def both(seed):
     """What is fitted, and the errors of scikit-learn's tree and of ours."""
     rng = np.random.default_rng(seed)
-    (X, y, weights), asked = table(rng), limits(rng)
+    (X, y, weights), requested = table(rng), limits(rng)
     coded = pd.get_dummies(X, columns=[c for c in X if X[c].dtype.kind not in "iufb"]).astype(float)
-    greedy = DecisionTreeClassifier(random_state=0, **asked).fit(coded, y, weights)
-    model = mt.OptimalTreeClassifier(**asked)
+    greedy = DecisionTreeClassifier(random_state=0, **requested).fit(coded, y, weights)
+    model = mt.OptimalTreeClassifier(**requested)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y, sample_weight=weights)
-    return asked, errors(greedy, coded, y, weights), errors(model, X, y, weights), model
+    return requested, errors(greedy, coded, y, weights), errors(model, X, y, weights), model
 
 
 @each_row("seed", range(60))
 def test_no_tree_is_worse_than_greedy(seed):
-    asked, greedy, ours, model = both(seed)
-    assert ours <= greedy, (seed, asked, model.result_)
+    requested, greedy, ours, model = both(seed)
+    assert ours <= greedy, (seed, requested, model.result_)
 
 
 @pytest.mark.slow
@@ -81,8 +81,8 @@ def test_nor_where_thresholds_are_chosen(monkeypatch):
     monkeypatch.setattr("milp_trees.solving.attempt.ENOUGH", 1e-8)
     chosen = 0
     for seed in range(560, 620):
-        asked, greedy, ours, model = both(seed)
-        assert ours <= greedy, (seed, asked, model.result_)
+        requested, greedy, ours, model = both(seed)
+        assert ours <= greedy, (seed, requested, model.result_)
         counts = model.result_.problem.dataset.source.get("thresholds", {"used": 0, "of": 0})
         chosen += counts["used"] < counts["of"]
     assert chosen > 20

@@ -74,11 +74,11 @@ def test_every_estimator_is_tested():
 
 @each_row("name", FITS)
 def test_true_stops_every_estimator_with_a_model(name):
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as message:
         warnings.simplefilter("always")
         forest = name.endswith(("Forest", "ForestClassifier"))
         model = FITS[name]((lambda p: True) if forest else stop_when_something_is_known)
-    about = [str(w.message) for w in said if issubclass(w.category, ConvergenceWarning)]
+    about = [str(w.message) for w in message if issubclass(w.category, ConvergenceWarning)]
     assert about
     if forest:
         assert len(model.estimators_) == len(model.estimators_samples_) == 1

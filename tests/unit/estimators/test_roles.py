@@ -187,12 +187,12 @@ def test_folds_may_lack_gaps_numbers_and_classes_of_the_table(row):
 
 
 def test_estimators_take_the_words_of_the_command_line():
-    said = {"start": "none", "reference": "none", "binarizer": "quantiles:3"}
-    model = mt.OptimalTreeClassifier(max_depth=1, **said).fit(X, Y)
+    message = {"start": "none", "reference": "none", "binarizer": "quantiles:3"}
+    model = mt.OptimalTreeClassifier(max_depth=1, **message).fit(X, Y)
     assert model.binarizer_.n_bins == 3
     assert not model.result_.start
     assert model.result_.agrees is None
-    mt.OptimalRuleListClassifier(**said).fit(X, Y)
+    mt.OptimalRuleListClassifier(**message).fit(X, Y)
     with pytest.raises(mt.DataError, match="write auto, midpoints, quantiles:5"):
         mt.OptimalTreeClassifier(binarizer="quantile:3").fit(X, Y)
 

@@ -56,8 +56,8 @@ def test_thresholds_without_a_candidate_are_said(given):
     X, y = IRIS.data, IRIS.target
     theirs = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
     model = mt.OptimalTreeClassifier(max_depth=2, binarizer="quantiles", n_bins=3, start=theirs)
-    said = r"start was changed: .* not among the candidates.* left out"
-    with pytest.warns(UserWarning, match=said):
+    message = r"start was changed: .* not among the candidates.* left out"
+    with pytest.warns(UserWarning, match=message):
         model.fit(X, y)
     assert given[0].depth <= 2
     assert set(given[0].splits) <= set(model.binarizer_.features)
@@ -133,14 +133,14 @@ ROWS, LABELS, GROUPS = (
 def test_the_shortest_limit_leaves_a_model_and_says_what_is_known(model, more):
     """No limit raises that nothing was found; the warning has value, bound, gap and what to do."""
     y = more.pop("y", LABELS) if "y" in more else LABELS
-    with pytest.warns(ConvergenceWarning, match=r"time_limit") as told:
+    with pytest.warns(ConvergenceWarning, match=r"time_limit") as stated:
         model.set_params(time_limit=0.001).fit(ROWS, y, **more)
-    said = " ".join(str(w.message) for w in told)
+    message = " ".join(str(w.message) for w in stated)
     assert len(model.predict(ROWS)) == 300
     assert model.status_ == "feasible"
     if not isinstance(model, mt.OptimalTreeClassifierCV):
-        assert f"has {model.result_.value}" in said
-        assert "no bound is known" in said or "none is better than" in said
+        assert f"has {model.result_.value}" in message
+        assert "no bound is known" in message or "none is better than" in message
 
 
 def test_a_method_that_finds_nothing_leaves_a_greedy_model(monkeypatch):

@@ -168,8 +168,8 @@ def test_rows_in_another_order_are_refused(name):
         method = getattr(model, called)
         given = arguments(name, method)
         for parameter in set(given) - {"X", "X_val"}:
-            said = refused(method, {**given, parameter: given[parameter].iloc[::-1]})
-            assert "in another order" in said, (called, parameter)
+            message = refused(method, {**given, parameter: given[parameter].iloc[::-1]})
+            assert "in another order" in message, (called, parameter)
 
 
 def with_gap(rows):
@@ -189,9 +189,9 @@ def test_a_missing_label_is_refused(name):
         given = arguments(name, method)
         for parameter in set(given) & {*LABELS, *targets}:
             for labels in with_gap(given[parameter]):
-                said = refused(method, {**given, parameter: labels})
-                assert parameter in said, (called, parameter)
-                assert "missing value" in said, (called, parameter)
+                message = refused(method, {**given, parameter: labels})
+                assert parameter in message, (called, parameter)
+                assert "missing value" in message, (called, parameter)
 
 
 @pytest.mark.parametrize("name", [n for n, (_, y) in ESTIMATORS.items() if y is VALUES])

@@ -24,7 +24,7 @@ class Handle:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_notebook_shows_incumbent_bound_gap_and_a_tree_while_fitting(monkeypatch):
     """The display is updated while `fit` runs, and ends with the result."""
-    handle, heard = Handle(), []
+    handle, received = Handle(), []
 
     def display(page, display_id):
         handle.pages.append(page.data)
@@ -34,13 +34,13 @@ def test_a_notebook_shows_incumbent_bound_gap_and_a_tree_while_fitting(monkeypat
     monkeypatch.setattr("IPython.display.display", display)
     monkeypatch.setattr(_display, "REDRAW", 0.0)
     model = mt.OptimalTreeClassifier(
-        max_depth=7, time_limit=1.0, verbose=True, progress=heard.append
+        max_depth=7, time_limit=1.0, verbose=True, progress=received.append
     ).fit(RNG.integers(0, 2, (3000, 60)), RNG.integers(0, 2, 3000))
     running = [page for page in handle.pages[1:-1] if "bound" in page]
     assert any("<svg" in page and "A model that has been found" in page for page in running)
     assert "errors" in handle.pages[-1]
     assert "<svg" in handle.pages[-1]
-    assert heard  # the user's own function is called too
+    assert received  # the user's own function is called too
     assert model.status_ == "feasible"
 
 

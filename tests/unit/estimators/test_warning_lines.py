@@ -30,18 +30,18 @@ CASES = {
 
 @each_row("case", CASES)
 def test_a_warning_names_the_line_that_called_fit(case):
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as message:
         warnings.simplefilter("always")
         line = inspect.currentframe().f_lineno + 1
         CASES[case].fit(X, Y)
-    assert said
-    assert {(one.filename, one.lineno) for one in said} == {(__file__, line)}
+    assert message
+    assert {(one.filename, one.lineno) for one in message} == {(__file__, line)}
 
 
 def test_a_warning_within_cross_validation_names_the_line_that_called_it():
     model = mt.OptimalTreeClassifier(**BRIEF)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as message:
         warnings.simplefilter("always")
         line = inspect.currentframe().f_lineno + 1
         cross_val_score(model, X, Y, cv=2)
-    assert {(one.filename, one.lineno) for one in said} == {(__file__, line)}
+    assert {(one.filename, one.lineno) for one in message} == {(__file__, line)}

@@ -164,11 +164,11 @@ def test_columns_that_the_table_of_the_user_does_not_have_are_refused(how, tmp_p
     for form in ("c", "sql", "python", "onnx", "pmml", "json"):
         with pytest.raises(Unsupported, match=r"of yes by city|hash of city"):
             result.export(form)
-        said = CliRunner().invoke(
+        message = CliRunner().invoke(
             app, ["export", str(stored), "--to", form, "-o", str(tmp_path / "out")]
         )
-        assert said.exit_code != 0
-        assert "was made from 'city'" in said.output
+        assert message.exit_code != 0
+        assert "was made from 'city'" in message.output
     for form in ("dot", "html"):  # drawings predict nothing
         assert "city" in result.export(form)
     plain = mt.solve(mt.Problem(mt.load("iris"), mt.Accuracy(), mt.Trees(max_depth=1)), "dp")
@@ -212,8 +212,10 @@ def test_single_precision_would_have_been_wrong():
 
 
 def test_dates_are_compared_as_times(tmp_path):
-    asked = [F("d", "<=", "2021-03-05"), F("d", "<=", "2021-03-05T12:30")]
-    model = mt.Tree(Branch(asked[0], Branch(asked[1], Leaf(0), Leaf(1)), Leaf(2)), ("a", "b", "c"))
+    requested = [F("d", "<=", "2021-03-05"), F("d", "<=", "2021-03-05T12:30")]
+    model = mt.Tree(
+        Branch(requested[0], Branch(requested[1], Leaf(0), Leaf(1)), Leaf(2)), ("a", "b", "c")
+    )
     texts = ["2021-03-05", "2021-03-04 23:59:59", "2021-03-05 00:00:01", "2021-03-05 12:30:00"]
     times = pd.to_datetime(pd.Series([*texts, "2021-03-05 12:30:01", "0999-01-01"]), format="mixed")
     frame = pd.DataFrame({"d": times})

@@ -188,7 +188,7 @@ def test_every_format_answers_the_training_rows_as_predict_does(form, tmp_path):
         for f in mt.Binarizer(kind="midpoints", max_categories=20).fit(frame).features
         if dates or not f.dated
     ]
-    asked = set()
+    requested = set()
     for k in range(3 if form == "c" else 6):
         (folder := tmp_path / str(k)).mkdir()
         order = rng.permutation(len(features))[:60]
@@ -205,13 +205,13 @@ def test_every_format_answers_the_training_rows_as_predict_does(form, tmp_path):
             )
             for j, f in enumerate(order.tolist())
         )
-        asked |= {features[f].kind for f in order}
+        requested |= {features[f].kind for f in order}
         model = mt.RuleList(rules[: 10 + 10 * k], 1, ("a", "b", "c"))
         rows = as_texts(frame, model)
         expected = model.predict(frame).tolist()
         assert RUNNERS[form](model, rows, folder) == expected
         assert model.to_tree().predict(frame).tolist() == expected if k == 0 else True
-    assert asked == {"<=", "==", "is", "missing"}
+    assert requested == {"<=", "==", "is", "missing"}
 
 
 def test_the_exported_function_spells_categories_itself():

@@ -59,13 +59,13 @@ def test_misclassification_has_the_form_of_the_paper():
     """A row gives 1 to its own class and nothing else; binary columns have the paper's size."""
     rng = np.random.default_rng(0)
     data = mt.Dataset(rng.integers(0, 2, (20, 5)), y=rng.integers(0, 3, 20))
-    asked = mt.Problem(data, mt.Accuracy(), Trees(2))
-    view = asked.presolved_view(merge_rows=False)
+    requested = mt.Problem(data, mt.Accuracy(), Trees(2))
+    view = requested.presolved_view(merge_rows=False)
     gain, constant = gains(view)
     assert (gain == (data.y[:, None] == np.arange(3))).all()
     assert constant == 0
     n, F, K, B, T = 20, view.n_features, 3, 3, 4
-    sizes = mt.registry.formulation("bin-oct", merge_rows=False).model_size(view, asked.space)
+    sizes = mt.registry.formulation("bin-oct", merge_rows=False).model_size(view, requested.space)
     assert (sizes.variables, sizes.binaries, sizes.rows) == (
         B * F + n * T + 2 * T * K,
         B * F + T * K,
@@ -84,19 +84,19 @@ def test_any_cost_is_a_constant_and_the_gains_given_away():
 
 
 def test_a_single_leaf_can_be_had_where_leaves_cost():
-    asked = mt.Problem(
+    requested = mt.Problem(
         mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(leaf_penalty="1/2"), Trees(2)
     )
-    tree, value = optimum(asked)
+    tree, value = optimum(requested)
     assert tree.n_leaves == 1
-    assert asked.presolved_view().objective(tree) == value
+    assert requested.presolved_view().objective(tree) == value
 
 
 def test_a_single_leaf_can_be_had_where_no_split_holds_enough_rows():
-    asked = mt.Problem(
+    requested = mt.Problem(
         mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), Trees(1, min_samples_leaf=2)
     )
-    tree, value = optimum(asked)
+    tree, value = optimum(requested)
     assert (tree.n_leaves, value) == (1, 1)
 
 
@@ -114,10 +114,10 @@ def test_conformance_on_random_costs_and_thresholds():
 
 
 def test_below_an_early_leaf_all_leaves_predict_its_action():
-    asked = problem("xor")
+    requested = problem("xor")
     formulation = mt.registry.formulation("bin-oct")
-    m = formulation.build(asked)
-    formulation.encode(Tree(Leaf(1), asked.presolved_view().actions), m)
+    m = formulation.build(requested)
+    formulation.encode(Tree(Leaf(1), requested.presolved_view().actions), m)
     matrix = compile_model(m)
     assert matrix.violation(matrix.values()) == 0
     assert [m.P[t, 1].value for t in m.leaves] == [1, 1, 1, 1]

@@ -40,18 +40,18 @@ def test_printed_oct_sends_rows_freely_at_nodes_that_do_not_split():
     """Equal rows with different labels: the printed model claims no error and no split, every
     repair the true value.
     """
-    asked = problem("free_routing")  # errors / n + splits / 20
-    view = asked.presolved_view(merge_rows=False)
-    true = view.from_value(brute_force(asked)[1].exact)
+    requested = problem("free_routing")  # errors / n + splits / 20
+    view = requested.presolved_view(merge_rows=False)
+    true = view.from_value(brute_force(requested)[1].exact)
     assert true > 0
-    m = PrintedOCT(merge_rows=False).build(asked)
+    m = PrintedOCT(merge_rows=False).build(requested)
     assert optimum_of(m) == pytest.approx(0)
     assert sum(m.d[v].value for v in m.branch) == 0
     assert len({t for t in m.leaves if any(m.z[i, t].value > 0.5 for i in m.rows)}) > 1, (
         "rows of one node are in different leaves"
     )
     for repair in OCT.repairs:
-        assert optimum_of(OCT(repair=repair, merge_rows=False).build(asked)) == pytest.approx(
+        assert optimum_of(OCT(repair=repair, merge_rows=False).build(requested)) == pytest.approx(
             float(true)
         ), repair
 
@@ -60,9 +60,9 @@ def test_printed_oct_sends_rows_freely_at_nodes_that_do_not_split():
 def test_printed_oct_claims_less_than_any_tree_has(depth):
     """Labels that no tree separates."""
     data = numeric_dataset({"x": [1, 1, 2, 2, 3, 3]}, y=[0, 1, 0, 1, 1, 0])
-    asked = mt.Problem(data, mt.Accuracy(), Trees(depth))
-    assert optimum_of(PrintedOCT(merge_rows=False).build(asked)) == pytest.approx(0)
-    assert brute_force(asked)[1].number == 3
+    requested = mt.Problem(data, mt.Accuracy(), Trees(depth))
+    assert optimum_of(PrintedOCT(merge_rows=False).build(requested)) == pytest.approx(0)
+    assert brute_force(requested)[1].number == 3
 
 
 # -- starts from CART ----------------------------------------------------------------------------------------------
@@ -73,11 +73,11 @@ def test_cart_midpoints_are_infeasible_thresholds_of_oct():
     value is feasible.
     """
     data = numeric_dataset({"x": [1, 2, 3, 4]}, y=[0, 0, 1, 1])
-    asked = mt.Problem(data, mt.Accuracy(), Trees(1))
+    requested = mt.Problem(data, mt.Accuracy(), Trees(1))
     formulation = mt.registry.formulation("oct")
-    view = asked.presolved_view()
+    view = requested.presolved_view()
     (column,) = numeric_columns(view)
-    m = formulation.build(asked)
+    m = formulation.build(requested)
     matrix = compile_model(m)
     values = np.unique(column.ranks / column.m)
     for test, (low, high) in zip(column.tests, pairwise(values), strict=True):
@@ -95,8 +95,8 @@ def test_cart_trees_are_feasible_starts_once_their_thresholds_are_observed_value
     from sklearn.tree import DecisionTreeClassifier
 
     x, y = np.array([0.0, 0.01, 0.02, 1.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 1, 0])
-    asked = mt.Problem(numeric_dataset({"x": x.tolist()}, y=y), mt.Accuracy(), Trees(2))
-    view = asked.presolved_view()
+    requested = mt.Problem(numeric_dataset({"x": x.tolist()}, y=y), mt.Accuracy(), Trees(2))
+    view = requested.presolved_view()
     cart = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x[:, None], y).tree_
 
     def node(v):
@@ -109,7 +109,7 @@ def test_cart_trees_are_feasible_starts_once_their_thresholds_are_observed_value
     tree = Tree(node(0), view.actions)
     for repair in OCT.repairs:
         formulation = mt.registry.formulation("oct", repair=repair)
-        m = formulation.build(asked)
+        m = formulation.build(requested)
         formulation.encode(tree, m)
         matrix = compile_model(m)
         assert matrix.violation(matrix.values()) < 1e-9, repair
@@ -123,10 +123,10 @@ def test_binoct_column_without_thresholds_would_free_the_rows():
     """XOR at depth 1: with a column that appears in no threshold row the optimum is 0 errors;
     forbidden, it is the true one.
     """
-    asked = mt.Problem(
+    requested = mt.Problem(
         mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0]), mt.Accuracy(), Trees(1)
     )
-    m = mt.registry.formulation("bin-oct").build(asked)
+    m = mt.registry.formulation("bin-oct").build(requested)
     matrix = compile_model(m)
     free = [j for j, x in enumerate(matrix.columns) if x.name == "f[1,0]"]
     speaks = np.asarray((matrix.A[:, free] != 0).sum(axis=1)).ravel() > 0
@@ -135,7 +135,7 @@ def test_binoct_column_without_thresholds_would_free_the_rows():
     matrix.upper[free] = 0
     assert (
         minimise(matrix).objective
-        == pytest.approx(brute_force(asked)[1].number)
+        == pytest.approx(brute_force(requested)[1].number)
         == pytest.approx(2)
     )
 
@@ -143,10 +143,10 @@ def test_binoct_column_without_thresholds_would_free_the_rows():
 @pytest.mark.parametrize("name", ["bin-oct", "oct"])
 def test_constant_columns_are_no_columns(name):
     """A constant column has no test, so no model has a variable for it."""
-    asked = problem("column_without_thresholds")
-    m = mt.registry.formulation(name, drop_tests=False).build(asked)
+    requested = problem("column_without_thresholds")
+    m = mt.registry.formulation(name, drop_tests=False).build(requested)
     assert [c.name for c in numeric_columns(m.view)] == ["x"]
-    assert optimum_of(m) == pytest.approx(brute_force(asked)[1].number)
+    assert optimum_of(m) == pytest.approx(brute_force(requested)[1].number)
 
 
 def test_binoct_needs_all_thresholds():
@@ -179,14 +179,14 @@ def test_fractional_labels_randomise_in_multi_sink_flow_with_side_constraints():
     predicts half of each (1 error).
     """
     data = mt.Dataset([[0], [0], [1], [1]], y=[0, 0, 1, 1], groups=["a", "a", "b", "b"])
-    asked = mt.Problem(
+    requested = mt.Problem(
         data, mt.Accuracy(constraints=(mt.tasks.StatisticalParity("1/2", 1),)), Trees(1)
     )
-    m = mt.registry.formulation("flow-oct", merge_rows=False).build(asked)
+    m = mt.registry.formulation("flow-oct", merge_rows=False).build(requested)
     assert all(m.w[v, k].is_binary() for v in m.nodes for k in m.actions)
     matrix = compile_model(m)
     honest = minimise(matrix).objective
-    true = asked.presolved_view().from_value(brute_force(asked)[1].exact)
+    true = requested.presolved_view().from_value(brute_force(requested)[1].exact)
     assert honest == pytest.approx(float(true)) == pytest.approx(2)
     labels = {id(m.w[v, k]) for v in m.nodes for k in m.actions}
     matrix.integer = matrix.integer & np.array([id(x) not in labels for x in matrix.columns])
@@ -197,9 +197,9 @@ def test_fractional_labels_randomise_in_multi_sink_flow_with_side_constraints():
 
 
 def test_without_side_constraints_continuous_labels_lose_nothing():
-    asked = problem("cost_matrix")
-    m = mt.registry.formulation("flow-oct").build(asked)
+    requested = problem("cost_matrix")
+    m = mt.registry.formulation("flow-oct").build(requested)
     assert not m.w[1, 0].is_binary()
     assert optimum_of(m) == pytest.approx(
-        float(asked.presolved_view().from_value(brute_force(asked)[1].exact))
+        float(requested.presolved_view().from_value(brute_force(requested)[1].exact))
     )

@@ -107,10 +107,10 @@ def test_an_unknown_repair_names_those_there_are():
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_rows_of_an_early_leaf_pass_on_to_one_side(repair):
     """To the rightmost leaf below, in the SPO repair to the leftmost."""
-    asked = toy(depth=2)
+    requested = toy(depth=2)
     formulation = mt.registry.formulation("oct", repair=repair)
-    m = formulation.build(asked)
-    formulation.encode(Tree(Leaf(1), asked.presolved_view().actions), m)
+    m = formulation.build(requested)
+    formulation.encode(Tree(Leaf(1), requested.presolved_view().actions), m)
     holding = [t for t in m.leaves if m.l[t].value == 1]
     assert holding == ([4] if repair == "spo" else [7])
     assert compile_model(m).violation(compile_model(m).values()) == 0
@@ -119,14 +119,14 @@ def test_rows_of_an_early_leaf_pass_on_to_one_side(repair):
 @pytest.mark.parametrize("name", ["oct", "oct-binary"])
 def test_tests_and_children_survive_encoding_and_decoding(name):
     """`x <= 2` true and `on` true come back on the same sides, with their own thresholds."""
-    asked = toy(depth=2)
-    view = asked.presolved_view()
+    requested = toy(depth=2)
+    view = requested.presolved_view()
     by_name = {t.name: t for t in view.features}
     tree = Tree(
         Branch(by_name["x <= 2"], Branch(by_name["on"], Leaf(1), Leaf(0)), Leaf(0)), view.actions
     )
     formulation = mt.registry.formulation(name)
-    m = formulation.build(asked)
+    m = formulation.build(requested)
     formulation.encode(tree, m)
     matrix = compile_model(m)
     assert matrix.violation(matrix.values()) < 1e-9
@@ -136,37 +136,37 @@ def test_tests_and_children_survive_encoding_and_decoding(name):
 def test_the_decoded_tree_has_the_claimed_value():
     formulation = mt.registry.formulation("oct")
     for seed in range(4):
-        asked = random_cost_problem(seed, numeric=True, n_rows=8, n_features=5, depth=2)
-        m, value = solved(formulation, asked)
-        assert asked.presolved_view().objective(formulation.decode(m)) == round(value), (
+        requested = random_cost_problem(seed, numeric=True, n_rows=8, n_features=5, depth=2)
+        m, value = solved(formulation, requested)
+        assert requested.presolved_view().objective(formulation.decode(m)) == round(value), (
             f"seed {seed}"
         )
 
 
 def test_big_m_of_an_action_is_what_it_costs_on_all_rows():
-    asked = problem("cost_matrix")
-    m = mt.registry.formulation("oct").build(asked)
-    assert [m.most[k] for k in m.actions] == asked.presolved_view().regret.sum(axis=0).tolist()
+    requested = problem("cost_matrix")
+    m = mt.registry.formulation("oct").build(requested)
+    assert [m.most[k] for k in m.actions] == requested.presolved_view().regret.sum(axis=0).tolist()
 
 
 def test_sizes_are_those_of_the_paper_without_its_constraint_21():
     """Variables |B|(p+2) + n|T| + |T|(2+K), rows n|T|(D+1) + n + |T|(2+K) + 3|B| - 1."""
-    asked = random_cost_problem(0, numeric=True, n_rows=9, n_features=5, n_actions=3, depth=3)
-    view = asked.presolved_view()
+    requested = random_cost_problem(0, numeric=True, n_rows=9, n_features=5, n_actions=3, depth=3)
+    view = requested.presolved_view()
     n, p, K, B, T, D = view.n_rows, len(view.columns), 3, 7, 8, 3
-    sizes = mt.registry.formulation("oct").model_size(view, asked.space)
+    sizes = mt.registry.formulation("oct").model_size(view, requested.space)
     assert sizes.variables == B * (p + 2) + n * T + T * (2 + K)
     assert sizes.binaries == sizes.variables - B - T
     assert sizes.rows == n * T * (D + 1) + n + T * (2 + K) + 3 * B - 1
 
 
 def test_tests_of_one_column_must_cost_the_same():
-    asked = toy()
-    view = replace(asked.presolved_view(), split_costs=np.array([1, 2, 0]))
+    requested = toy()
+    view = replace(requested.presolved_view(), split_costs=np.array([1, 2, 0]))
     assert "prices splits by column" in mt.registry.formulation("oct").unsupported_view(
-        view, asked.space
+        view, requested.space
     )
-    assert mt.registry.formulation("oct-binary").unsupported_view(view, asked.space) is None
+    assert mt.registry.formulation("oct-binary").unsupported_view(view, requested.space) is None
 
 
 def test_more_thresholds_than_tolerances_can_tell_apart_are_refused(monkeypatch):

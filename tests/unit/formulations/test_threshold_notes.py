@@ -40,8 +40,8 @@ def test_the_effect_is_no_accident_of_a_seed(seed):
 
 
 def test_six_rows_are_enough():
-    asked = problem("bucketization_loses")
-    assert mt.solve(asked, "dp-sorted").value.number == 0
+    requested = problem("bucketization_loses")
+    assert mt.solve(requested, "dp-sorted").value.number == 0
     frame = pd.DataFrame({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, dtype=float)
     data = mt.Binarizer(kind="buckets").dataset(frame, [0, 0, 1, 0, 1, 0])
     assert errors(data, 2) == 1

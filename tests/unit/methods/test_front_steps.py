@@ -139,9 +139,9 @@ def test_the_command_prints_draws_and_writes(tmp_path):
     np.savetxt(file, np.column_stack([Y, GROUPS, X]), fmt="%d", delimiter=" ")
     command = ["front", str(file), "--depth", "2", "--group", "0", "--method", "enumerate"]
     command += ["--against", "statistical-parity"]
-    said = CliRunner().invoke(app, [*command, "--plot", str(picture)])
-    assert said.exit_code == 0, said.output
-    assert "the whole front" in said.output
+    message = CliRunner().invoke(app, [*command, "--plot", str(picture)])
+    assert message.exit_code == 0, message.output
+    assert "the whole front" in message.output
     assert picture.stat().st_size > 1000
     written = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
     assert written["front"]["complete"] is True
@@ -155,8 +155,8 @@ def test_the_command_prints_draws_and_writes(tmp_path):
 def test_the_curve_of_a_public_set(data_folder):
     """ricci at depth 2: eleven corners from no error at 30 % to a single class, by two methods."""
     data = mt.load(str(data_folder / "fairness" / "ricci-binarized.csv"), group="0")
-    asked = mt.Problem(data, mt.Accuracy(), mt.Trees(2), Front("statistical-parity"))
-    result = mt.solve(asked, reference="enumerate")
+    requested = mt.Problem(data, mt.Accuracy(), mt.Trees(2), Front("statistical-parity"))
+    result = mt.solve(requested, reference="enumerate")
     assert (result.complete, result.agrees) == (True, True)
     errors = [0, 7, 17, 19, 22, 25, 33, 40, 41, 47, 56]
     assert [p[0] for p in points(result)] == errors

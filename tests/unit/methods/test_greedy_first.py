@@ -78,11 +78,11 @@ def test_without_data_prepared_the_best_simplest_model_is_the_answer(name, monke
     """Whatever the task, its weights, penalties and side constraints, and without any time."""
     monkeypatch.setattr(simplest, "LOOKING", 0.0)
     monkeypatch.setattr(unprepared_module, "GROWING", 0.0)
-    asked = named_problem(name).without_views()
-    leaves = asked.space.simplest(asked.task.actions(asked.dataset))
-    values = [asked.value(leaf) for leaf in leaves if not asked.violations(leaf)]
+    requested = named_problem(name).without_views()
+    leaves = requested.space.simplest(requested.task.actions(requested.dataset))
+    values = [requested.value(leaf) for leaf in leaves if not requested.violations(leaf)]
     for limit in (Limit.TIME, Limit.MEMORY, Limit.INTERRUPTED):
-        result = unprepared("dp", asked, None, Clock(), limit)
+        result = unprepared("dp", requested, None, Clock(), limit)
         assert (result.predictor is None) == (not values)
         assert not any(value.better_than(result.value) for value in values)
 
@@ -97,10 +97,10 @@ def test_costs_alone_are_those_of_single_leaves():
         (weighed, mt.tasks.WeightedError()),
         (weighed, mt.tasks.BalancedAccuracy()),
     ):
-        asked = mt.Problem(data, task, mt.Trees(1))
-        leaves = asked.space.simplest(task.actions(data))
+        requested = mt.Problem(data, task, mt.Trees(1))
+        leaves = requested.space.simplest(task.actions(data))
         order = np.argsort(task.costs_alone(data), kind="stable")
-        values = [asked.value(leaf) for leaf in leaves]
+        values = [requested.value(leaf) for leaf in leaves]
         assert not any(values[b].better_than(values[a]) for a, b in pairwise(order))
 
 
@@ -108,30 +108,30 @@ def test_costs_alone_are_those_of_single_leaves():
 def test_tight_limits_count_columns_of_thresholds(stored):
     rng = np.random.default_rng(0)
     if stored == "matrix":
-        asked = problem(9000)
+        requested = problem(9000)
     else:
         table = pd.DataFrame(rng.integers(0, 3, (300_000, 5)), columns=list("abcde"))
         data = mt.Binarizer(kind="midpoints").dataset(table, rng.integers(0, 2, 300_000))
-        asked = mt.Problem(data, mt.Accuracy(), mt.Trees(3))
+        requested = mt.Problem(data, mt.Accuracy(), mt.Trees(3))
         assert data.ranked is not None
-    assert greedy_first.is_tight(asked, Limits(time=0.05))
-    assert not greedy_first.is_tight(asked, Limits(time=50.0))
+    assert greedy_first.is_tight(requested, Limits(time=0.05))
+    assert not greedy_first.is_tight(requested, Limits(time=50.0))
 
 
 def test_a_greedy_tree_that_takes_all_of_the_time_is_the_answer(monkeypatch):
     monkeypatch.setattr(greedy_first, "is_tight", lambda *_: True)
-    asked = problem()
-    cart = mt.registry.method("cart").run(asked, Limits(time=None))
+    requested = problem()
+    cart = mt.registry.method("cart").run(requested, Limits(time=None))
     whole = greedy_first.greedy_tree
     monkeypatch.setattr(greedy_first, "greedy_tree", lambda view, space, _: whole(view, space))
-    result = mt.registry.method("dp").run(asked, Limits(time=1e-6))
+    result = mt.registry.method("dp").run(requested, Limits(time=1e-6))
     assert (result.limit, result.status.value) == (Limit.TIME, "feasible")
     assert result.objective == cart.objective
 
 
 def test_the_front_of_a_run_that_was_stopped_in_its_preparation_is_the_greedy_tree(monkeypatch):
-    asked = replace(problem(60, 5), question=Front(mt.tasks.Capacity(1)))
-    grown = greedy_first.greedy_tree(asked.view(mt.plugins.CostMatrix), asked.space)
-    Watch(Limits(), None, asked).has_answer(grown)
-    result = unprepared("dp", asked, None, Clock(), Limit.TIME)
+    requested = replace(problem(60, 5), question=Front(mt.tasks.Capacity(1)))
+    grown = greedy_first.greedy_tree(requested.view(mt.plugins.CostMatrix), requested.space)
+    Watch(Limits(), None, requested).has_answer(grown)
+    result = unprepared("dp", requested, None, Clock(), Limit.TIME)
     assert [one.predictor for one in result.solutions] == [grown]

@@ -133,8 +133,8 @@ ASKED = {
 
 @pytest.mark.parametrize("who", ASKED)
 def test_a_run_visits_each_stage_once(who, visits):
-    asked, runs = ASKED[who]
-    asked()
+    requested, runs = ASKED[who]
+    requested()
     assert visits.count["run"] == runs
     assert {stage: visits.count[stage] for stage in STAGES} == dict.fromkeys(STAGES, runs)
     models = visits.count["formulation.assemble"]

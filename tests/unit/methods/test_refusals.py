@@ -47,12 +47,12 @@ def takers(asked):
 @each_row("name", PROBLEMS)
 def test_a_refusal_names_every_method_that_can(name):
     """Wherever one sentence names others, these are all that take the problem, and no more."""
-    asked, named = PROBLEMS[name], 0
-    able = takers(asked)
+    requested, named = PROBLEMS[name], 0
+    able = takers(requested)
     methods = able & set(registry.classes("methods"))
     for group in ("methods", "formulations"):
         for other in registry.classes(group):
-            why = getattr(registry, group[:-1])(other).unsupported(asked) or ""
+            why = getattr(registry, group[:-1])(other).unsupported(requested) or ""
             if found := re.search(r"; ([a-z0-9, -]+?) can\.$", why):
                 listed = set(re.split(r", | and ", found[1]))
                 assert listed in (able, methods), (other, why)

@@ -161,10 +161,10 @@ def test_all_methods_of_a_comparison_search_the_same_tests():
     assert {row["objective"] for row in rows} == {6}
     assert {row["status"] for row in rows} == {"optimal"}
     assert len({row["problem"]["data"]["arrays_sha256"] for row in rows}) == 1
-    said = sentence(rows[0])
-    assert said.startswith("over 40 of 119 thresholds (those of the optimal tree, ")
-    assert "optimum over all: 6 errors (dp-sorted)" in said
-    assert said in study._repr_html_().replace("&#x27;", "'")
+    message = sentence(rows[0])
+    assert message.startswith("over 40 of 119 thresholds (those of the optimal tree, ")
+    assert "optimum over all: 6 errors (dp-sorted)" in message
+    assert message in study._repr_html_().replace("&#x27;", "'")
 
 
 def test_a_start_keeps_its_tests():

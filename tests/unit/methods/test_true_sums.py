@@ -40,8 +40,8 @@ def test_sums_are_those_of_a_matrix_product(kinds, ranked, block, monkeypatch):
     rng = np.random.default_rng(0)
     tests = ranks(rng, 700) if ranked else rng.integers(0, 2, (700, 4)).astype(np.uint8)
     X = tests.dense if ranked else tests
-    given, asked = values(kinds, rng, 700)
-    sums = true_sums(tests, *asked)
+    given, requested = values(kinds, rng, 700)
+    sums = true_sums(tests, *requested)
     for share in (1.0, 0.6, 0.01):
         rows = sums.rows[rng.random(700) <= share]
         wanted = given[rows].T @ X[rows].astype(float)

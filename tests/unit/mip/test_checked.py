@@ -60,8 +60,8 @@ def test_an_optimum_with_a_larger_gap_than_asked_for_is_only_feasible():
     answer = checked("scip", JOB, wide)
     assert (answer.status, answer.bound) == (Status.FEASIBLE, -3.5)
     assert "calls a point of -1.5 optimal, but its bound is -3.5" in answer.message
-    asked = replace(JOB, limits=Limits(abs_gap=2.0))
-    assert checked("scip", asked, wide).status is Status.OPTIMAL
+    requested = replace(JOB, limits=Limits(abs_gap=2.0))
+    assert checked("scip", requested, wide).status is Status.OPTIMAL
 
 
 def test_the_objective_of_an_answer_is_that_of_its_point():

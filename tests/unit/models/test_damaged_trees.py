@@ -57,6 +57,6 @@ def test_a_refusal_to_export_names_the_formulation_once(tmp_path):
         DATA, mt.Accuracy(constraints=(mt.tasks.Capacity("yes", at_most=1),)), mt.Trees(1)
     )
     for formulation in "oct", "benders-oct":
-        with pytest.raises(mt.errors.Unsupported) as said:
+        with pytest.raises(mt.errors.Unsupported) as message:
             mt.export_model(problem, formulation, tmp_path / "m.mps")
-        assert not str(said.value).startswith(f"{formulation}: {formulation}")
+        assert not str(message.value).startswith(f"{formulation}: {formulation}")

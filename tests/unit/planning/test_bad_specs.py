@@ -94,11 +94,11 @@ def test_a_bad_spec_is_refused_with_its_line(old, new, line, words, tmp_path):
     path.write_text(GOOD.replace(old, new, 1))
     with pytest.raises(SpecError) as raised:
         read_plan(path)
-    said = str(raised.value)
-    assert words in said
-    found = re.match(r".*bad\.toml, line (\d+)", said)
-    assert int(found[1]) == line, said
-    assert said.count("\n") == 0
+    message = str(raised.value)
+    assert words in message
+    found = re.match(r".*bad\.toml, line (\d+)", message)
+    assert int(found[1]) == line, message
+    assert message.count("\n") == 0
 
 
 NO_TOML = [bad for bad in BAD if "this is no TOML" in bad[3]]
@@ -110,13 +110,15 @@ def test_a_bad_mapping_is_refused_with_its_key(old, new, line, words):
     spec = tomllib.loads(GOOD.replace(old, new, 1))
     with pytest.raises(SpecError) as raised:
         read_plan(spec)
-    said = str(raised.value)
+    message = str(raised.value)
     if "1979" in new:  # a date
-        assert said.startswith("The SPEC: datetime.date(1979, 5, 27) is of the type date; a SPEC")
+        assert message.startswith(
+            "The SPEC: datetime.date(1979, 5, 27) is of the type date; a SPEC"
+        )
         return
-    assert re.match(r"The SPEC, (the whole|[a-z_]+(\[\d+\])?[.\w\[\]]*): ", said), said
-    assert "line" not in said.partition(":")[0]
-    assert words in said or "at line" in words
+    assert re.match(r"The SPEC, (the whole|[a-z_]+(\[\d+\])?[.\w\[\]]*): ", message), message
+    assert "line" not in message.partition(":")[0]
+    assert words in message or "at line" in words
 
 
 def test_a_mapping_is_the_plan_of_its_file(tmp_path):

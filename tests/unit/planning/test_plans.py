@@ -60,9 +60,9 @@ def test_lists_are_products_and_names_tell_problems_apart(plan):
 def test_runs_are_problems_times_methods_starts_and_seeds(plan):
     """An engine takes no start; a table of methods goes before the defaults; exclusions count."""
     of_iris = [r for r in plan.runs if r.problem == "uci/iris/depth=1"]
-    told = {(r.method, r.options.get("presolve"), r.start, r.seed) for r in of_iris}
+    stated = {(r.method, r.options.get("presolve"), r.start, r.seed) for r in of_iris}
     models = {("flow-oct@highs", o, None, s) for o in (None, "off") for s in (0, 1)}
-    assert told == models | {("dp", None, None, 0), ("cart", None, None, 0)}
+    assert stated == models | {("dp", None, None, 0), ("cart", None, None, 0)}
     assert len(plan.runs) == 2 * 6 + 4 * 10
     assert [r.number for r in plan.runs] == list(range(52))
     assert len({r.key for r in plan.runs}) == 52

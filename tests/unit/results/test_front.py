@@ -51,8 +51,8 @@ def test_the_front_is_that_of_all_trees(task, least):
     for tree in all_trees(problem):
         routes = tree.routes(problem.dataset)
         if (np.bincount(routes.leaf, minlength=routes.n_leaves) >= least).all():
-            said = routes.action
-            points.add((int((said & (1 - y)).sum()), int(((1 - said) & y).sum())))
+            message = routes.action
+            points.add((int((message & (1 - y)).sum()), int(((1 - message) & y).sum())))
     assert coordinates(result) == corners(points)
     best = mt.solve(mt.Problem(problem.dataset, task, problem.space))
     assert result.value == best.value

@@ -45,11 +45,11 @@ def test_what_is_no_plain_json_gets_one_sentence_at_once(what, kind):
     with pytest.raises(mt.DataError, match=sentence) as refusal:
         parse_json(text if kind is str else text.encode(), "The text")
     assert time.process_time() - began < 1
-    said = str(refusal.value)
-    assert said.startswith("The text ")
-    assert said.endswith("; write it again.")
-    assert len(said) < 200
-    assert "\n" not in said
+    message = str(refusal.value)
+    assert message.startswith("The text ")
+    assert message.endswith("; write it again.")
+    assert len(message) < 200
+    assert "\n" not in message
 
 
 def test_plain_json_is_read_as_the_standard_library_does():

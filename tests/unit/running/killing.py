@@ -94,9 +94,9 @@ class Killing:
         from distributed import Client
 
         self.scheduler_file = self.home / "scheduler.json"
-        said = ["--scheduler-file", str(self.scheduler_file)]
+        message = ["--scheduler-file", str(self.scheduler_file)]
         host = ["--host", "127.0.0.1"]
-        self.scheduler = self._dask("scheduler", *said, *host, "--port", "0", "--no-dashboard")
+        self.scheduler = self._dask("scheduler", *message, *host, "--port", "0", "--no-dashboard")
         until = time.monotonic() + 60
         while not self.scheduler_file.exists() and time.monotonic() < until:
             time.sleep(0.1)
@@ -111,8 +111,8 @@ class Killing:
             client.wait_for_workers(2, timeout=60)
 
     def _dask_worker(self):
-        said = ["--scheduler-file", str(self.scheduler_file), "--no-nanny", "--nthreads", "1"]
-        return self._dask("worker", *said, "--no-dashboard")
+        message = ["--scheduler-file", str(self.scheduler_file), "--no-nanny", "--nthreads", "1"]
+        return self._dask("worker", *message, "--no-dashboard")
 
     def _dask(self, *command):
         log = open(self.home / "dask.txt", "ab")  # noqa: SIM115

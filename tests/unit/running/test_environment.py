@@ -52,10 +52,12 @@ def test_a_study_of_several_machines_says_so():
     here = environment()
     assert mixed({}) == mixed({fingerprint(here): here}) == ""
     there = {**here, "machine": "another", "cores": 64}
-    said = mixed({"a": here, "b": there})
-    assert said.startswith("The runs were made in 2 environments, whose times are never averaged.")
-    assert f"machine {here['machine']} or another" in said
-    assert f"cores {here['cores']} or 64" in said
+    message = mixed({"a": here, "b": there})
+    assert message.startswith(
+        "The runs were made in 2 environments, whose times are never averaged."
+    )
+    assert f"machine {here['machine']} or another" in message
+    assert f"cores {here['cores']} or 64" in message
     many = {**there, "versions": dict.fromkeys("abcdefghij", "1")}
     assert "more." in mixed({"a": here, "b": many})
 

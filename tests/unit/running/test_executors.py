@@ -143,10 +143,10 @@ def test_a_dask_worker_that_ends_while_it_is_asked_is_left_out(tmp_path, monkeyp
 
 def a_dask_worker(address):
     """A worker without a nanny, so that nobody starts it again."""
-    said = [address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+    message = [address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
     silent = subprocess.DEVNULL
     return subprocess.Popen(
-        [sys.executable, "-m", "dask", "worker", *said], stdout=silent, stderr=silent
+        [sys.executable, "-m", "dask", "worker", *message], stdout=silent, stderr=silent
     )
 
 

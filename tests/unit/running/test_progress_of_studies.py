@@ -203,8 +203,8 @@ def signals(times):
 def test_ctrl_c_once_finishes_runs_in_flight_and_twice_stops(tmp_path):
     store = tmp_path / "a.db"
     plan = plan_of(tmp_path, LONG.format(limit=0.8))
-    tell, sent = signals(1)
-    once = run_plan(plan, store, executor="serial", progress=tell)
+    report, sent = signals(1)
+    once = run_plan(plan, store, executor="serial", progress=report)
     assert once.interrupted
     assert len(sent) == 1
     # The order is read twice a second, so another run may have begun.
@@ -212,8 +212,8 @@ def test_ctrl_c_once_finishes_runs_in_flight_and_twice_stops(tmp_path):
     assert {row["limit"] for row in once.rows} == {"time"}, "the run in flight was finished"
 
     slow = plan_of(tmp_path / "slow", LONG.format(limit=300))
-    tell, sent = signals(2)
-    twice = run_plan(slow, tmp_path / "slow.db", executor="serial", progress=tell)
+    report, sent = signals(2)
+    twice = run_plan(slow, tmp_path / "slow.db", executor="serial", progress=report)
     assert time.perf_counter() - sent[-1] < 20
     assert twice.interrupted
     assert twice.rows == []
@@ -266,10 +266,10 @@ def test_two_ctrl_c_end_the_command_with_130_and_leave_nothing_running(tmp_path)
     for _ in range(2):
         process.send_signal(signal.SIGINT)
         time.sleep(0.7)
-    said = process.communicate(timeout=60)[1]
+    message = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert "Ctrl-C again ends them now" in said
-    assert "resumes" in said
+    assert "Ctrl-C again ends them now" in message
+    assert "resumes" in message
     assert len(Study.open(tmp_path / "a.db").rows) < 3
     assert not any(follower_alive(tmp_path / "a.db.runs"))
 

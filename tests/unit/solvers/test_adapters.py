@@ -56,9 +56,9 @@ def test_log_is_in_the_result_and_in_the_file(solver, tmp_path):
     file = tmp_path / "solver.log"
     answer = run(solver, Job(set_cover(1), Limits(time=20, log_file=str(file))))
     assert len(answer.log) > 100
-    head, _, said = file.read_text().partition("\n")
+    head, _, message = file.read_text().partition("\n")
     assert f"{head}\n" == LOG_HEAD
-    assert said.strip()[:40] in answer.log
+    assert message.strip()[:40] in answer.log
 
 
 @pytest.mark.parametrize("solver", solver_params(names=("cbc", "cp-sat", "highs", "scip")))

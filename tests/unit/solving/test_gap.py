@@ -158,12 +158,14 @@ def test_models_that_do_not_fit_are_one_sentence():
 
 
 def test_it_is_told_as_json_too():
-    told = mt.gap_of("else: no", lists()).to_json()
-    assert json.loads(json.dumps(told)) == told
-    assert Fraction(told["gap_exact"]) == Fraction(told["exact"]) - Fraction(told["bound_exact"])
-    assert told["model"]["kind"] == told["best"]["kind"] == "rule-list"
-    assert told["gap"] == pytest.approx(told["value"] - told["optimum"])
-    assert not told["optimal"]
+    stated = mt.gap_of("else: no", lists()).to_json()
+    assert json.loads(json.dumps(stated)) == stated
+    assert Fraction(stated["gap_exact"]) == Fraction(stated["exact"]) - Fraction(
+        stated["bound_exact"]
+    )
+    assert stated["model"]["kind"] == stated["best"]["kind"] == "rule-list"
+    assert stated["gap"] == pytest.approx(stated["value"] - stated["optimum"])
+    assert not stated["optimal"]
 
 
 def halves(**more):

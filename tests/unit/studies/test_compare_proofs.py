@@ -36,9 +36,9 @@ def study(problem, tmp_path_factory):
 
 def test_every_row_says_what_stands_behind_it(study):
     rows, folder = study
-    said = {row["method"]: words(row) for row in rows}
+    message = {row["method"]: words(row) for row in rows}
     files = {row["method"]: f"{row['key']}.proof" for row in rows}
-    assert said == {
+    assert message == {
         "dp": f"proved by file {files['dp']}",
         "enumerate": "derived again by dp",
         "dp-sorted": f"proved by file {files['dp-sorted']}",
@@ -57,7 +57,7 @@ def test_every_row_says_what_stands_behind_it(study):
     assert "proved by" in rows.table(300)
     assert f"proved by file {files['dp']}" in rows._repr_html_()
     again = Study.open(folder / "s.db")
-    assert sorted(map(words, again)) == sorted(said.values())
+    assert sorted(map(words, again)) == sorted(message.values())
 
 
 def test_a_row_s_proof_file_holds_for_the_row(study, tmp_path):
@@ -139,9 +139,15 @@ def test_only_an_independent_method_with_the_same_answer_derives(study):
 
 def test_the_command_has_the_option_and_one_list_of_words(tmp_path):
     out = tmp_path / "rows.json"
-    asked = ["planted:rows=60,tests=5,depth=2,noise=0.1", "--depth", "2", "--methods", "dp,cart"]
+    requested = [
+        "planted:rows=60,tests=5,depth=2,noise=0.1",
+        "--depth",
+        "2",
+        "--methods",
+        "dp,cart",
+    ]
     more = ["--proofs", str(tmp_path / "P"), "--out", str(out), "--reference", "none"]
-    run = CliRunner().invoke(app, ["compare", *asked, *more])
+    run = CliRunner().invoke(app, ["compare", *requested, *more])
     assert run.exit_code == 0, run.output
     first, second = json.loads(out.read_text())
     assert first["belief"] == f"proved by file {first['proof']['file']}"

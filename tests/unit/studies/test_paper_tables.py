@@ -211,7 +211,7 @@ def test_names_in_figures_are_no_commands_of_latex(kind, study, monkeypatch):
 
 
 def test_fonts_and_files_that_cannot_be_are_refused(store, tmp_path, monkeypatch):
-    for given, said in (
+    for given, message in (
         (("--out", tmp_path / "x.doc"), ".pdf"),
         (("--out", tmp_path / "x.pgf"), "--latex"),
         (("--out", tmp_path / "x.png", "--latex"), ".pgf"),
@@ -221,7 +221,7 @@ def test_fonts_and_files_that_cannot_be_are_refused(store, tmp_path, monkeypatch
     ):
         code, _, err = run("plot", store, *given)
         assert code == 1
-        assert said in err
+        assert message in err
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DataError, match="LaTeX is not installed"), page_style(latex=True):
         pass

@@ -217,11 +217,11 @@ def test_a_row_that_does_not_fit_itself_is_no_answer(problem, path, what):
     """A comparison took such a row for a finished run; one with a leaf of no action ended in a
     traceback.
     """
-    lie, said = LIES[what]
+    lie, message = LIES[what]
     honest = stored(path)
     lie(row := json.loads(json.dumps(honest)))
     edit(path, **row)
-    with pytest.warns(DamagedRowWarning, match=re.escape(said)):
+    with pytest.warns(DamagedRowWarning, match=re.escape(message)):
         again = mt.compare(problem, ["cart"], store=path)
     assert again.rows[0]["predictor"] == honest["predictor"]
     assert (again.rows[0]["method"], again.rows[0]["objective"]) == ("cart", honest["objective"])

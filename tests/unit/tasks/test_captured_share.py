@@ -19,12 +19,12 @@ def test_it_is_broken_where_its_definition_says():
         rng = np.random.default_rng(seed)
         values = np.full((7, 3), 20_000.0 * (seed % 2))
         data = mt.Dataset(rng.integers(0, 2, (7, 3)), values=values, actions=ACTIONS)
-        says = rng.integers(0, 3, int(rng.integers(1, 4))).tolist()
+        sentence = rng.integers(0, 3, int(rng.integers(1, 4))).tolist()
         chosen = [data.features[j] for j in rng.permutation(3)]
-        rules = tuple(mt.Rule(a, k) for a, k in zip(chosen, says[:-1], strict=False))
-        routes = mt.RuleList(rules, says[-1], ACTIONS).routes(data)
+        rules = tuple(mt.Rule(a, k) for a, k in zip(chosen, sentence[:-1], strict=False))
+        routes = mt.RuleList(rules, sentence[-1], ACTIONS).routes(data)
         rule = mt.tasks.CapturedShare(f"{rng.integers(0, 8)}/7", "forest")
-        seen = Seen(routes.action.tolist(), [], len(says), [], ACTIONS, said_in=says)
+        seen = Seen(routes.action.tolist(), [], len(sentence), [], ACTIONS, said_in=sentence)
         rows = [{} for _ in range(7)]
         spec = {"name": "action-costs", "constraints": [rule.spec()]}
         wrong = bool(rule.broken(routes, data, ACTIONS))
@@ -46,9 +46,9 @@ def test_its_row_and_its_part_say_what_it_is_about():
     view = mt.Problem(data, task, mt.RuleLists(max_length=1)).view(mt.plugins.CostMatrix)
     assert [(part.kind, part.action) for part in view.structure] == [("default rule only", 2)]
     handed = mt.RuleList((mt.Rule(data.features[0], 2),), 0, ACTIONS)
-    said = task.violations(handed.routes(data), data)
-    assert "rule 1 leaves its rows to forest" in said[0]
-    assert "decide 1 of 4 rows" in said[1]
+    message = task.violations(handed.routes(data), data)
+    assert "rule 1 leaves its rows to forest" in message[0]
+    assert "decide 1 of 4 rows" in message[1]
 
 
 def test_trees_and_unknown_actions_are_refused_with_a_sentence():

@@ -32,17 +32,19 @@ def test_values_are_those_of_scikit_learn(seed):
     """F-beta, Jaccard and precision of random trees, with weights, either class positive, and 0
     where nothing is counted.
     """
-    asked = random_problem(seed, depth=2)
-    data, rng = asked.dataset, np.random.default_rng(seed)
-    tree = random_tree(replace(asked, space=mt.Trees(2)), rng)
-    said = np.array(tree.predict(data))
+    requested = random_problem(seed, depth=2)
+    data, rng = requested.dataset, np.random.default_rng(seed)
+    tree = random_tree(replace(requested, space=mt.Trees(2)), rng)
+    message = np.array(tree.predict(data))
     positive = int(seed // 2 % 2)
     given = {"pos_label": positive, "sample_weight": data.row_weights, "zero_division": 0}
     expected = {
-        mt.tasks.F1(positive=positive): fbeta_score(data.y, said, beta=1, **given),
-        mt.tasks.FBeta(positive=positive, beta="1/2"): fbeta_score(data.y, said, beta=0.5, **given),
-        mt.tasks.Jaccard(positive=positive): jaccard_score(data.y, said, **given),
-        mt.tasks.Precision(positive=positive): precision_score(data.y, said, **given),
+        mt.tasks.F1(positive=positive): fbeta_score(data.y, message, beta=1, **given),
+        mt.tasks.FBeta(positive=positive, beta="1/2"): fbeta_score(
+            data.y, message, beta=0.5, **given
+        ),
+        mt.tasks.Jaccard(positive=positive): jaccard_score(data.y, message, **given),
+        mt.tasks.Precision(positive=positive): precision_score(data.y, message, **given),
     }
     for task, number in expected.items():
         value = task.value(tree.routes(data), data)
@@ -53,10 +55,10 @@ def test_values_are_those_of_scikit_learn(seed):
 
 def test_penalised_ratios_are_losses():
     """With a penalty: one minus the ratio plus the penalty per leaf, minimised."""
-    asked = problem("f1_leaf_penalty")
-    plain = replace(asked, task=mt.tasks.F1())
+    requested = problem("f1_leaf_penalty")
+    plain = replace(requested, task=mt.tasks.F1())
     tree = brute_force(plain)[0]
-    value = asked.value(tree)
+    value = requested.value(tree)
     assert value.exact == 1 - plain.value(tree).exact + Fraction(tree.n_leaves, 20)
     assert (value.sense, value.unit) == ("min", "1 - f1")
 
@@ -81,12 +83,12 @@ def test_a_task_is_read_back_from_its_description(task):
 
 def test_a_ratio_of_ones_own_equals_f1():
     """CountRatio with F1's coefficients, or with multiples of them, has F1's optimum."""
-    asked = random_problem(5)
-    best = mt.solve(replace(asked, task=mt.tasks.F1())).value.exact
+    requested = random_problem(5)
+    best = mt.solve(replace(requested, task=mt.tasks.F1())).value.exact
     own = mt.tasks.CountRatio(
         numerator={"TP": "2/3"}, denominator={"TP": "2/3", "FP": "1/3", "FN": "1/3"}
     )
-    assert mt.solve(replace(asked, task=own)).value.exact == best
+    assert mt.solve(replace(requested, task=own)).value.exact == best
 
 
 @each_row(
@@ -114,12 +116,12 @@ def test_wrong_parameters_are_named(make, said):
 def test_wrong_data_are_named():
     """A class that is not there, negative or overlong weights, and a ratio that could be infinite."""
     X, y = [[0], [1]], [0, 1]
-    for task, weights, said in [
+    for task, weights, message in [
         (mt.tasks.F1(positive="x"), None, "'x' is no class of the data; the classes are 0, 1"),
         (mt.tasks.F1(), [1 / 3, 2**0.5], "at most nine digits"),
         (mt.tasks.CountRatio(numerator={"TN": 1}, denominator={"TP": 1}), None, "divides by zero"),
     ]:
-        with pytest.raises(mt.DataError, match=said):
+        with pytest.raises(mt.DataError, match=message):
             mt.solve(mt.Problem(mt.Dataset(X, y=y, weights=weights), task, mt.Trees(1)))
 
 
@@ -133,11 +135,11 @@ def test_dp_and_the_enumerator_equal_the_front(penalty):
     equal bound.
     """
     for seed in range(40 if penalty == "0" else 20):
-        asked = random_problem(seed, leaf_penalty=penalty)
-        expected = front(asked)
+        requested = random_problem(seed, leaf_penalty=penalty)
+        expected = front(requested)
         for name in ("dp", "enumerate"):
-            result = mt.solve(asked, name)
-            where = f"{name}, seed {seed}: {asked.task}, {asked.space}"
+            result = mt.solve(requested, name)
+            where = f"{name}, seed {seed}: {requested.task}, {requested.space}"
             if expected is None:
                 assert result.status is Status.INFEASIBLE, where
                 continue
@@ -150,37 +152,41 @@ def test_dp_and_the_enumerator_equal_the_front(penalty):
 def test_formulations_equal_the_front(name):
     """Integer programs solve the same steps."""
     for seed in range(4):
-        asked = random_problem(seed, depth=2, leaf_penalty=["0", "0", "0", "1/30"][seed])
-        result = mt.solve(asked, name)
-        assert (result.status, result.value.exact) == (Status.OPTIMAL, front(asked)), f"seed {seed}"
+        requested = random_problem(seed, depth=2, leaf_penalty=["0", "0", "0", "1/30"][seed])
+        result = mt.solve(requested, name)
+        assert (result.status, result.value.exact) == (Status.OPTIMAL, front(requested)), (
+            f"seed {seed}"
+        )
 
 
 def test_without_a_depth_limit_the_penalty_alone_stops():
     """A method that needs no depth limit proves the penalised optimum over all trees."""
     assert registry.method("dp").takes_any_depth
     for seed in range(8):
-        asked = random_problem(seed, depth=4, leaf_penalty="1/25")
-        free = replace(asked, space=replace(asked.space, max_depth=None))
+        requested = random_problem(seed, depth=4, leaf_penalty="1/25")
+        free = replace(requested, space=replace(requested.space, max_depth=None))
         result = mt.solve(free)
-        assert (result.status, result.value.exact) == (Status.OPTIMAL, front(asked)), f"seed {seed}"
+        assert (result.status, result.value.exact) == (Status.OPTIMAL, front(requested)), (
+            f"seed {seed}"
+        )
 
 
 def test_side_constraints_and_floors():
     """Precision at a floor on recall and F1 under a capacity, by methods that take side rows; the
     others say who does.
     """
-    asked = problem("precision_at_recall")
-    best = brute_force(asked)[1].exact
-    assert best < brute_force(replace(asked, task=mt.tasks.Precision()))[1].exact
+    requested = problem("precision_at_recall")
+    best = brute_force(requested)[1].exact
+    assert best < brute_force(replace(requested, task=mt.tasks.Precision()))[1].exact
     for name in ("enumerate", "flow-oct@highs", "state-flow@highs", "lagrangian"):
-        assert mt.solve(asked, name).value.exact == best
+        assert mt.solve(requested, name).value.exact == best
     with pytest.raises(mt.errors.Unsupported, match=r"side constraints; .*state-flow.* can"):
-        mt.solve(asked, "dp")
-    limited = replace(asked, task=mt.tasks.F1(constraints=(mt.tasks.Capacity(1, at_most=2),)))
+        mt.solve(requested, "dp")
+    limited = replace(requested, task=mt.tasks.F1(constraints=(mt.tasks.Capacity(1, at_most=2),)))
     for name in ("enumerate", "lagrangian"):
         assert mt.solve(limited, name).value.exact == brute_force(limited)[1].exact
     impossible = replace(
-        asked,
+        requested,
         task=mt.tasks.F1(
             constraints=(mt.tasks.Capacity(1, at_most=2), mt.tasks.Capacity(0, at_most=2))
         ),
@@ -196,19 +202,19 @@ def test_a_heuristic_proves_nothing():
 
 def test_a_question_that_steps_cannot_answer_is_refused():
     """Only the best tree is found in steps."""
-    asked = replace(random_problem(1), question=mt.plugins.NearBest(slack=0))
+    requested = replace(random_problem(1), question=mt.plugins.NearBest(slack=0))
     with pytest.raises(mt.errors.Unsupported):
-        mt.solve(asked)
+        mt.solve(requested)
 
 
 def test_a_start_is_used_or_refused():
     """A given tree is where the steps begin; an infeasible one is left aside with the reason."""
-    asked = random_problem(2, depth=2)
-    best = mt.solve(asked)
-    again = mt.solve(asked, start=best.tree)
+    requested = random_problem(2, depth=2)
+    best = mt.solve(requested)
+    again = mt.solve(requested, start=best.tree)
     assert again.model_size["steps"] == 1
     assert again.value == best.value
-    strict = replace(asked, space=mt.Trees(0))
+    strict = replace(requested, space=mt.Trees(0))
     refused = mt.solve(strict, start=best.tree)
     assert refused.start["accepted"] is False
     assert "depth" in refused.start["reason"]
@@ -217,17 +223,17 @@ def test_a_start_is_used_or_refused():
 def test_results_agree_verify_and_survive_a_file(tmp_path):
     """A comparison judges ratios by the oracle; a stored result is verified by another method."""
     data = mt.load("planted:rows=40,depth=2,noise=0.2,tests=5")
-    asked = mt.Problem(data, mt.tasks.F1(leaf_penalty="0.02"), mt.Trees(2))
-    study = mt.compare(asked, ["dp", "state-flow@highs", "cart"], store=tmp_path / "s.db")
+    requested = mt.Problem(data, mt.tasks.F1(leaf_penalty="0.02"), mt.Trees(2))
+    study = mt.compare(requested, ["dp", "state-flow@highs", "cart"], store=tmp_path / "s.db")
     assert study.frame()["agrees"].tolist()[:2] == [True, True]
     from milp_trees.verification import verify
 
-    checked = verify(mt.solve(asked).to_json())
+    checked = verify(mt.solve(requested).to_json())
     assert checked.verdict is mt.plugins.Verdict.DERIVED
-    worse = {**mt.solve(asked).to_json(), "bound": 0.9, "bound_exact": "9/10"}
+    worse = {**mt.solve(requested).to_json(), "bound": 0.9, "bound_exact": "9/10"}
     with pytest.raises(mt.errors.VerificationError):
         verify(worse)
-    assert mt.estimate(asked, ["flow-oct"])["variables"].iloc[0] > 0
+    assert mt.estimate(requested, ["flow-oct"])["variables"].iloc[0] > 0
 
 
 # -- published values --------------------------------------------------------------------------------------------

@@ -49,11 +49,11 @@ def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
     """
     gaps = 0
     for seed in range(25):
-        asked = random_problem(seed, leaf_penalty=penalty)
-        expected = front(asked)
+        requested = random_problem(seed, leaf_penalty=penalty)
+        expected = front(requested)
         for last in (1, 2, 3):
             method = Stopping(slack, last)
-            result = method.run(asked)
+            result = method.run(requested)
             if expected is None or method.calls < last:
                 continue
             assert result.limit is (None if result.optimal else Limit.TIME)
@@ -105,17 +105,17 @@ def test_denominators_and_ceilings_bound_every_tree():
     rng = np.random.default_rng(0)
     tight = 0
     for seed in range(30):
-        asked = random_problem(seed, depth=2)
-        ratio = asked.view(mt.plugins.Ratio)
+        requested = random_problem(seed, depth=2)
+        ratio = requested.view(mt.plugins.Ratio)
         for view in (ratio, ratio.reduce()):
             for _ in range(15):
-                tree = random_tree(asked, rng)
+                tree = random_tree(requested, rng)
                 if tree is None:
                     continue
-                rho, action = ratio.of(tree), tree.routes(asked.dataset).action
+                rho, action = ratio.of(tree), tree.routes(requested.dataset).action
                 d = int(ratio.denominator[np.arange(len(action)), action].sum())
                 assert rho <= view.ceiling
-                assert asked.value(tree).exact == rho
+                assert requested.value(tree).exact == rho
                 for q in (Fraction(0), Fraction(1, 3), rho * Fraction(9, 10)):
                     if rho > q:
                         assert view.least_denominator(q) <= d
@@ -146,8 +146,8 @@ def by_threshold(asked, price):
             continue
         seen.add(cells)
         for ties in (False, True):
-            said = [(p, n) for p, n in cells if price * p > n or (ties and price * p == n)]
-            tp, fp = sum(p for p, _ in said), sum(n for _, n in said)
+            message = [(p, n) for p, n in cells if price * p > n or (ties and price * p == n)]
+            tp, fp = sum(p for p, _ in message), sum(n for _, n in message)
             best = max(best, Fraction(2 * tp, tp + fp + int(data.y.sum())))
     return best
 
@@ -167,8 +167,8 @@ def test_labels_by_one_threshold_miss_the_best_f_score():
     assert right[0]
     assert right[1]
     assert right[0] & right[1] <= {Fraction(3, 2)}, "only a tie, broken in two ways, suits both"
-    for asked, best in ((first, Fraction(2, 3)), (second, Fraction(5, 6))):
+    for requested, best in ((first, Fraction(2, 3)), (second, Fraction(5, 6))):
         for name in ("dp", "enumerate", "flow-oct@highs"):
-            result = mt.solve(asked, name)
+            result = mt.solve(requested, name)
             assert result.optimal
-            assert result.value.exact == best == brute_force(asked)[1].exact
+            assert result.value.exact == best == brute_force(requested)[1].exact

@@ -55,17 +55,17 @@ def test_costs_of_many_digits_are_proven(formulation, solver):
     """A relative margin of 1e-6 on the bound is more than a unit here, and used to leave every gap
     open.
     """
-    asked = rational(6)
-    assert 10**5 < asked.view(mt.plugins.CostMatrix).costs.sum() < 10**7
-    result = mt.solve(asked, f"{formulation}@{solver}", reference="enumerate")
+    requested = rational(6)
+    assert 10**5 < requested.view(mt.plugins.CostMatrix).costs.sum() < 10**7
+    result = mt.solve(requested, f"{formulation}@{solver}", reference="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
 
 
 @pytest.mark.parametrize("formulation", ["oct", "flow-oct"])
 def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
     data = mt.Dataset([[0], [1], [0], [1]], y=[0, 1, 0, 1], weights=[1, 10**9 + 7, 10**9 + 9, 4])
-    asked = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(0))
-    result = mt.solve(asked, f"{formulation}@highs", reference="dp")
+    requested = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(0))
+    result = mt.solve(requested, f"{formulation}@highs", reference="dp")
     assert (result.status, result.agrees) == (Status.FEASIBLE, None)
     assert "digits" in result.message
 
@@ -75,13 +75,13 @@ def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
 def test_measured_costs_are_proven(formulation, solver):
     """Costs on a grid of 2^31 steps: big-M rows in whole steps were beyond what solvers print."""
     rng = np.random.default_rng(5)
-    asked = mt.Problem(
+    requested = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (6, 2)), values=rng.normal(size=(6, 3))),
         mt.tasks.ActionValues(),
         mt.Trees(2),
     )
-    assert not asked.view(mt.plugins.CostMatrix).exact
-    result = mt.solve(asked, f"{formulation}@{solver}", reference="enumerate")
+    assert not requested.view(mt.plugins.CostMatrix).exact
+    result = mt.solve(requested, f"{formulation}@{solver}", reference="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
 
 

@@ -151,8 +151,8 @@ def test_numbers_agree_with_their_nouns(tmp_path):
     """A proof of one claim has one, and the lines of a flow are flows."""
     result, proof, _ = written(tmp_path, "digits.txt", digits(), depth=1)
     assert result.proof["claims"] == 1
-    said = str(mt.verify(result, proof=proof))
-    assert "the 1 claim of optimum.proof follows from the data" in said
+    message = str(mt.verify(result, proof=proof))
+    assert "the 1 claim of optimum.proof follows from the data" in message
     row = result.to_json()
     assert "optimum.proof: 1 claim," in plain_text(row)
     many = {**row, "proof": {**row["proof"], "claims": 1200}}

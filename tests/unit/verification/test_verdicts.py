@@ -163,11 +163,11 @@ def test_the_three_verdicts_differ_in_sentence_exit_code_and_json(tmp_path):
         assert found.exit_code == code, (file, found.output)
         assert lines[-1].startswith(f"Verdict: {verdict}")
         assert any(line.startswith(sentence) for line in lines), found.stdout
-        said = json.loads(run("verify", file, "--time-limit", 2, "--json").stdout)
-        assert said["verdict"] == verdict
-        assert lines[-1] == f"Verdict: {said['words']}."
-        assert "verified" not in said
-        assert said["checked"][-1].startswith(sentence)
+        message = json.loads(run("verify", file, "--time-limit", 2, "--json").stdout)
+        assert message["verdict"] == verdict
+        assert lines[-1] == f"Verdict: {message['words']}."
+        assert "verified" not in message
+        assert message["checked"][-1].startswith(sentence)
         for require in order:
             expected = (
                 0
@@ -204,19 +204,19 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
     """It takes what it is asked, so its proof counts; one that fails, or lies about its tree, is
     passed over.
     """
-    asked = []
+    requested = []
 
     class Other(type(registry.method("partial-trees"))):
         name, shares, effort = "other", frozenset(), 1
 
         def search(self, problem, limits, start, progress):
-            asked.append(limits.time)
-            if len(asked) == 2:
+            requested.append(limits.time)
+            if len(requested) == 2:
                 raise ZeroDivisionError("their own fault")
             found = super().search(problem, limits, start, progress)
             return (
                 found
-                if len(asked) == 1
+                if len(requested) == 1
                 else replace(
                     found,
                     solutions=(
@@ -233,7 +233,7 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
     ):
         found = mt.verify(result)
         assert (found.verdict, found.derived_by) == (verdict, by)
-    assert len(asked) == 3
+    assert len(requested) == 3
 
 
 def test_a_program_that_runs_another_does_not_confirm_it():
@@ -300,11 +300,13 @@ def test_what_is_no_result_gets_one_sentence_at_once(people, tmp_path, what, com
 def test_text_of_a_result_does_not_steer_the_terminal(people):
     for place in ("method", "proved_by", "unit", "message"):
         try:
-            said = "\n".join([*mt.verify({**people, place: "x\x1b[2J\nDerived: all is well."}), ""])
+            message = "\n".join(
+                [*mt.verify({**people, place: "x\x1b[2J\nDerived: all is well."}), ""]
+            )
         except mt.errors.VerificationError as why:
-            said = str(why)
-        assert "\x1b" not in said
-        assert "\nDerived: all" not in said
+            message = str(why)
+        assert "\x1b" not in message
+        assert "\nDerived: all" not in message
 
 
 def test_what_verify_does_not_take_is_named(tmp_path):

@@ -284,8 +284,8 @@ def passes(place, value, altered, original):
     except mt.MilpTreesError as why:
         return "refused" if str(why).isprintable() else None  # other text would steer a terminal
     if listed(place, found):
-        said = " ".join(found)  # what is only about the run is counted there
-        assert str(place[0]) in said or "listed in not_verified" in said
+        message = " ".join(found)  # what is only about the run is counted there
+        assert str(place[0]) in message or "listed in not_verified" in message
         return "listed"
     if found.problem.fingerprint != original.problem.fingerprint:
         return "another problem, which is stated"

@@ -25,8 +25,8 @@ def problem(task="f1", against=None, most=None):
 
 @pytest.fixture(scope="module")
 def stored():
-    asked = problem()
-    return asked.dataset, json.loads(json.dumps(mt.solve(asked).to_json()))
+    requested = problem()
+    return requested.dataset, json.loads(json.dumps(mt.solve(requested).to_json()))
 
 
 def test_a_front_is_verified_as_it_was_written(stored):
@@ -43,8 +43,8 @@ def test_a_front_against_a_capacity_is_found_again_by_another_method():
     assert found.verdict is Verdict.DERIVED
     assert found.derived_by != found.method
     assert found.problem.question["against"]["name"] == "capacity"
-    asked = found.problem.fingerprint
-    assert asked != verify(mt.solve(problem("accuracy", Capacity(0)))).problem.fingerprint
+    requested = found.problem.fingerprint
+    assert requested != verify(mt.solve(problem("accuracy", Capacity(0)))).problem.fingerprint
 
 
 def test_a_part_of_a_front_claims_no_more():

@@ -186,9 +186,9 @@ def test_lists_are_recomputed_and_their_number_is_claimed():
     space = mt.RuleLists(mt.Antecedents(max_literals=1), max_length=2)
     problem = mt.Problem(data, mt.Accuracy(), space, mt.plugins.NearBest(slack=2))
     found = stored(method.run(problem, ENOUGH))
-    said = verify_near_best(found, data)
-    assert said.words == "claimed by near-best-lists"
-    assert said.claim == "count"
+    message = verify_near_best(found, data)
+    assert message.words == "claimed by near-best-lists"
+    assert message.claim == "count"
     with pytest.raises(VerificationError, match="states the value"):
         verify_near_best(changed(found, "lists", 0, "exact", "0"), data)
 
@@ -223,9 +223,9 @@ def test_a_problem_that_is_counted_otherwise_is_only_claimed(made):
     table = replace(dataset, groups=np.arange(len(dataset.y)) % 2)
     task = mt.Accuracy(constraints=(mt.tasks.StatisticalParity("1"),))
     spec = mt.Problem(table, task, mt.Trees(2)).spec()
-    said = verify_near_best({**data, "problem": spec, "proof": None}, table)
-    assert said.words == "claimed by near-best"
-    assert "trees with constraints" in str(said)
+    message = verify_near_best({**data, "problem": spec, "proof": None}, table)
+    assert message.words == "claimed by near-best"
+    assert "trees with constraints" in str(message)
 
 
 def test_the_verdict_is_of_the_use_of_tests_too(made, monkeypatch):
@@ -234,7 +234,7 @@ def test_the_verdict_is_of_the_use_of_tests_too(made, monkeypatch):
     found = verify_near_best(data, dataset, proof=proof)
     assert found.verdict.value == "proved"
     assert "tests" not in found.not_verified
-    assert any("counts alike how many trees use each test" in said for said in found)
+    assert any("counts alike how many trees use each test" in message for message in found)
     for key, wrong in (("trees", 1), ("share", 0.5), ("best_without", 0.0)):
         changed = copy.deepcopy(data)
         changed["tests"][0][key] = wrong

@@ -49,12 +49,12 @@ def test_thresholds_and_the_note_on_them_are_found_again(people):
         {**people["problem"]["data"]["binarizer"], "columns": {"a": [7.0], "b": [], "c": [3.0]}}
     )
     hidden = remade(people, binarizer=fewer)
-    said = mt.verify(hidden)
+    message = mt.verify(hidden)
     assert (
         "given (quantiles), not found again; fewer than all midpoints"
-        in said.problem.data["thresholds"]
+        in message.problem.data["thresholds"]
     )
-    assert "problem.data.binarizer" in said.not_verified
+    assert "problem.data.binarizer" in message.not_verified
     hidden["problem"]["data"]["binarizer"]["given"] = False
     with pytest.raises(
         mt.errors.VerificationError, match="not those that the binarizer 'quantiles' finds"

@@ -111,8 +111,8 @@ class LeavesProver:
             if not self._follows(part, bound, len(held)):
                 self._prove_tests(part, bound)
             recent.keep(part.bits, bound, len(self.listed))
-        told = bound + int(self.base[held].sum())
-        self.listed.append((told, part.depth, list(part.path), helps, part.leaves))
+        stated = bound + int(self.base[held].sum())
+        self.listed.append((stated, part.depth, list(part.path), helps, part.leaves))
         known = self.claims.setdefault((part.bits.tobytes(), part.depth), [])
         known.append((part.leaves, bound))
 

@@ -107,8 +107,8 @@ class Prover:
 
     def _list(self, part: TreeClaim, depth: int, bound: int, helps: list[int]) -> None:
         below = int(self.view.base[part.rows].sum())
-        told = None if depth == UNLIMITED else depth
-        claim = (bound + below, told, list(part.path))
+        stated = None if depth == UNLIMITED else depth
+        claim = (bound + below, stated, list(part.path))
         self.listed.append((*claim, helps) if helps else claim)
         used = remember(self.claims.address, part.key[0], part.key[1], depth, bound)
         if used > self.claims.room:

@@ -192,12 +192,12 @@ def _visit(problem, tables, prefixes, x, bound, share, most_steps):
     if above >= prefixes.best or above > bound >= 0:
         return
     prefixes.closed[x] = 1
-    asked, tested, waiting = tables.asked, prefixes.tested, prefixes.waiting
+    requested, tested, waiting = tables.asked, prefixes.tested, prefixes.waiting
     _expand(problem, tables, prefixes, x, max(above, bound))
     prefixes.work += (
         (FIRST + 1) * len(problem.price)
         + tables.asked
-        - asked
+        - requested
         + (prefixes.tested - tested) * 8 * len(prefixes.captured)
         + (prefixes.waiting - waiting) * _KEPT
     )

@@ -46,7 +46,7 @@ def _rules(problem, tables, data, work, bits, cost, layer, goal):
     if the tables show that no list with it is below the goal; or if one antecedent is asked for of
     those that capture the same rows, and it is not the first of them in the order of prices.
     """
-    tests, met, may, n_actions = data.tests, work.met, work.may, data.n_actions
+    tests, reached, may, n_actions = data.tests, work.met, work.may, data.n_actions
     add_up(bits, data.sums, work.total)
     tested = 0
     for a in range(len(tests)):
@@ -54,10 +54,10 @@ def _rules(problem, tables, data, work, bits, cost, layer, goal):
         if may[a]:
             tested += 1
             some, left = np.uint64(0), np.uint64(0)
-            for w in range(len(met)):
-                met[w] = bits[w] & tests[a, w]
-                some, left = some | met[w], left | (met[w] ^ bits[w])
-            add_up(met, data.sums, work.parts[a])
+            for w in range(len(reached)):
+                reached[w] = bits[w] & tests[a, w]
+                some, left = some | reached[w], left | (reached[w] ^ bits[w])
+            add_up(reached, data.sums, work.parts[a])
             too_few = data.least > 1 and work.parts[a, n_actions] < data.least
             may[a] = some != 0 and left != 0 and not too_few
     if data.one:
@@ -67,20 +67,20 @@ def _rules(problem, tables, data, work, bits, cost, layer, goal):
 
 @kernel(allocates=False)
 def _keep_one(data, work, bits):
-    tests, slots, met, may = data.tests, work.slots, work.met, work.may
+    tests, slots, reached, may = data.tests, work.slots, work.met, work.may
     last = len(slots) - 1
     for i in range(len(slots)):
         slots[i] = -1
     for a in data.order:
         if not may[a]:
             continue
-        meet(bits, tests[a], met)
-        at = np.int64(hash_of(met) & np.uint64(last))
+        meet(bits, tests[a], reached)
+        at = np.int64(hash_of(reached) & np.uint64(last))
         while slots[at] >= 0 and may[a]:
             w, other = 0, tests[slots[at]]
-            while w < len(met) and met[w] == bits[w] & other[w]:
+            while w < len(reached) and reached[w] == bits[w] & other[w]:
                 w += 1
-            may[a] = w < len(met)
+            may[a] = w < len(reached)
             at = (at + 1) & last
         if may[a]:
             slots[at] = a
@@ -114,7 +114,7 @@ def grow(problem_address, tables_address, data, work, goal, states, at, quota):
         if cost[s] + max(least, data.floor) >= goal:
             cost[s] = NONE
             continue
-        below, asked = problem.below[layer], tables.asked
+        below, requested = problem.below[layer], tables.asked
         tested = _rules(problem, tables, data, work, bits, cost[s], below, goal)
         for a in range(len(parts)):
             if not work.may[a]:
@@ -122,7 +122,7 @@ def grow(problem_address, tables_address, data, work, goal, states, at, quota):
             here = cost[s] + data.price[a] + parts[a, best_action(parts[a], data.n_actions)]
             if here + max(data.floor, bound_after(tables, a, here, below, goal)) < goal:
                 _enter(data, bits, a, used, states, here, child, at)
-        at[2] += (FIRST + 1) * len(parts) + tables.asked - asked + tested * 8 * words
+        at[2] += (FIRST + 1) * len(parts) + tables.asked - requested + tested * 8 * words
 
 
 @kernel(allocates=False)

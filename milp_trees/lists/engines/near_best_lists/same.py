@@ -15,19 +15,19 @@ def replay(rules, data, work, actions, chosen):
 
     `chosen` (actions, words) gets the rows to which the list gives each action.
     """
-    bits, met, total = work.child[: len(work.met)], work.met, work.total
+    bits, reached, total = work.child[: len(work.met)], work.met, work.total
     for w in range(len(bits)):
         bits[w] = data.everything[w]
         for k in range(len(chosen)):
             chosen[k, w] = 0
     n = 0
     while n < len(rules) and rules[n] >= 0:
-        meet(bits, data.tests[rules[n]], met)
-        remove(bits, met, bits)
-        add_up(met, data.sums, total)
+        meet(bits, data.tests[rules[n]], reached)
+        remove(bits, reached, bits)
+        add_up(reached, data.sums, total)
         actions[n] = best_action(total, data.n_actions)
         for w in range(len(bits)):
-            chosen[actions[n], w] |= met[w]
+            chosen[actions[n], w] |= reached[w]
         n += 1
     add_up(bits, data.sums, total)
     actions[n] = best_action(total, data.n_actions)
@@ -97,7 +97,7 @@ def mark_needed(data, work, lists, begin, until, actions, chosen, placed, needed
 
 @kernel(allocates=False)
 def _can_do(rules, n, left_out, data, work, actions, chosen, placed):
-    bits, met = work.child[: len(work.met)], work.met
+    bits, reached = work.child[: len(work.met)], work.met
     for w in range(len(bits)):
         bits[w] = data.everything[w]
     for u in range(n):
@@ -107,9 +107,9 @@ def _can_do(rules, n, left_out, data, work, actions, chosen, placed):
         before = number
         for u in range(n):
             if not placed[u]:
-                meet(bits, data.tests[rules[u]], met)
-                if _inside(met, chosen[actions[u]]):
-                    remove(bits, met, bits)
+                meet(bits, data.tests[rules[u]], reached)
+                if _inside(reached, chosen[actions[u]]):
+                    remove(bits, reached, bits)
                     placed[u] = 1
                     number += 1
     return number == n and _inside(bits, chosen[actions[n]])

@@ -95,18 +95,21 @@ def _flow(view: NodeGains, prices: Links, q: int) -> tuple[list[tuple[int, ...]]
         value[h] = max(0, weight[h] - due[h] + below[h])
         if parent[h] >= 0:
             below[parent[h]] += value[h]
-    asked, spare = [0] * M, [0] * M  # by the parent of h; of the children of h, still to be sent
+    requested, spare = (
+        [0] * M,
+        [0] * M,
+    )  # by the parent of h; of the children of h, still to be sent
     items: list[tuple[int, ...]] = []
     for h in range(M):
         up = parent[h]
         if up >= 0:
-            asked[h] = min(value[h], spare[up])
-            spare[up] -= asked[h]
-            if asked[h]:
-                items.append((h, asked[h]))
+            requested[h] = min(value[h], spare[up])
+            spare[up] -= requested[h]
+            if requested[h]:
+                items.append((h, requested[h]))
         own, cost = max(weight[h], 0), max(-weight[h], 0)
-        paid = max(0, min(due[h], own + below[h] - cost - asked[h]))
-        spare[h] = min(below[h], max(0, cost + paid + asked[h] - own))
+        paid = max(0, min(due[h], own + below[h] - cost - requested[h]))
+        spare[h] = min(below[h], max(0, cost + paid + requested[h] - own))
         for purchase, price in prices.get(h, ()):
             part = min(price, paid)
             paid -= part

@@ -260,11 +260,11 @@ def _needed(view: NodeGains, node: np.ndarray, purchase: np.ndarray) -> np.ndarr
         )
         new = np.setdiff1d(beyond, pairs)
         pairs = np.union1d(pairs, new)
-    asked = node * P + purchase
-    at = np.searchsorted(pairs, asked)
+    requested = node * P + purchase
+    at = np.searchsorted(pairs, requested)
     found: np.ndarray = (
-        (at < len(pairs)) & (pairs[np.minimum(at, len(pairs) - 1)] == asked)
+        (at < len(pairs)) & (pairs[np.minimum(at, len(pairs) - 1)] == requested)
         if len(pairs)
-        else np.zeros(len(asked), dtype=bool)
+        else np.zeros(len(requested), dtype=bool)
     )
     return found

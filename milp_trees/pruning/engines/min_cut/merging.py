@@ -94,7 +94,7 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
             group[p] = -1
         else:
             size[0] += 1
-    met = np.zeros(P + 2, np.int64)
+    reached = np.zeros(P + 2, np.int64)
     stamp = np.full(P + 2, -1, np.int64)
     moved = np.zeros(P + 2, np.int32)
     seen = np.full(P, -1, np.int32)
@@ -108,9 +108,9 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
             seen[p] = h
             if stamp[c] != h:
                 stamp[c] = h
-                met[c] = 0
+                reached[c] = 0
                 moved[c] = -1
-            met[c] += 1
+            reached[c] += 1
         for k in range(needs[h], needs[h + 1]):
             p = need[k]
             c = group[p]
@@ -119,12 +119,12 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
             seen[p] = -2 - h
             if moved[c] < 0:
                 if (
-                    c > 0 and met[c] == size[c]
+                    c > 0 and reached[c] == size[c]
                 ):  # the group stays whole; group 0 holds what no split has needed yet
                     continue
                 moved[c] = n_groups
-                size[n_groups] = met[c]
-                size[c] -= met[c]
+                size[n_groups] = reached[c]
+                size[c] -= reached[c]
                 n_groups += 1
             group[p] = moved[c]
     for p in range(P):

@@ -92,12 +92,14 @@ class Dask(Executor):
                 self._client.wait_for_workers(1, timeout=left)
             with self._answering():
                 answers = self._client.run(sees, file, on_error="return")
-            seen = {who: said for who, said in answers.items() if not isinstance(said, OSError)}
-            for who, said in seen.items():
-                if isinstance(said, Exception):
+            seen = {
+                who: message for who, message in answers.items() if not isinstance(message, OSError)
+            }
+            for who, message in seen.items():
+                if isinstance(message, Exception):
                     raise StudyError(
-                        f"The Dask worker {who} cannot look into the folder ({type(said).__name__}: {said}); install the same milp-trees there."
-                    ) from said
+                        f"The Dask worker {who} cannot look into the folder ({type(message).__name__}: {message}); install the same milp-trees there."
+                    ) from message
             if seen or time.monotonic() > until:
                 return seen
 

@@ -49,9 +49,9 @@ class Slurm(Executor):
             )
             self._submitter.update_parameters(name="milp-trees", **options)
         except (RuntimeError, ValueError, NameError, TypeError, AssertionError) as error:
-            said = " ".join(str(error).split())
+            message = " ".join(str(error).split())
             raise StudyError(
-                f"submitit cannot work with cluster={self.cluster!r} and {options}: {said}"
+                f"submitit cannot work with cluster={self.cluster!r} and {options}: {message}"
             ) from error
         self._elements: list[Any] = []
         self._failure: str | None = None

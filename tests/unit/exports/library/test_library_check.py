@@ -230,8 +230,8 @@ def test_a_feasible_problem_that_is_called_infeasible_is_found_by_solving(librar
     gaps = {"integrality_gap": None, "root_gap": None}
     (library / "groups--ip3.sol").unlink()
     rewritten(library, groups__ip3={**claim, **gaps})
-    said = mt.check_library(library, solvers=()).wrong
-    assert "groups--ip3 is called =inf=, and its proof is about an optimum." in said
+    message = mt.check_library(library, solvers=()).wrong
+    assert "groups--ip3 is called =inf=, and its proof is about an optimum." in message
     checked = mt.check_library(library, solvers=["scip"], only="groups*")
     assert any("called infeasible" in wrong for wrong in checked.wrong)
 
@@ -270,8 +270,8 @@ def test_a_registry_that_contradicts_itself_or_its_files_is_found(changes, sente
     """Though all checksums fit."""
     rewritten(library, groups__ip3=changes)
     checked = mt.check_library(library, solvers=["highs"], only="groups*")
-    said = [*checked.wrong, *(news for one in checked.instances for news in one.news)]
-    assert any(sentence in one for one in said), said
+    message = [*checked.wrong, *(news for one in checked.instances for news in one.news)]
+    assert any(sentence in one for one in message), message
 
 
 def test_two_forms_of_one_problem_with_two_answers_are_found(library):
@@ -326,7 +326,7 @@ def test_a_proof_of_another_problem_with_the_same_optimum_is_refused(library):
         row = {"proof_sha256": sha256(library / one.proof), "statement_sha256": statement}
         rewritten(library, xor__flow_oct=row)
         wrong = mt.check_library(library, solvers=(), only="xor--flow*").wrong
-        assert any("proves another statement" in said for said in wrong), wrong
+        assert any("proves another statement" in message for message in wrong), wrong
 
 
 def test_a_page_that_says_something_else_is_found(library):

@@ -258,11 +258,11 @@ def test_what_is_no_study_or_has_no_runs_is_refused_in_one_sentence(tmp_path, pl
 
 
 def test_the_command_writes_the_page_beside_the_study(study_copy):
-    told = CliRunner().invoke(app, ["report", str(study_copy), "--json"])
-    assert told.exit_code == 0, told.output
+    reported = CliRunner().invoke(app, ["report", str(study_copy), "--json"])
+    assert reported.exit_code == 0, reported.output
     page = study_copy.with_suffix(".html")
     assert page.read_text().startswith("<!doctype html>")
-    assert json.loads(told.stdout) == {"page": str(page), "bytes": page.stat().st_size}
+    assert json.loads(reported.stdout) == {"page": str(page), "bytes": page.stat().st_size}
     refused = CliRunner().invoke(app, ["report", str(study_copy) + "x"])
     assert refused.exit_code == 1
     assert "There is no study file" in refused.output
@@ -270,7 +270,7 @@ def test_the_command_writes_the_page_beside_the_study(study_copy):
 
 def test_a_page_does_not_replace_a_study(study_copy):
     before = study_copy.read_bytes()
-    told = CliRunner().invoke(app, ["report", str(study_copy), "-o", str(study_copy)])
-    assert told.exit_code == 1
-    assert "would be replaced" in told.output
+    reported = CliRunner().invoke(app, ["report", str(study_copy), "-o", str(study_copy)])
+    assert reported.exit_code == 1
+    assert "would be replaced" in reported.output
     assert study_copy.read_bytes() == before

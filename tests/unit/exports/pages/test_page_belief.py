@@ -36,8 +36,8 @@ def test_a_page_without_a_checked_proof_says_who_claims_the_bound(problem, prove
     assert said(result.export("html")) == "claimed by dp"
     assert said(mt.solve(problem, "dp").export("html")) == "claimed by dp"
     assert said(mt.solve(problem, "cart").export("html")) == "recomputed"
-    judged = mt.solve(problem, "dp", reference="enumerate")
-    assert said(judged.export("html")) == "derived again by enumerate"
+    compared = mt.solve(problem, "dp", reference="enumerate")
+    assert said(compared.export("html")) == "derived again by enumerate"
 
 
 def test_a_page_names_the_proof_file_that_was_checked(proved, tmp_path):
@@ -68,7 +68,7 @@ def test_a_proof_that_is_not_the_result_s_own_is_refused(problem, proved, tmp_pa
 def test_the_command_checks_the_proof_beside_the_result(tmp_path):
     call = CliRunner().invoke
     stored, proof, page = (tmp_path / name for name in ("r.json", "r.proof", "r.html"))
-    asked = [
+    requested = [
         "--reference",
         "none",
         "planted:rows=60,tests=5,depth=2,noise=0.1",
@@ -77,7 +77,7 @@ def test_the_command_checks_the_proof_beside_the_result(tmp_path):
         "--method",
         "dp",
     ]
-    found = call(app, ["solve", *asked, "--proof", str(proof), "--out", str(stored)])
+    found = call(app, ["solve", *requested, "--proof", str(proof), "--out", str(stored)])
     assert found.exit_code == 0, found.output
     export = ["export", str(stored), "--to", "html", "-o", str(page)]
     assert call(app, export).exit_code == 0

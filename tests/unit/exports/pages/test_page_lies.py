@@ -51,9 +51,9 @@ def test_an_objective_that_the_tree_does_not_have_is_refused(stored):
     assert result.value.number > 3
     lie = {**row, "objective": 3, "bound": 3, "exact": "3/1", "bound_exact": "3/1", "gap": 0.0}
     lie["proof"] = {**row["proof"], "checked": True}
-    page, said = export(folder, lie)
+    page, message = export(folder, lie)
     assert page is None
-    assert "the objective 3" in said or "exact" in said
+    assert "the objective 3" in message or "exact" in message
 
 
 def test_whoever_writes_the_page_in_python_is_told_too(stored):
@@ -87,9 +87,9 @@ def test_the_proof_beside_the_result_is_checked_for_its_own_statement(stored):
     assert row["proof"]["sha256"] in page
     deeper = copy.deepcopy(row)
     deeper["problem"]["space"]["max_depth"] = 2
-    page, said = export(folder, deeper)
+    page, message = export(folder, deeper)
     assert page is None
-    assert "does not hold for this result" in said
+    assert "does not hold for this result" in message
 
 
 def _places(x, at=()):
@@ -125,7 +125,7 @@ def test_no_field_of_a_result_gets_a_lie_among_what_was_checked(stored):
         for step in place[:-1]:
             at = at[step]
         at[place[-1]] = _other(at[place[-1]])
-        page, said = export(folder, lie)
+        page, message = export(folder, lie)
         if page is None:
             refused += 1
             continue
@@ -136,5 +136,5 @@ def test_no_field_of_a_result_gets_a_lie_among_what_was_checked(stored):
             assert LIE not in page
             continue
         head = page.partition("Not checked when")[0]
-        assert head == honest.partition("Not checked when")[0], (place, said)
+        assert head == honest.partition("Not checked when")[0], (place, message)
     assert refused > 30

@@ -70,8 +70,8 @@ def test_a_log_keeps_whole_lines_of_its_beginning_and_end():
     assert len(short) < 460
     assert short.startswith("line 0\nline 1\n")
     assert short.endswith("\nline 999")
-    said = next(line for line in short.splitlines() if "left out" in line)
-    assert int(said.split()[1]) == len(log) - len(short.replace(f"\n{said}\n", ""))
+    message = next(line for line in short.splitlines() if "left out" in line)
+    assert int(message.split()[1]) == len(log) - len(short.replace(f"\n{message}\n", ""))
     assert cut(log, len(log)) == log
     assert "left out" in cut(log, 0)
 

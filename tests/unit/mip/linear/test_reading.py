@@ -108,9 +108,9 @@ STRANGE = {
 
 @each_row("name", STRANGE)
 def test_a_file_of_which_the_reader_leaves_something_out_is_refused(name, tmp_path):
-    text, said = STRANGE[name]
+    text, message = STRANGE[name]
     (tmp_path / name).write_text(text)
-    with pytest.raises(mt.DataError, match=said) as caught:
+    with pytest.raises(mt.DataError, match=message) as caught:
         read_model(tmp_path / name)
     assert name in str(caught.value)
 

@@ -110,8 +110,8 @@ def test_files_of_processes_that_were_all_killed_are_removed_by_the_next_start(t
 
 @pytest.mark.slow
 def test_no_file_is_left_after_a_limit(tmp_path, solver):
-    said, _ = launch(tmp_path, solver, 1).communicate(timeout=60)
-    assert "TIME" in said
+    message, _ = launch(tmp_path, solver, 1).communicate(timeout=60)
+    assert "TIME" in message
     assert not list(tmp_path.iterdir())
 
 
