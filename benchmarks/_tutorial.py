@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "start" / "tutorial.md"
 _CHILD = """
 import atexit, contextlib, json, sys, time
 
-from milp_trees.common.compiling import telling
+from milp_trees.common.compiling import notices as telling
 
 out, *argv = sys.argv[1:]
 compiled, given = [], telling.kernel_compiled

@@ -23,7 +23,7 @@ import json
 import sys
 
 from milp_trees.mip.registry import registry
-from milp_trees.common.compiling.telling import compile_seconds
+from milp_trees.common.compiling.notices import compile_seconds
 from milp_trees.common.limits import Limits
 from milp_trees.testing.warm_up import problems_for
 
@@ -46,7 +46,7 @@ import json
 import sys
 
 import milp_trees as mt
-from milp_trees.common.compiling.telling import compile_seconds
+from milp_trees.common.compiling.notices import compile_seconds
 
 limit, charged, spent = float(sys.argv[2]), [], 0.0
 {text}

@@ -129,7 +129,7 @@ def main() -> None:
             continue
         for depth in map(int, args.depths.split(",")):
             for label in TASKS:
-                kind, given = registry.written_task(label)
+                kind, given = registry.task_from_label(label)
                 for penalty in PENALTIES:
                     problem = mt.Problem(data, kind(**given, leaf_penalty=penalty), mt.Trees(depth))
                     sizes = {"set": name, "rows": data.n_rows, "tests": data.n_features}

@@ -23,7 +23,7 @@ from pathlib import Path
 from milp_trees.solving.attempt import attempt, named_method
 from milp_trees.studies.planning.plan import Plan
 from milp_trees.studies.planning.reading import read_plan
-from milp_trees.studies.running.front import run_plan
+from milp_trees.studies.running.coordinator import run_plan
 
 SPEC = """
 title = "overhead"

@@ -75,8 +75,8 @@ def methods() -> str:
                     ", ".join(f"`{kind.__name__}`" for kind in kinds),
                     ", ".join(sorted(cls.questions)),
                     _rank(cls.default_rank),
-                    _rank(cls.judge_rank),
-                    ", ".join(sorted(cls.shares)),
+                    _rank(cls.reference_rank),
+                    ", ".join(sorted(cls.shared_components)),
                 ]
             )
     heads = ["name", "what it is", "searches", "view", "questions", "default", "judge", "shares"]

@@ -82,8 +82,8 @@ class IP3Closure(pruning.PruningFormulation):
     name = "ip3-closure"
     default_rank = 80
     title = "IP3 in differences (closure problem)"
-    shares = frozenset({"closure"})
-    effort = 50
+    shared_components = frozenset({"closure"})
+    verification_rank = 50
     reference = "https://proceedings.mlr.press/v48/nan16.html"
     integral_relaxation = True
     implied_integer = True

@@ -56,7 +56,9 @@ class Position(TreeFormulation):
     title = "Position model of rule lists"
     reference = "https://doi.org/10.1007/s12532-018-0143-8"
     space = RuleLists
-    shares = TreeFormulation.shares | {"state-flow"}  # the limit on the length, from a beam search
+    shared_components = TreeFormulation.shared_components | {
+        "state-flow"
+    }  # the limit on the length, from a beam search
     default_rank = 100  # the last resort: its relaxation is weak
     implied_integer = True
     has_full_tree = False

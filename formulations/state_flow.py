@@ -91,8 +91,8 @@ class StateFlow(TreeFormulation):
 
     name = "state-flow"
     title = "State-flow (hypergraph of row sets)"
-    shares = frozenset()
-    effort = 50
+    shared_components = frozenset()
+    verification_rank = 50
     reference = "docs/reference/formulations.md"
     redundant = {
         "node_rates": "the side rows bound the whole tree, which up to depth 2 is the only state that is split into states; deeper trees need it"
@@ -103,7 +103,7 @@ class StateFlow(TreeFormulation):
     takes_min_weight = True
     takes_min_treatment = True
     default_rank = 70
-    judge_rank = 60
+    reference_rank = 60
     takes_structure = KINDS
     space = (Trees, RuleLists)
 

@@ -58,13 +58,13 @@ class StateFlowReduced(StateFlow):
 
     name = "state-flow-reduced"
     title = "State-flow, reduced by the Lagrangian bound (dp-derived)"
-    shares = frozenset({"dp", "state-flow"})
-    effort = 30
+    shared_components = frozenset({"dp", "state-flow"})
+    verification_rank = 30
     reference = "docs/reference/formulations.md"
     integral_relaxation = False
     proves = False
     default_rank = 65
-    judge_rank = None
+    reference_rank = None
     dp_derived = True
     derived_by = "lagrangian and dp"
     quick_size = False

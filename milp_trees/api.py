@@ -66,7 +66,7 @@ def solve(
         model, and the greedy tree over all thresholds is the answer if no other is as good.
     reference : str or None, default="auto"
         Another method, which fills in `result.agrees`; if it cannot take the problem, the first by
-        `judge_rank` that can. `"auto"` is that one, and judges integer programs only.
+        `reference_rank` that can. `"auto"` is that one, and judges integer programs only.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     max_nonzeros : int or None, default=20 million
@@ -163,7 +163,7 @@ def compare(
         What formulations begin with; `"auto"`: the tree of the default method, if it needs no solver.
     reference : str or None, default="auto"
         The method with which answers are compared (column `agrees`). If it cannot take the problem,
-        and for `"auto"`, it is the first method by `judge_rank` that can.
+        and for `"auto"`, it is the first method by `reference_rank` that can.
     time_limit : float or None, default=60
         Seconds for each run.
     seeds : sequence of int, default=(0,)

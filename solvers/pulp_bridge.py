@@ -106,7 +106,7 @@ class PulpBridge(Solver):
         "reports neither bounds nor a trace, and `to_pulp` hands a model over as an "
         "`LpProblem`"
     )
-    shares = frozenset({"cbc"})
+    shared_components = frozenset({"cbc"})
     capabilities = frozenset(
         {"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"}
     )

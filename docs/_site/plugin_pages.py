@@ -189,8 +189,11 @@ def _facts(cls: Any) -> str:
         ["also takes", ", ".join(takes) or "nothing further"],
         ["constraints on the tree", ", ".join(f"`{k}`" for k in kinds) or "none"],
         ["place among the methods that run by default", _rank(cls.default_rank)],
-        ["place among the judges of answers", _rank(cls.judge_rank)],
-        ["shares with others", ", ".join(f"`{s}`" for s in sorted(cls.shares)) or "nothing"],
+        ["place among the judges of answers", _rank(cls.reference_rank)],
+        [
+            "shares with others",
+            ", ".join(f"`{s}`" for s in sorted(cls.shared_components)) or "nothing",
+        ],
     ]
     return table(["declared", ""], [r for r in rows if r[1]])
 

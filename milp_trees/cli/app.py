@@ -124,13 +124,13 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
     as_json : bool
         Print JSON instead of tables.
     """
-    from milp_trees.results.belief import words
+    from milp_trees.results.evidence import words
     from milp_trees.studies.rows import with_gaps_to_best
 
     rows = [{k: v for k, v in row.items() if k not in ("key", "problem_key")} for row in study.rows]
     if len(rows) > 1:
         oracle = None if study.reference is None else study.reference.to_json()
-        rows = [{**row, "belief": words(row)} for row in with_gaps_to_best(rows, oracle)]
+        rows = [{**row, "evidence": words(row)} for row in with_gaps_to_best(rows, oracle)]
     if not as_json:
         show(rows, study.best, reference=study.reference)
     write_rows(study, rows[0] if len(rows) == 1 else rows, out, as_json)

@@ -242,7 +242,7 @@ class ProblemOptions(SpaceOptions, PolicyOptions):
         """The task, with its parameters and side constraints."""
         from milp_trees.mip.registry import registry
 
-        kind, given = registry.written_task(self.task)
+        kind, given = registry.task_from_label(self.task)
         if kind.command is not None:
             raise DataError(
                 f"The task {kind.name} is stated by another command: milp-trees {kind.command} --help."

@@ -150,7 +150,7 @@ def solve_one(
             limits,
             start=none_or(start),
             reference=none_or(reference),
-            judge_engines=True,
+            reference_engines=True,
             options=solver_options(option),
             test_data=test_data,
             progress=live.point,
@@ -170,7 +170,7 @@ def _goals(then: list[str]) -> list[Any]:
 
     goals: list[Any] = []
     for label in then:
-        kind, given = (None, {}) if label == FEWEST_LEAVES else registry.written_task(label)
+        kind, given = (None, {}) if label == FEWEST_LEAVES else registry.task_from_label(label)
         goals.append(label if kind is None else kind(**given))
     return goals
 

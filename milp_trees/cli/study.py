@@ -148,7 +148,7 @@ def _watch(store: Path, out: Path | None, as_json: bool) -> None:
     """Show the study with a store until it ends; only its folder is read."""
     from milp_trees.studies.running.display import Display, headline, watch
     from milp_trees.studies.running.folder import Folder
-    from milp_trees.studies.running.standing import Follower
+    from milp_trees.studies.running.study_progress import Follower
 
     follower = Follower(Folder(f"{store}.runs", make=False))
     try:

@@ -128,7 +128,7 @@ class DecisionSet(ABC):
     #: Names of the entries of a decision.
     components: tuple[str, ...]
     #: Whether answers are stored; False where the oracle is faster than a look-up.
-    remembers: bool = True
+    cache_answers: bool = True
 
     def __init__(self, components: Sequence[str]) -> None:
         self.components = tuple(map(str, components))
@@ -214,7 +214,7 @@ class DecisionSet(ABC):
         C = self.checked(costs)
         if not len(C):
             return Decided(np.zeros((0, self.dimension)), np.zeros(0))
-        if not self.remembers:
+        if not self.cache_answers:
             return self._ask(C, np.arange(len(C)))
         distinct, first, where = np.unique(C, axis=0, return_index=True, return_inverse=True)
         decisions, values = np.empty((len(distinct), self.dimension)), np.empty(len(distinct))
@@ -296,7 +296,7 @@ class DecisionSet(ABC):
 
     def value(self, costs: Any) -> np.ndarray:
         """z*(c) of every cost vector, shape (m,); raises the same errors as `solve`."""
-        if self.remembers:
+        if self.cache_answers:
             return self.solve(costs).values
         C = self.checked(costs)
         with _row_named(range(len(C))):

@@ -37,7 +37,7 @@ class ListedDecisions(DecisionSet):
     'right'
     """
 
-    remembers = False
+    cache_answers = False
 
     def __init__(self, vertices: Any, components: Sequence[str] | None = None) -> None:
         vertices, components = labelled(vertices, components, "the list of decisions", "components")
@@ -115,7 +115,7 @@ class UnitSimplex(DecisionSet):
         d, or the names of the alternatives.
     """
 
-    remembers = False
+    cache_answers = False
 
     def __init__(self, components: int | Sequence[str]) -> None:
         super().__init__(

@@ -51,7 +51,7 @@ class GraphPaths(DecisionSet):
     '0>2+2>3'
     """
 
-    remembers = False
+    cache_answers = False
 
     def __init__(self, graph: Any, source: Hashable, target: Hashable) -> None:
         self._edges = _edges(graph)

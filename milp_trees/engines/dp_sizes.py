@@ -35,8 +35,8 @@ class DynamicProgrammeBySize(Method):
 
     name = "dp-sizes"
     title: ClassVar[str] = "Dynamic programme for the best trees of every number of leaves"
-    shares: ClassVar[frozenset[str]] = frozenset({"dp"})
-    effort: ClassVar[int] = 60
+    shared_components: ClassVar[frozenset[str]] = frozenset({"dp"})
+    verification_rank: ClassVar[int] = 60
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-size"})
     takes_any_depth = True
     default_rank = 85

@@ -43,9 +43,9 @@ class Enumerator(Method):
 
     name = "enumerate"
     title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
-    effort: ClassVar[int] = 5
+    verification_rank: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
-    judge_rank: ClassVar[int | None] = 30
+    reference_rank: ClassVar[int | None] = 30
     takes_side_rows = True
     takes_min_weight = True
     takes_min_treatment = True

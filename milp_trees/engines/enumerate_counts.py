@@ -43,9 +43,9 @@ class CountEnumerator(Method):
     title: ClassVar[str] = (
         "Enumeration of what all trees achieve, for tiny problems on two classes that are no sums"
     )
-    effort: ClassVar[int] = 5
+    verification_rank: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
-    judge_rank: ClassVar[int | None] = 70
+    reference_rank: ClassVar[int | None] = 70
     needs = (LeafCounts, PairCounts)
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -161,7 +161,7 @@ class OptimalClassifier(Classifier, OptimalModel):  # type: ignore[misc]
                 f'task must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {name!r}.'
             )
         try:
-            kind, given = registry.written_task(name)
+            kind, given = registry.task_from_label(name)
             if (weighted or self.class_weight_ is not None) and kind.weighted_by is not None:
                 kind = registry.task(kind.weighted_by)
         except UnknownName as error:

@@ -11,7 +11,7 @@ from milp_trees.common.limits import Deadline, Limit, Limits
 from milp_trees.estimators._repeated import stop_repeated
 from milp_trees.estimators._warning import warn_user
 from milp_trees.methods.by_size import BySize
-from milp_trees.methods.callback import listener
+from milp_trees.methods.callback import current_progress
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.greedy import greedy_for
 from milp_trees.results.result import Result, Status
@@ -64,7 +64,7 @@ def solved(
             limits,
             start=start,
             reference=reference,
-            progress=listener(),
+            progress=current_progress(),
         )
     except NotInTime as refused:
         result = greedy_result(problem, str(method), str(refused))
@@ -121,7 +121,7 @@ def sizes_of(problem: Problem, most: int, method: str | None, limits: Limits) ->
     from milp_trees.solving.solve import path_of_sizes
 
     try:
-        path = path_of_sizes(problem, most, method, limits, listener())
+        path = path_of_sizes(problem, most, method, limits, current_progress())
         stop_repeated(path)
         return path
     except (NotInTime, NothingFound) as stopped:

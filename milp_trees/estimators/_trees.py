@@ -21,7 +21,7 @@ from milp_trees.data.number_table import NumberTable, number_table, numbers_unde
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.estimators._inspect import Inspected
-from milp_trees.estimators._listening import Listening
+from milp_trees.estimators._progress import ProgressCallbacks
 from milp_trees.estimators._solving import solved
 from milp_trees.estimators._sparse import SparseColumns
 from milp_trees.estimators._starts import given_start, placed_start
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SPARSE = ("csc", "csr")
 
 
-class OptimalModel(TakesTables, Listening, BaseEstimator, ABC):  # type: ignore[misc]
+class OptimalModel(TakesTables, ProgressCallbacks, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class; a subclass stores the parameters, and names the space and the task."""
 
     #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps

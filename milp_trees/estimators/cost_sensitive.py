@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from milp_trees.common.errors import DataError
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.attribute_costs import Attribute, CostFile, attributes_of, read_cost_file
 from milp_trees.tasks.base import Task
@@ -98,7 +98,7 @@ class CostSensitiveTreeClassifier(OptimalTreeClassifier):
         self.verbose = verbose
         self.keep_data = keep_data
 
-    @heard_fit
+    @with_progress
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CostSensitiveTreeClassifier:  # type: ignore[override]
         """Find the tree of least cost.
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from milp_trees.common.errors import DataError
 from milp_trees.data.dataset import Dataset
 from milp_trees.estimators._groups import check_groups
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.tasks.constraints import CONSTRAINTS, GroupRates, constraint
@@ -119,7 +119,7 @@ class FairTreeClassifier(OptimalTreeClassifier):
         self.verbose = verbose
         self.keep_data = keep_data
 
-    @heard_fit
+    @with_progress
     def fit(  # type: ignore[override]
         self,
         X: Any,

@@ -11,7 +11,7 @@ from milp_trees.common.errors import DataError
 from milp_trees.data.checks import checked_labels
 from milp_trees.data.names import columns_and_names, columns_over
 from milp_trees.estimators._groups import check_groups
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.estimators._trees import (
     OptimalTree,
     action_values,
@@ -110,7 +110,7 @@ class OptimalPolicyTree(OptimalTree):
         self.verbose = verbose
         self.keep_data = keep_data
 
-    @heard_fit
+    @with_progress
     def fit(
         self,
         X: Any,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from milp_trees.estimators._classifier import OptimalClassifier
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.estimators._solving import sizes_of
 from milp_trees.estimators._trees import OptimalTree
 
@@ -162,7 +162,7 @@ class OptimalTreeClassifier(OptimalClassifier, OptimalTree):
         self.verbose = verbose
         self.keep_data = keep_data
 
-    @heard_fit
+    @with_progress
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalTreeClassifier:

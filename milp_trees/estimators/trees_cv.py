@@ -22,7 +22,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from milp_trees.common.errors import DataError
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.estimators._texts import with_text_columns
 from milp_trees.estimators._warning import warn_user
 from milp_trees.estimators.trees import OptimalTreeClassifier
@@ -122,7 +122,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.verbose = verbose
         self.keep_data = keep_data
 
-    @heard_fit
+    @with_progress
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalTreeClassifierCV:

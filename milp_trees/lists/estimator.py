@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from milp_trees.common.errors import DataError
 from milp_trees.estimators._classifier import OptimalClassifier
 from milp_trees.estimators._inspect import Inspected
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.lists.antecedents import Antecedents
 from milp_trees.lists.space import RuleLists
 from milp_trees.tasks.base import Task
@@ -146,7 +146,7 @@ class OptimalRuleListClassifier(Inspected, OptimalClassifier):
         self.verbose = verbose
         self.keep_data = keep_data
 
-    @heard_fit
+    @with_progress
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalRuleListClassifier:

@@ -107,7 +107,7 @@ class Callback:
         if self._closed or self.limit is not None:
             return
         try:
-            with unheard():  # a run inside the function is a run of its own
+            with without_callback():  # a run inside the function is a run of its own
                 answer = self.progress(point)
             if is_true(answer):
                 self.limit = Limit.CALLBACK
@@ -124,29 +124,29 @@ class Callback:
 _here = threading.local()
 
 
-def listening() -> Callback | None:
+def current_callback() -> Callback | None:
     """The callback of the run in this thread; None if there is none."""
     found: Callback | None = getattr(_here, "callback", None)
     return found
 
 
-def listener() -> Progress | None:
+def current_progress() -> Progress | None:
     """The user's function in this thread, for a run that is a part of what it listens to."""
-    callback = listening()
+    callback = current_callback()
     return None if callback is None else callback.progress
 
 
-def met(predictor: Any) -> None:
+def report_incumbent(predictor: Any) -> None:
     """Tell that the run in this thread has found a predictor, its best so far."""
-    callback = listening()
+    callback = current_callback()
     if callback is not None:
         callback.predictor, callback.due = predictor, 0.0  # it is shown at the next look
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def without_callback() -> Iterator[None]:
     """Within this block the callback neither is called nor stops anything."""
-    before = listening()
+    before = current_callback()
     _here.callback = None
     try:
         yield
@@ -155,7 +155,7 @@ def unheard() -> Iterator[None]:
 
 
 @contextmanager
-def heard(progress: Progress | None) -> Iterator[Callback | None]:
+def callback_scope(progress: Progress | None) -> Iterator[Callback | None]:
     """Within this block a run takes place, and the user's function is called.
 
     Parameters
@@ -173,7 +173,7 @@ def heard(progress: Progress | None) -> Iterator[Callback | None]:
     Exception
         What the function raised, once the block has ended.
     """
-    outer = listening()
+    outer = current_callback()
     if progress is None:
         yield None
         return

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from milp_trees.common.compiling import run_clock, under_way
 from milp_trees.common.limits import Limit, Stopped
-from milp_trees.methods.callback import BEAT, Callback, listening
+from milp_trees.methods.callback import BEAT, Callback, current_callback
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ def within(seconds: float | None, work: Callable[[], T], grace: float = 0.0) -> 
     Stopped
         By the time limit, because `work` takes longer, or by the user's function.
     """
-    callback = listening()
+    callback = current_callback()
     if seconds is None and callback is None:
         return work()
     if seconds is not None and seconds <= 0:

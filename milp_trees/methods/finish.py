@@ -11,7 +11,7 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.compiling import run_clock
-from milp_trees.methods.simplest import met_or_simplest
+from milp_trees.methods.simplest import incumbent_or_trivial
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import Best, Front
 from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
@@ -141,7 +141,7 @@ def finish(
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
             if reached:  # no tree is better than itself, so its value is a valid bound
                 bound = exact_value(value) if scale.exact else value.number
-    elif infeasible and (known := met_or_simplest(problem)) is not None:
+    elif infeasible and (known := incumbent_or_trivial(problem)) is not None:
         status, message = (
             Status.ERROR,
             f"{method} claims that no {problem.space.noun} is feasible, but one of {problem.value(known)} is.",

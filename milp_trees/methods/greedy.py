@@ -91,8 +91,8 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Any]:
 
 
 def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Any]:
-    """Models of the heuristics that declare that they are quick enough (`Method.falls_back`)."""
-    for name, quick in plugins.values("methods", "falls_back").items():
+    """Models of the heuristics that declare that they are quick enough (`Method.is_fallback`)."""
+    for name, quick in plugins.values("methods", "is_fallback").items():
         if not quick or plugins.excludes("methods", name, "needs", problem.task.view_makers):
             continue
         cls: Any = plugins.find("methods", name)

@@ -13,7 +13,7 @@ from milp_trees.common.compiling import interruptible
 from milp_trees.common.errors import MilpTreesError
 from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
 from milp_trees.methods.greedy_tree import ANY_DEPTH, greedy_tree
-from milp_trees.methods.watch import Watch, hearing
+from milp_trees.methods.watch import Watch, sigint_scope
 from milp_trees.models.space import Trees
 from milp_trees.problems.questions import Best
 from milp_trees.tasks.views import CostMatrix
@@ -72,7 +72,11 @@ def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
     watch = Watch(limits, clock.begin, problem)
     tree: Any = None
     try:
-        with hearing(), interruptible(), suppress(MilpTreesError):  # the run says what is wrong
+        with (
+            sigint_scope(),
+            interruptible(),
+            suppress(MilpTreesError),
+        ):  # the run says what is wrong
             tree = greedy_tree(problem.view(CostMatrix), problem.trees, deadline)
             if tree is not None and not problem.violations(tree):
                 watch.has_answer(tree)

@@ -15,7 +15,7 @@ from milp_trees.common.compiling import interruptible
 from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limit, Limits, Stopped
 from milp_trees.common.registering import labels, plugins
-from milp_trees.methods.callback import Callback, heard
+from milp_trees.methods.callback import Callback, callback_scope
 from milp_trees.methods.claims import Claims
 from milp_trees.methods.deadline import LATE, within
 from milp_trees.methods.dinkelbach import RatioSteps
@@ -27,7 +27,7 @@ from milp_trees.methods.start import Start, refusal
 from milp_trees.methods.thresholds import is_open, settled_within
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.unprepared import unprepared
-from milp_trees.methods.watch import hearing
+from milp_trees.methods.watch import sigint_scope
 from milp_trees.methods.work import Sizes, most_tests, usual_seconds
 from milp_trees.models.space import Space, Trees
 from milp_trees.problems.problem import Problem
@@ -74,10 +74,10 @@ class Method(ABC):
     default_rank: ClassVar[int | None] = None
     #: Rank among the methods with which answers are compared (`result.agrees`): the smallest rank
     #: that takes the problem is used. None: the method is used only when it is named.
-    judge_rank: ClassVar[int | None] = None
+    reference_rank: ClassVar[int | None] = None
     #: Whether its answer may replace that of a stopped run of another method: it is a quick
     #: heuristic.
-    falls_back: ClassVar[bool] = False
+    is_fallback: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
     #: Whether it takes all thresholds of numeric columns without the pairs of them.
@@ -89,10 +89,10 @@ class Method(ABC):
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba")
     #: Names of the parts that it shares with other methods. Two methods can confirm each other only
     #: if they have no part in common.
-    shares: ClassVar[frozenset[str]] = frozenset()
+    shared_components: ClassVar[frozenset[str]] = frozenset()
     #: Rank, the cheapest first, in which exact methods are used to derive the optimum of a result
     #: again.
-    effort: ClassVar[int] = 50
+    verification_rank: ClassVar[int] = 50
 
     @property
     def label(self) -> str:
@@ -252,7 +252,7 @@ class Method(ABC):
         limits, clock = limits or Limits(), Clock()
         begin = start if isinstance(start, Start) else Start(start)
         requested, tree = problem.without_views(), begin.tree
-        with heard(progress) as callback:
+        with callback_scope(progress) as callback:
             try:
                 if is_open(problem):
                     found = settled_within(requested, self, limits, tree, clock)
@@ -287,7 +287,7 @@ class Method(ABC):
             A limit ended a part of the run that the method does not watch over itself.
         """
         try:
-            with hearing(), interruptible():
+            with sigint_scope(), interruptible():
                 why = self.unsupported_within(limits, problem)
         except KeyboardInterrupt:
             raise Stopped(Limit.INTERRUPTED) from None
@@ -298,7 +298,7 @@ class Method(ABC):
         prepared = clock.seconds
         left, stated = limits.after(prepared), None if callback is None else callback.point
         try:
-            with hearing(), interruptible():
+            with sigint_scope(), interruptible():
                 steps = next((t for t in IN_STEPS if t.accepts(problem, self)), None)
                 search = (
                     partial(self.search, problem, left, given, stated)

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 LOOKING, LEAST = 0.05, 2
 
 
-def met_or_simplest(problem: Problem) -> Any:
+def incumbent_or_trivial(problem: Problem) -> Any:
     """The best predictor that was met before a model was complete, or else the simplest one."""
-    found = met_before(problem)
+    found = known_incumbent(problem)
     return _simplest(problem) if found is None else found
 
 
-def met_before(problem: Problem) -> Any:
+def known_incumbent(problem: Problem) -> Any:
     """The best predictor that was met before a model was complete; None without a feasible one."""
     view = problem._views.get((True, True))
     found = None if view is None else getattr(getattr(view, "incumbent", None), "tree", None)

@@ -28,7 +28,7 @@ from milp_trees.methods.threshold_sources import (
     optimal_tree,
     quantiles,
 )
-from milp_trees.methods.watch import hearing
+from milp_trees.methods.watch import sigint_scope
 from milp_trees.methods.work import sizes_of
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
@@ -112,7 +112,7 @@ def settled_within(
         Deadline.after(limits.time and max(GREEDY_SHARE * limits.time, GREEDY_SECONDS)),
     )
     try:
-        with (clock or Clock())("thresholds"), hearing(), interruptible():
+        with (clock or Clock())("thresholds"), sigint_scope(), interruptible():
             return within(
                 limits.time and max(limits.time, LATE),
                 lambda: settled(problem, [method], choice),

@@ -10,7 +10,7 @@ from milp_trees.common.limits import Deadline, Limit, Stopped
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.front import finish_front
-from milp_trees.methods.simplest import met_before, met_or_simplest
+from milp_trees.methods.simplest import incumbent_or_trivial, known_incumbent
 from milp_trees.methods.start import refusal
 from milp_trees.methods.threshold_sources import grown_over_all
 from milp_trees.methods.thresholds import best_of
@@ -93,8 +93,8 @@ def _without_search(problem: Problem, limit: Limit) -> Any:
     Where the watch of the run has a greedy one already, that is no worse than the simplest.
     """
     if problem.watch is not None and problem.watch.fallback is not None:
-        return problem.watch.better(met_before(problem))
-    known = met_or_simplest(problem)
+        return problem.watch.better(known_incumbent(problem))
+    known = incumbent_or_trivial(problem)
     if limit is not Limit.TIME or not isinstance(problem.question, Best):
         return known
     found = [] if known is None else [known]

@@ -21,7 +21,7 @@ import numpy as np
 
 from milp_trees.common.compiling import interruptible, run_clock
 from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods.callback import listening, met, unheard
+from milp_trees.methods.callback import current_callback, report_incumbent, without_callback
 from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class _Unneeded(Exception):
     """Ends the making of a greedy tree, since the search has ended."""
 
 
-_heard = 0
+_interrupts = 0
 
 
 @contextmanager
-def hearing() -> Iterator[None]:
+def sigint_scope() -> Iterator[None]:
     """Within this block Ctrl-C is raised and also counted; every watch looks at the count.
 
     An exception can be lost: Python prints and drops one that is raised in a finaliser or a
@@ -72,12 +72,12 @@ def hearing() -> Iterator[None]:
         yield
         return
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        global _heard
-        _heard += 1
+    def count_interrupt(number: int, frame: FrameType | None) -> None:
+        global _interrupts
+        _interrupts += 1
         before(number, frame)
 
-    signal.signal(signal.SIGINT, hear)
+    signal.signal(signal.SIGINT, count_interrupt)
     try:
         yield
     finally:
@@ -103,7 +103,7 @@ class Watch:
         self, limits: Limits, began: float | None = None, problem: Problem | None = None
     ) -> None:
         self.began = run_clock() if began is None else began
-        self._callback = listening()
+        self._callback = current_callback()
         asks = None if self._callback is None else self._callback.stops
         self.deadline = replace(Deadline.after(limits.time, self.began), sooner=asks)
         if limits.time is not None:
@@ -116,7 +116,7 @@ class Watch:
         self._before = 0 if self._most is None else _resident()
         self._looked = self.began
         self._asked = self._answered = False
-        self._heard = _heard
+        self._interrupts = _interrupts
         if problem is not None:
             if problem.watch is not None and problem.watch.fallback is not None:
                 self.fallback, self._asked = problem.watch.fallback, True
@@ -141,7 +141,7 @@ class Watch:
         waits = not self._asked and not self._answered
         if waits and self.problem is not None and now - self.began > SHORT:
             self.make_fallback(ended)
-        if _heard > self._heard:
+        if _interrupts > self._interrupts:
             return Limit.INTERRUPTED
         stated = self._callback
         if stated is not None and (stated.limit is not None or now >= stated.due):
@@ -247,14 +247,14 @@ class Watch:
         if ended is not None:
             deadline = replace(deadline, sooner=_or_unneeded(ended, deadline.sooner))
         try:
-            with unheard() if stopped else nullcontext():
+            with without_callback() if stopped else nullcontext():
                 tree = greedy_for(self.problem, deadline)
         except _Unneeded:  # a search that was stopped may still need one
             self._asked = False
             return
         if tree is not None:
             self.fallback = Fallback(tree, self.problem.value(tree), run_clock() - self.began)
-            met(tree)
+            report_incumbent(tree)
 
     def has_answer(self, predictor: Any = None) -> None:
         """Make no greedy tree beside the search: the run has a feasible predictor of its own.
@@ -270,7 +270,7 @@ class Watch:
             self._asked = True
             value, seconds = self.problem.value(predictor), run_clock() - self.began
             self.fallback = Fallback(predictor, value, seconds)
-            met(predictor)
+            report_incumbent(predictor)
 
     def better(self, predictor: Any) -> Any:
         """The predictor of a stopped run, or the greedy one if that is better."""

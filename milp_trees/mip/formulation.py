@@ -103,7 +103,7 @@ class Formulation(ABC):
     default_rank: ClassVar[int | None] = None
     #: Rank among the methods with which answers are compared (`result.agrees`): the smallest rank
     #: that takes the problem is used. None: the formulation is used only when it is named.
-    judge_rank: ClassVar[int | None] = None
+    reference_rank: ClassVar[int | None] = None
     #: Whether it makes proofs of bounds (`claims`).
     proves: ClassVar[bool] = False
     #: Coefficients are optimal subproblem values of a dynamic programme.
@@ -114,8 +114,8 @@ class Formulation(ABC):
     quick_size: ClassVar[bool] = True
     #: As `Method.parts`. Formulations of one space are assumed to share the code that declares
     #: their rows, unless this field states something else.
-    shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
-    effort: ClassVar[int] = 80
+    shared_components: ClassVar[frozenset[str]] = frozenset({"common rows"})
+    verification_rank: ClassVar[int] = 80
     #: Constraints (by name) that may be left out without changing the optimum, each with the reason
     #: for which it is in the model.
     redundant: ClassVar[Mapping[str, str]] = {}

@@ -27,7 +27,7 @@ from milp_trees.mip.cut_loop import solve_by_cuts
 from milp_trees.mip.formulation import Formulation
 from milp_trees.mip.linear.matrix import compile_model, pyomo_without
 from milp_trees.mip.open_thresholds import OfModels
-from milp_trees.mip.run import UNBUILT, Run, believed, result, round_up, solved, solver_gap
+from milp_trees.mip.run import UNBUILT, Run, claim_tolerance, result, round_up, solved, solver_gap
 from milp_trees.mip.sizes import nothing_to_choose, too_many, too_slow
 from milp_trees.mip.sizes import too_large as too_large
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
@@ -136,7 +136,7 @@ class FormulationMethod(Method):
             if run.view is None:
                 run.take_unseen(start)
             else:
-                run.take_met()
+                run.take_incumbent()
             run.message = worded(UNBUILT[run.stopped])
             return result(self, run)
         if why:
@@ -344,7 +344,7 @@ class FormulationMethod(Method):
         tree = run.problem.space.simplify(self.formulation.decode(run.m), run.view)
         claimed, actual = run.matrix.objective(x), run.view.objective(tree)
         broken = run.problem.violations(tree)
-        if (broken or actual > claimed + believed(run.view, claimed)) and self._complete(
+        if (broken or actual > claimed + claim_tolerance(run.view, claimed)) and self._complete(
             run, answer.x
         ):
             if broken:

@@ -40,7 +40,7 @@ class Registry:
     def task(self, name: str) -> type[Task]:
         return plugins.get("tasks", name)
 
-    def written_task(self, label: str) -> tuple[type[Task], dict[str, Any]]:
+    def task_from_label(self, label: str) -> tuple[type[Task], dict[str, Any]]:
         """The class and the parameters of a task by its label, such as `f-beta:beta=2`.
 
         Numbers stay texts, because tasks read them exactly.
@@ -101,7 +101,7 @@ class Registry:
 
         Parameters
         ----------
-        rank : {"default_rank", "judge_rank"}
+        rank : {"default_rank", "reference_rank"}
         problem : Problem, optional
             Methods that are not imported yet are left out if their text says that they cannot take
             its space, its question or its task.

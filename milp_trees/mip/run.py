@@ -11,7 +11,7 @@ import numpy as np
 
 from milp_trees.common import scratch
 from milp_trees.common.limits import Deadline, Limits
-from milp_trees.methods.callback import listening, met
+from milp_trees.methods.callback import current_callback, report_incumbent
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
 from milp_trees.mip.formulation import Stage
@@ -83,7 +83,7 @@ class Run:
     def deadline(self) -> Deadline:
         """The end of the time limit, or sooner if the user's function stops the run."""
         end = Deadline.after(self.limits.time, self.clock.begin)
-        callback = listening()
+        callback = current_callback()
         return end if callback is None else replace(end, sooner=callback.stops)
 
     def natural(self, Z: float | None) -> float | None:
@@ -106,14 +106,14 @@ class Run:
         cost = self.view.objective(tree)
         if cost < self.incumbent_cost and not self.problem.violations(tree):
             self.incumbent, self.incumbent_cost = tree, cost
-            met(tree)
+            report_incumbent(tree)
 
     def take_unseen(self, start: Tree | None) -> None:
         """Keep a feasible start although there is no view yet, so its cost is not known."""
         if start is not None and not self.problem.violations(start):
             self.incumbent = start
 
-    def take_met(self) -> None:
+    def take_incumbent(self) -> None:
         """Keep what was found out for a model that was not completed (`view.incumbent`)."""
         found = getattr(self.view, "incumbent", None)
         if found is not None:
@@ -136,7 +136,7 @@ class Run:
         return self.incumbent_cost - self.bound <= self.view.absolute_gap + 1e-9
 
 
-def solved(solver_name: str, job: Job, listener: Callable[[Event], None] | None) -> Answer:
+def solved(solver_name: str, job: Job, current_progress: Callable[[Event], None] | None) -> Answer:
     """The answer of a solver to a job; the user's `progress` function may stop the solver.
 
     Parameters
@@ -152,10 +152,10 @@ def solved(solver_name: str, job: Job, listener: Callable[[Event], None] | None)
     """
     from milp_trees.mip import runner
 
-    callback = listening()
+    callback = current_callback()
     if callback is None:
-        return runner.run(solver_name, job, listener)
-    answer = runner.run(solver_name, job, listener, lambda: callback.stops() is not None)
+        return runner.run(solver_name, job, current_progress)
+    answer = runner.run(solver_name, job, current_progress, lambda: callback.stops() is not None)
     requested = callback.limit if answer.limit is Limit.INTERRUPTED else None
     return replace(answer, limit=requested or answer.limit)
 
@@ -171,7 +171,7 @@ def solver_gap(view: Any) -> float:
     return view.absolute_gap if spread < 10**4 else 0.9 if spread < 10**6 else 0.5
 
 
-def believed(view: Any, Z: float, units: float = 0.5) -> float:
+def claim_tolerance(view: Any, Z: float, units: float = 0.5) -> float:
     """The largest error of a solver's objective or bound before the model is called wrong.
 
     Parameters
@@ -270,7 +270,7 @@ def result(method: Runner, run: Run) -> Result:
     bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
     # Solvers stop less than a unit below the optimum, so half a unit may be a whole one.
-    if claimed > run.incumbent_cost + believed(run.view, run.incumbent_cost, 1e-3):
+    if claimed > run.incumbent_cost + claim_tolerance(run.view, run.incumbent_cost, 1e-3):
         bound = run.view.to_value(
             claimed
         )  # a feasible tree beats the bound: the model is wrong, and `finish` reports it

@@ -130,7 +130,7 @@ class Solver(ABC):
     #: Its capabilities: words of `CAPABILITIES`.
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: Names of solvers that it may run itself; these cannot confirm its claims.
-    shares: ClassVar[frozenset[str]] = frozenset()
+    shared_components: ClassVar[frozenset[str]] = frozenset()
     #: Rank among the solvers for formulations without a named solver: the smallest rank is used.
     #: None: the solver is used only when it is named.
     default_rank: ClassVar[int | None] = None

@@ -108,7 +108,7 @@ def able(
     for group in groups:
         classes: dict[str, Any] = plugins.classes(group)
         found += [
-            (cls.effort + 1000 if cls.default_rank is None else cls.default_rank, name)
+            (cls.verification_rank + 1000 if cls.default_rank is None else cls.default_rank, name)
             for name, cls in classes.items()
             if may_take(cls, problem)
             and (not flag or (flag(cls) if callable(flag) else getattr(cls, flag, False)))

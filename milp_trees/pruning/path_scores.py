@@ -108,7 +108,7 @@ def steps(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, X: np.ndarray
         yield Step(leaf, used, evaluations, changed)
 
 
-def judge(
+def reference(
     ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, costs: FeatureCosts
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Error of the vote, its standard error and mean cost on the rows, for every pruning.

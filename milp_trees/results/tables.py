@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.plurals import spaced
-from milp_trees.results.belief import proof_text, words
+from milp_trees.results.evidence import proof_text, words
 from milp_trees.results.threshold_words import covered, sentence
 from milp_trees.results.value_words import value_words
 
@@ -25,7 +25,7 @@ ANSWER_COLUMNS = (
     "gap",
     "gap to best",
     "proved by",
-    "belief",
+    "evidence",
 )
 #: These are shown even if no row has an entry.
 ALWAYS_SHOWN = ("method", "status", "value", "bound", "agrees", "seconds")
@@ -66,7 +66,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "seconds": _seconds(row["seconds"]),
         "start accepted": accepted,
         "agrees": {True: "yes", False: "NO", None: "–"}[row["agrees"]],
-        "belief": words(row) or "–",
+        "evidence": words(row) or "–",
         **{name: _whole(sizes.get(name)) for name in ("variables", "binaries", "rows", "nonzeros")},
         "build s": _seconds(times.get("build")),
         "hand-over s": _seconds(times.get("hand_over")),
@@ -144,7 +144,7 @@ def answer_columns(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     stated = any(row.get("gap_to_best") is not None and row["gap"] is None for row in rows)
     without = {"gap" if stated else "gap to best"}
     if not any(row.get("proof") for row in rows):
-        without.add("belief")
+        without.add("evidence")
     return tuple(name for name in ANSWER_COLUMNS if name not in without)
 
 
@@ -189,10 +189,10 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
             "start accepted",
             "proved by",
             "agrees",
-            "belief",
+            "evidence",
         )
         # A narrow terminal breaks names of methods and of who proved a bound, and cuts nothing.
-        breaks = name in ("method", "problem", "data", "task", "proved by", "belief")
+        breaks = name in ("method", "problem", "data", "task", "proved by", "evidence")
         table.add_column(
             heading,
             justify="left" if words else "right",

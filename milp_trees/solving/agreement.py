@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
 
 
-def judges(problem: Problem) -> Iterator[str]:
-    """Methods with which answers are compared, by the `judge_rank` that they declare.
+def references(problem: Problem) -> Iterator[str]:
+    """Methods with which answers are compared, by the `reference_rank` that they declare.
 
     Some of those that cannot take the problem are left out.
     """
-    return (name for name, _ in registry.ranked("judge_rank", problem))
+    return (name for name, _ in registry.ranked("reference_rank", problem))
 
 
 def choose_reference(
@@ -64,7 +64,7 @@ def choose_reference(
         return None
     named = () if wanted == AUTO else (wanted,)
     excluded = {base_name(name) for name in without}
-    for name in chain(named, (name for name in judges(problem) if name not in named)):
+    for name in chain(named, (name for name in references(problem) if name not in named)):
         method = registry.method(name)  # an unknown name is an error
         if base_name(name) in excluded or not (models or registry.is_engine(name)):
             continue
@@ -96,7 +96,7 @@ def built_on(method: str) -> frozenset[str]:
     return frozenset(parts)
 
 
-def judge_of(
+def reference_of(
     method: str, problem: Problem, wanted: str | None = AUTO, quick: bool = False
 ) -> str | None:
     """The reference for one method.
@@ -120,7 +120,7 @@ def judge_of(
     if wanted is None:
         return None
     engine: Any = registry.find("methods", base_name(method))
-    of_engines = engine is not None and engine.judge_rank is not None
+    of_engines = engine is not None and engine.reference_rank is not None
     return choose_reference(problem, wanted, (method,), not (of_engines or quick), quick)
 
 
@@ -138,7 +138,7 @@ def with_agreement(result: Result, reference: Result | None) -> Result:
     return replace(result, agrees=agrees, derived_by=derived_by, reference=reference.method)
 
 
-def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
+def with_wish(result: Result, wanted: str | None, reference: str | None) -> Result:
     """The result whose message says why a reference that was named did not judge it.
 
     Parameters
@@ -153,7 +153,7 @@ def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
     -------
     Result
     """
-    if wanted in (None, AUTO, judge):
+    if wanted in (None, AUTO, reference):
         return result
     assert wanted is not None
     why = registry.method(wanted).unsupported(result.problem)
@@ -161,7 +161,7 @@ def with_wish(result: Result, wanted: str | None, judge: str | None) -> Result:
         why = f"{base_name(wanted)} made this answer."
     elif why is None:
         why = "an engine is judged by engines only."
-    did = "nothing judged it" if judge is None else f"{judge} did"
+    did = "nothing judged it" if reference is None else f"{reference} did"
     message = f"The reference {wanted} did not judge this answer, and {did}: {why}"
     return replace(result, message=f"{result.message} {message}".strip())
 

@@ -14,7 +14,7 @@ from milp_trees.common.errors import (
     Unsupported,
 )
 from milp_trees.common.limits import Limits, Stopped
-from milp_trees.methods.callback import heard
+from milp_trees.methods.callback import callback_scope
 from milp_trees.methods.deadline import within
 from milp_trees.methods.finish import versions
 from milp_trees.methods.method import Method
@@ -285,7 +285,9 @@ def attempt(
     Exception
         What `progress` raised.
     """
-    with heard(progress):  # raises what the user's function raised, which is no failure of a run
+    with callback_scope(
+        progress
+    ):  # raises what the user's function raised, which is no failure of a run
         try:
             return method.run(problem, limits, start, progress, test_data)
         except (Unsupported, SolverUnavailable) as why:

@@ -15,7 +15,7 @@ import numpy as np
 
 from milp_trees.common.errors import DataError, Infeasible
 from milp_trees.common.limits import Limit, Limits
-from milp_trees.methods.callback import listener
+from milp_trees.methods.callback import current_progress
 from milp_trees.models.space import Space, Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.solving.solve import path_of_sizes
@@ -212,7 +212,7 @@ def _most(depth: int | None, leaves: int) -> int:
 
 
 def _paths(problem: Problem, most: int, method: Any, limits: Limits) -> SizePath:
-    return path_of_sizes(problem, most, method, limits, listener())
+    return path_of_sizes(problem, most, method, limits, current_progress())
 
 
 def _scores(path: SizePath, most: int, test: Dataset) -> list[float]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.common.errors import Infeasible, NothingFound, SolverFailure
 from milp_trees.common.limits import Limit, Limits
 from milp_trees.methods import by_size
-from milp_trees.methods.callback import heard
+from milp_trees.methods.callback import callback_scope
 from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
 from milp_trees.methods.start import Start
@@ -22,7 +22,7 @@ from milp_trees.mip.registry import registry
 from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Result, Status
-from milp_trees.solving.agreement import judge_of, with_agreement, with_wish
+from milp_trees.solving.agreement import reference_of, with_agreement, with_wish
 from milp_trees.solving.attempt import (
     AUTO,
     attempt,
@@ -53,7 +53,7 @@ def answer(
     *,
     start: Any = None,
     reference: str | None = None,
-    judge_engines: bool = False,
+    reference_engines: bool = False,
     options: Mapping[str, Any] | None = None,
     test_data: Dataset | None = None,
     progress: Progress | None = None,
@@ -73,7 +73,7 @@ def answer(
         the default engine, and the greedy tree over all thresholds is the answer if it is better.
         "none" is None.
     reference : str or None
-        Name of the reference, or "auto": an integer program is judged by the first by `judge_rank`
+        Name of the reference, or "auto": an integer program is judged by the first by `reference_rank`
         that takes the problem. "none" is None.
     judge_engines : bool, default=False
         Whether "auto" judges an engine, too, if it judges no others and that is expected to take
@@ -95,7 +95,7 @@ def answer(
     chosen, clock = named_method(method or default_method(problem), options), Clock()
     if method is None:
         problem.hand_over()
-    with heard(progress):
+    with callback_scope(progress):
         found = settled_within(problem, chosen, limits, start, clock)
         if found.limit is not None:
             result = chosen.stopped_before(problem, found.limit, found.start)
@@ -111,8 +111,8 @@ def answer(
         if result.limit is not None and result.limit.by_user:
             return result
         oracle = None
-        if modelled or reference != AUTO or (judge_engines and chosen.judge_rank is None):
-            oracle = judge_of(chosen.label, problem, reference, quick=not modelled)
+        if modelled or reference != AUTO or (reference_engines and chosen.reference_rank is None):
+            oracle = reference_of(chosen.label, problem, reference, quick=not modelled)
         if oracle is not None:
             if helper is None or helper.method != oracle:
                 helper = attempt(named_method(oracle), problem, replace(limits, log_file=None))

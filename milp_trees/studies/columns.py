@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from milp_trees.results.belief import BELIEFS, belief
+from milp_trees.results.evidence import BELIEFS, evidence
 
 #: Every column in its order, with what it holds. Scores on test rows follow in columns `score_NAME`.
 #: Times are seconds; a missing entry means that it does not apply or was not recorded.
@@ -65,10 +65,10 @@ COLUMNS: dict[str, str] = {
     "contradict each other",
     "leaves": "leaves of the tree or pruned ensemble, or rules of the list with its default rule",
     # what stands behind it
-    "belief": "; ".join(f"{word}: {meaning}" for word, meaning in BELIEFS.items()),
-    "claimed_by": "program on whose word alone the bound stands, if the belief is `claimed`",
+    "evidence": "; ".join(f"{word}: {meaning}" for word, meaning in BELIEFS.items()),
+    "claimed_by": "program on whose word alone the bound stands, if the evidence is `claimed`",
     "derived_by": "method that proved the same and shares nothing with the method of the run",
-    "proof": "proof file of the run, if the belief is `proved by file`",
+    "proof": "proof file of the run, if the evidence is `proved by file`",
     "proof_checked": "when the checker accepted that file (UTC)",
     "proof_sha256": "SHA-256 of the file that it accepted",
     "checked": "what was recomputed or checked on the model, apart from the method",
@@ -111,7 +111,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as one level of plain values, with the names and the order of `COLUMNS`."""
     problem, run, start = row["problem"], row.get("run") or {}, row["start"]
     limits, options = run.get("limits") or {}, row["options"]
-    accepted = belief(row)
+    accepted = evidence(row)
     proved = accepted == "proved by file"
     found = {
         "name": run.get("name") or row.get("problem_key", ""),
@@ -142,7 +142,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "start_value": start.get("value"),
         "start_accepted": start.get("accepted"),
         "leaves": _leaves(row["predictor"]),
-        "belief": accepted,
+        "evidence": accepted,
         "claimed_by": row["proved_by"] if accepted == "claimed" else None,
         "derived_by": row.get("derived_by"),
         "proof": row["proof"]["file"] if proved else None,

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.common.errors import DataError, NoView, UnknownName
 from milp_trees.common.limits import Deadline, Limits
 from milp_trees.common.registering.labels import split_labels
-from milp_trees.methods.callback import heard, is_true
+from milp_trees.methods.callback import callback_scope, is_true
 from milp_trees.methods.thresholds import CHOOSING, Choice, settled
 from milp_trees.mip.registry import registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result, TracePoint
 from milp_trees.solving.attempt import AUTO, named_method
-from milp_trees.studies.one_run import RUN, Bench, Case, Prove
+from milp_trees.studies.one_run import RUN, Prove, RunContext, RunRequest
 from milp_trees.studies.store import StoreError
 from milp_trees.studies.study import Study
 
@@ -163,8 +163,8 @@ class Comparison:
             for problem in problems:
                 self._check(problem)
                 bench = self._bench(self._settled(problem, names), names)
-                with heard(self._teller("preparing", self.number + 1)):
-                    self.study.reference = bench.judge
+                with callback_scope(self._teller("preparing", self.number + 1)):
+                    self.study.reference = bench.reference
                     _ = bench.start
                 for name in names:
                     for seed in seeds:
@@ -191,15 +191,17 @@ class Comparison:
     def _settled(self, problem: Problem, names: list[str]) -> Problem:
         """The problem with the thresholds that all methods of the comparison get."""
         most = self.limits.time and CHOOSING * self.limits.time
-        with heard(self._teller("preparing", self.number + 1)):
+        with callback_scope(self._teller("preparing", self.number + 1)):
             methods = [named_method(name) for name in names]
             return settled(problem, methods, Choice(deadline=Deadline.after(most))).problem
 
-    def _bench(self, problem: Problem, names: list[str]) -> Bench:
-        case = Case(problem, self.limits, self.start, self.reference, tuple(names), self.test_data)
-        return Bench(case, self.study, prove=self.prove)
+    def _bench(self, problem: Problem, names: list[str]) -> RunContext:
+        case = RunRequest(
+            problem, self.limits, self.start, self.reference, tuple(names), self.test_data
+        )
+        return RunContext(case, self.study, prove=self.prove)
 
-    def _row(self, bench: Bench, name: str, seed: int) -> None:
+    def _row(self, bench: RunContext, name: str, seed: int) -> None:
         self.number += 1
         report = self._teller(named_method(name).label, self.number)
         made = bench.run(name, seed, self.options, report)
@@ -247,7 +249,7 @@ def compare_problems(
     start : str, Tree or None
         What formulations begin with.
     reference : str or None
-        Method with which answers are compared; "auto" for the first by `judge_rank`.
+        Method with which answers are compared; "auto" for the first by `reference_rank`.
     seeds : iterable of int, default=(0,)
     store : path, optional
         SQLite file for the rows; they are kept in memory by default.

@@ -17,7 +17,7 @@ from milp_trees.mip.registry import registry
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.shown import Shown
 from milp_trees.results.result import Result, TracePoint
-from milp_trees.solving.agreement import choose_reference, judge_of, with_agreement
+from milp_trees.solving.agreement import choose_reference, reference_of, with_agreement
 from milp_trees.solving.attempt import (
     AUTO,
     attempt,
@@ -42,7 +42,7 @@ Prove = Callable[[Method, Result, str, Limits], Result]
 Tell = Callable[[TracePoint | None], Any]
 
 
-class Shelf(Protocol):
+class RunStore(Protocol):
     """Where finished runs are kept and found again."""
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
@@ -77,7 +77,7 @@ class Shelf(Protocol):
 
 
 @dataclass(frozen=True)
-class Case:
+class RunRequest:
     """What the runs on one problem share.
 
     Parameters
@@ -89,7 +89,7 @@ class Case:
         What formulations begin with: a predictor, or the method that makes it; "auto" for the
         default one.
     reference : str or None
-        Method with which answers are compared; "auto" for the first by `judge_rank`.
+        Method with which answers are compared; "auto" for the first by `reference_rank`.
     rivals : tuple of str
         Labels of the methods that are compared. A reference that is no formulation of them is
         preferred.
@@ -106,7 +106,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Made:
+class CompletedRun:
     """A run with its identity; `fresh` if it was made now and not found on the shelf."""
 
     result: Result
@@ -125,7 +125,7 @@ class Made:
         }
 
 
-class Bench:
+class RunContext:
     """Makes the runs of one case; its start and its reference are made once.
 
     Parameters
@@ -142,30 +142,30 @@ class Bench:
 
     def __init__(
         self,
-        case: Case,
-        shelf: Shelf,
-        judged_by: Bench | None = None,
+        case: RunRequest,
+        run_store: RunStore,
+        compared_with: RunContext | None = None,
         prove: Prove | None = None,
     ) -> None:
         self.case = case
-        self.shelf = shelf
-        self.judged_by = judged_by
+        self.run_store = run_store
+        self.compared_with = compared_with
         self.prove = prove
-        self._judge: tuple[Result | None] | None = None
+        self._reference: tuple[Result | None] | None = None
         self._start: tuple[Start] | None = None
         self._other: tuple[Result | None] | None = None
 
     @property
-    def judge(self) -> Result | None:
+    def reference(self) -> Result | None:
         """The result of the reference; None if there is none."""
-        if self.judged_by is not None:
-            return self.judged_by.judge
-        if self._judge is None:
+        if self.compared_with is not None:
+            return self.compared_with.reference
+        if self._reference is None:
             case = self.case
             formulations = tuple(n for n in case.rivals if not registry.is_engine(n))
             name = choose_reference(case.problem, case.reference, without=formulations)
-            self._judge = (None if name is None else self._helper(name),)
-        return self._judge[0]
+            self._reference = (None if name is None else self._helper(name),)
+        return self._reference[0]
 
     @property
     def start(self) -> Start:
@@ -177,7 +177,7 @@ class Bench:
     def _make_start(self) -> Start:
         case = self.case
         start = default_start(case.problem) if case.start == AUTO else case.start
-        oracle = self.judge if self.judged_by is None else None
+        oracle = self.reference if self.compared_with is None else None
         if oracle is not None and oracle.method == start:
             return start_from(oracle)
         if not isinstance(start, str):
@@ -188,18 +188,18 @@ class Bench:
         """A run that helps other runs, kept apart from the rows."""
         case, method = self.case, named_method(name)
         key = run_key(case.problem, method, case.limits, Start(), case.test)
-        found = self.shelf.recall(case.problem, key, HELPER)
+        found = self.run_store.recall(case.problem, key, HELPER)
         if found is None:
             found = attempt(method, case.problem, case.limits, test_data=case.test)
             if found.limit is not None and found.limit.by_user:
                 raise KeyboardInterrupt
-            self.shelf.keep(found, key, HELPER, case.limits.seed)
+            self.run_store.keep(found, key, HELPER, case.limits.seed)
         return found
 
     def prepare(self, name: str) -> None:
         """Make what a run of the method needs: the reference, and the start of a formulation."""
-        if self._of(self.judge, named_method(name).label) is None:
-            _ = self._judge_of_judge
+        if self._of(self.reference, named_method(name).label) is None:
+            _ = self._reference_of_reference
         if not registry.is_engine(name):
             _ = self.start
 
@@ -210,7 +210,7 @@ class Bench:
         options: Mapping[str, Any] | None = None,
         tell: Tell | None = None,
         key: str | None = None,
-    ) -> Made:
+    ) -> CompletedRun:
         """One run of a method, compared with the reference.
 
         Parameters
@@ -236,7 +236,7 @@ class Bench:
         # Engines and heuristics get no start.
         begin = self.start if modelled else Start()
         key = key or run_key(case.problem, method, limits, begin, case.test)
-        result = self.shelf.recall(case.problem, key, RUN)
+        result = self.run_store.recall(case.problem, key, RUN)
         fresh = result is None
         if result is None:
             if tell is not None:
@@ -246,22 +246,28 @@ class Bench:
             proved = self.prove(method, result, key, limits)
             fresh = fresh or proved is not result
             result = proved
-        oracle = self._of(self.judge, result.method)
-        result = with_agreement(result, oracle if oracle is not None else self._judge_of_judge)
-        return Made(result, key, seed, fresh, origin(method, case.problem))
+        oracle = self._of(self.reference, result.method)
+        result = with_agreement(
+            result, oracle if oracle is not None else self._reference_of_reference
+        )
+        return CompletedRun(result, key, seed, fresh, origin(method, case.problem))
 
     @staticmethod
-    def _of(judge: Result | None, label: str) -> Result | None:
+    def _of(reference: Result | None, label: str) -> Result | None:
         """The reference for a method; None if it is the method itself."""
-        return judge if judge is None or judge.method != label else None
+        return reference if reference is None or reference.method != label else None
 
     @property
-    def _judge_of_judge(self) -> Result | None:
+    def _reference_of_reference(self) -> Result | None:
         """The result with which the reference itself is compared."""
-        if self.judged_by is not None:
-            return self.judged_by._judge_of_judge
+        if self.compared_with is not None:
+            return self.compared_with._reference_of_reference
         if self._other is None:
-            name = None if self.judge is None else judge_of(self.judge.method, self.case.problem)
+            name = (
+                None
+                if self.reference is None
+                else reference_of(self.reference.method, self.case.problem)
+            )
             self._other = (None if name is None else self._helper(name),)
         return self._other[0]
 

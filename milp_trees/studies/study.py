@@ -17,13 +17,13 @@ from milp_trees.results.result import Result, Status
 from milp_trees.results.stored import result_from_json
 from milp_trees.results.tables import plain_table, reasons, same_in_all
 from milp_trees.studies.columns import COLUMNS, flat
-from milp_trees.studies.derivers import credit_derivers
 from milp_trees.studies.identity import problem_key
-from milp_trees.studies.one_run import Made
-from milp_trees.studies.recalled import is_final, recalled
+from milp_trees.studies.one_run import CompletedRun
+from milp_trees.studies.problem_groups import same_problems
 from milp_trees.studies.rows import UNREADABLE, DamagedRow, said
-from milp_trees.studies.same_problems import same_problems
 from milp_trees.studies.store import Store, StoreError
+from milp_trees.studies.stored_runs import is_final, recalled
+from milp_trees.studies.verifiers import credit_derivers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,7 +144,7 @@ class Study:
             log=result.log,
         )
 
-    def show(self, made: Made) -> None:
+    def show(self, made: CompletedRun) -> None:
         """Add a run to the study's rows."""
         row = made.row()
         self._problems[row["problem_key"]] = made.result.problem

@@ -153,7 +153,7 @@ def by_column(attributes: Sequence[Attribute], columns: Sequence[str]) -> dict[s
     return out
 
 
-class Wallet:
+class PaidAttributes:
     """What a path has paid so far; `pay` gives the price of the next attribute."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
@@ -176,8 +176,8 @@ class Wallet:
 def price_of_all(attributes: Iterable[Attribute]) -> Fraction:
     """Price of all attributes of a row, bought in their order."""
     bought = list(attributes)
-    wallet = Wallet(bought)
-    return sum((wallet.pay(a) for a in range(len(bought))), Fraction(0))
+    paid_attributes = PaidAttributes(bought)
+    return sum((paid_attributes.pay(a) for a in range(len(bought))), Fraction(0))
 
 
 # -- the published experiments -----------------------------------------------------------------------

@@ -20,7 +20,7 @@ from milp_trees.common.errors import DataError, NoView
 from milp_trees.common.registering import register
 from milp_trees.tasks.attribute_costs import (
     CostFile,
-    Wallet,
+    PaidAttributes,
     attributes_of,
     by_column,
     read_cost_file,
@@ -125,8 +125,8 @@ class CostSensitive(MisclassificationCosts):
         """What a row pays for attributes in each of the leaves."""
         owner, out = self.owners(dataset), []
         for path in routes.paths:
-            wallet = Wallet(self.attributes)
-            out.append(sum((wallet.pay(owner.get(t.column)) for t in path), Fraction(0)))
+            paid_attributes = PaidAttributes(self.attributes)
+            out.append(sum((paid_attributes.pay(owner.get(t.column)) for t in path), Fraction(0)))
         return out
 
     def _tests_cost(self, routes: Routes, dataset: Dataset) -> Fraction:

@@ -50,10 +50,10 @@ def check_result(method: Method, problem: Problem, start: Tree | None = None) ->
     AssertionError
         A claim is wrong.
     """
-    return judge(method, problem, method.run(problem, LIMITS, start=start))
+    return reference(method, problem, method.run(problem, LIMITS, start=start))
 
 
-def judge(method: Method, problem: Problem, result: Result) -> Result:
+def reference(method: Method, problem: Problem, result: Result) -> Result:
     """Compare the claims of a result with the oracle.
 
     Parameters
@@ -226,7 +226,7 @@ def check_solver_pair(
             ):  # known only after the model is built
                 report.skipped[name] = result.message
                 break
-            judge(method, problem, result)
+            reference(method, problem, result)
             if (
                 start is not None
                 and takes_starts

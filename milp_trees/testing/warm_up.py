@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from milp_trees.common.compiling.telling import compile_seconds
+from milp_trees.common.compiling.notices import compile_seconds
 from milp_trees.common.errors import MilpTreesError, UnknownName
 from milp_trees.common.limits import Limits
 from milp_trees.data.dataset import Dataset

@@ -51,7 +51,7 @@ def decide_by_deletion(
     try:
         for _ in range(rounds):
             rows, columns = _minimal(named, draw, deadline)
-            answer = _judge(named.part(rows, columns), deadline)
+            answer = _reference(named.part(rows, columns), deadline)
             if answer.submatrix is not None:
                 return no(
                     named,
@@ -105,7 +105,7 @@ def _is_hard(named: NamedMatrix, lines: list[tuple[int, int]], deadline: Deadlin
     return False
 
 
-def _judge(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
+def _reference(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
     """The answer for the final rest."""
     m, n = part.A.shape
     if m == n and determinant(part.A.toarray().tolist()) not in (-1, 0, 1):

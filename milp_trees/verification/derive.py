@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.common.errors import MilpTreesError, Unsupported, VerificationError
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import plugins
-from milp_trees.common.registering.labels import FORMULATIONS_EFFORT
+from milp_trees.common.registering.labels import FORMULATIONS_VERIFY_FROM
 from milp_trees.mip.registry import cannot_take, registry
 from milp_trees.mip.solver import availability_of
 from milp_trees.problems.support import may_take
@@ -163,12 +163,12 @@ def _in_turn(problem: Problem, maker: str, failed: list[str]) -> Iterator[tuple[
     the formulations are asked, because to load them and Pyomo takes a second.
     """
     own, first = built_on(maker), None
-    quick = list(_engines(problem, failed, range(FORMULATIONS_EFFORT)))
+    quick = list(_engines(problem, failed, range(FORMULATIONS_VERIFY_FROM)))
     independent, sharing = _ordered(quick, maker)
     if independent and sharing:
         first = independent[0]
         yield first, False
-    slow = _engines(problem, failed, range(FORMULATIONS_EFFORT, sys.maxsize))
+    slow = _engines(problem, failed, range(FORMULATIONS_VERIFY_FROM, sys.maxsize))
     independent, sharing = _ordered([*quick, *slow, *_models(problem, own, failed)], maker)
     tried = [*independent[:MOST_TRIED], *sharing[:1]]
     yield from ((name, name == tried[-1]) for name in tried if name != first)
@@ -211,7 +211,7 @@ def _engines(
     problem: Problem, failed: list[str], efforts: range = range(sys.maxsize)
 ) -> Iterator[tuple[int, int, str]]:
     """Rank and name of every exact method without a solver that takes the problem."""
-    for name, effort in plugins.values("methods", "effort").items():
+    for name, effort in plugins.values("methods", "verification_rank").items():
         if effort not in efforts or cannot_take("methods", name, problem):
             continue
         cls: Any = plugins.find("methods", name)
@@ -220,7 +220,7 @@ def _engines(
         try:
             method = registry.method(name)
             if method.exact and method.unsupported(problem) is None:
-                yield method.effort, 0, name
+                yield method.verification_rank, 0, name
         except Exception as error:  # a third party's plug-in may raise any error
             failed.append(_failure(name, error))
 
@@ -241,7 +241,7 @@ def _models(
     able = sorted(
         found,
         key=lambda s: (
-            bool(own & {f"@{s}", *(f"@{n}" for n in classes[s].shares)}),
+            bool(own & {f"@{s}", *(f"@{n}" for n in classes[s].shared_components)}),
             -len(classes[s].capabilities),
             s,
         ),
@@ -257,7 +257,7 @@ def _models(
             failed.append(_failure(name, error))
             continue
         if sizes.variables <= MOST_COLUMNS:
-            yield model.effort, sizes.nonzeros, f"{name}@{able[0]}"
+            yield model.verification_rank, sizes.nonzeros, f"{name}@{able[0]}"
 
 
 def _failure(name: str, error: Exception) -> str:

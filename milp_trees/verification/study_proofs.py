@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.solving.attempt import named_method
 from milp_trees.studies.one_run import RUN
-from milp_trees.studies.recalled import is_final, recalled
 from milp_trees.studies.rows import DamagedRow
+from milp_trees.studies.stored_runs import is_final, recalled
 from milp_trees.verification.proof_folder import ProofFolder
 
 if TYPE_CHECKING:

@@ -190,14 +190,14 @@ def test_a_fault_at_a_limit_is_found(monkeypatch, fault):
 
 
 def the_second_group_never_discounts(patch):
-    true = attribute_costs.Wallet.pay
+    true = attribute_costs.PaidAttributes.pay
 
     def pay(self, attribute):
         first = self.attributes[0].group
         self.groups &= {first}
         return true(self, attribute)
 
-    patch.setattr(attribute_costs.Wallet, "pay", pay)
+    patch.setattr(attribute_costs.PaidAttributes, "pay", pay)
 
 
 def views_have_one_group(patch):

@@ -19,7 +19,7 @@ JUDGING = 10
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if cls.effort <= JUDGING else pytest.mark.slow)
+        pytest.param(name, marks=() if cls.verification_rank <= JUDGING else pytest.mark.slow)
         for name, cls in registry.classes("methods").items()
         if space_classes(cls.space) != (RuleLists,)  # those of rule lists: `test_lists.py`
     ],
@@ -31,7 +31,7 @@ def test_a_method_on_all_tiny_problems(name):
     planted = {f"planted-{seed}": planted_problem(seed) for seed in range(4)}
     method = registry.method(name)
     problems = {
-        **(tiny_problems() if method.effort <= LISTING else default_problems()),
+        **(tiny_problems() if method.verification_rank <= LISTING else default_problems()),
         **decision_problems(),
         **default_pruning_problems(),
     }

@@ -14,9 +14,9 @@ from milp_trees.decisions.engines.dp_oracle.search import OracleSearch
 class Hidden(DecisionSet):
     """The decisions of another set, known by their oracle only."""
 
-    def __init__(self, of, remembers=False):
+    def __init__(self, of, cache_answers=False):
         super().__init__(of.components)
-        self.of, self.remembers = of, remembers
+        self.of, self.cache_answers = of, cache_answers
 
     def _solve(self, costs):
         return Decided(*self.of._solve(costs))

@@ -158,7 +158,7 @@ def test_a_linear_programme_at_the_leaves():
     )
     open_, hidden = (
         mt.Problem(data, mt.decisions.Decision(decisions=s), mt.Trees(2))
-        for s in (S, Hidden(S, remembers=True))
+        for s in (S, Hidden(S, cache_answers=True))
     )
     assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
 

@@ -11,7 +11,12 @@ import milp_trees as mt
 from milp_trees.decisions.engines.greedy_spo.coder import Coder
 from milp_trees.decisions.engines.greedy_spo.fitting import CostSample
 from milp_trees.decisions.engines.greedy_spo.grow import grown_from
-from milp_trees.decisions.engines.greedy_spo.prune import collapse_at, judge, prune, pruning_path
+from milp_trees.decisions.engines.greedy_spo.prune import (
+    collapse_at,
+    prune,
+    pruning_path,
+    reference,
+)
 from milp_trees.methods.growing.prunings import cheapest
 
 # -- pruning -----------------------------------------------------------------------------------------------------
@@ -108,8 +113,8 @@ def test_validation_rows_choose_the_subtree(slack):
             rng.integers(1, 3, 50).astype(float),
         )
         codes = coder.codes({"a": X[:, 0], "b": X[:, 1]})
-        tree, loss = sample.judged_by(tree, C, False)
-        kept, path = prune(tree, 60, judge(tree, tree.apply(codes), w, loss), slack)
+        tree, loss = sample.compared_with(tree, C, False)
+        kept, path = prune(tree, 60, reference(tree, tree.apply(codes), w, loss), slack)
         at = collapse_at(tree, 60)
         z = sample.decisions.value(C)
         means, errors = [], []

@@ -22,7 +22,7 @@ from milp_trees.mip.registry import registry
 from milp_trees.testing import METAMORPHIC_CHECKS, brute_force
 from milp_trees.testing.checks import CHECKS, sample_trees
 from milp_trees.testing.deletion import check_deletable_constraints
-from milp_trees.testing.pairs import judge
+from milp_trees.testing.pairs import reference
 from milp_trees.testing.sets import get
 from milp_trees.testing.solve import built, minimise
 
@@ -227,7 +227,7 @@ def test_highs_proves_the_optimum(name):
     best = brute_force(problem)
     for start in [None] if best is None else [None, best[0].prune_empty(problem.dataset)]:
         result = registry.method("spot@highs").run(problem, LIMITS, start=start)
-        judge(registry.method("spot@highs"), problem, result)
+        reference(registry.method("spot@highs"), problem, result)
         assert start is None or "reason" not in result.start, result.start
 
 
@@ -239,7 +239,7 @@ def test_other_solvers_prove_the_optimum_or_refuse(solver):
             assert result.message
             assert solver == "cp-sat", "only a solver of integer programs refuses"
         else:
-            judge(registry.method(f"spot@{solver}"), decision_problem(name), result)
+            reference(registry.method(f"spot@{solver}"), decision_problem(name), result)
 
 
 def test_bounds_of_exact_costs_are_exact_only_where_they_are_proven():

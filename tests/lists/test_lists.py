@@ -32,7 +32,7 @@ LISTING = 5
 EXACT = [
     name
     for name in of_lists("methods")
-    if registry.method(name).exact and registry.method(name).effort > LISTING
+    if registry.method(name).exact and registry.method(name).verification_rank > LISTING
 ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 KNOWN: dict[tuple[str, str, str], str] = {}
 
 
-def judge(what: str, subject: str, tried: Iterable[str], found: Mapping[str, str]) -> None:
+def reference(what: str, subject: str, tried: Iterable[str], found: Mapping[str, str]) -> None:
     """Compare the relations that failed for a subject with those that are known to.
 
     Parameters

@@ -5,7 +5,7 @@ without it each pair is tried on one table, and some types of columns and some f
 """
 
 import pytest
-from known_faults import judge
+from known_faults import reference
 from meta_asked import ASKED
 from meta_checks import asked_differs, fitted_differs, tried
 from meta_estimators import SUBJECTS
@@ -16,11 +16,11 @@ from meta_fitted import FITTED
 def test_a_fitted_estimator_answers_alike(subject):
     relations = tried(subject, ASKED)
     found = {r.name: why for r in relations if (why := asked_differs(subject, r))}
-    judge("asked", subject.name, [r.name for r in relations], found)
+    reference("asked", subject.name, [r.name for r in relations], found)
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_a_fit_to_changed_rows_is_worth_the_same(subject):
     relations = tried(subject, FITTED)
     found = {r.name: why for r in relations if (why := fitted_differs(subject, r))}
-    judge("fitted", subject.name, [r.name for r in relations], found)
+    reference("fitted", subject.name, [r.name for r in relations], found)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export_runners import RUNNERS
-from known_faults import KNOWN, judge
+from known_faults import KNOWN, reference
 from meta_asked import another_order
 from meta_checks import SEEDS, THOROUGH, rows_of
 from meta_dtypes import TYPES, in_type
@@ -119,7 +119,9 @@ def test_an_exported_model_answers_as_the_estimator(form, tmp_path):
             why = differs(subject, form, kind, tmp_path)
             if why:
                 found[f"columns of {kind}"] = why
-        judge(f"exported to {form}", subject.name, [f"columns of {kind}" for kind in types], found)
+        reference(
+            f"exported to {form}", subject.name, [f"columns of {kind}" for kind in types], found
+        )
 
 
 def test_a_pruned_ensemble_is_read_back():

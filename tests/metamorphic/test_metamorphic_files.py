@@ -10,7 +10,7 @@ import click
 import numpy as np
 import pytest
 import typer
-from known_faults import judge
+from known_faults import reference
 from meta_files import COMMANDS, FILES, NO_ROW, REFUSED, first_difference, people, run, worth
 from meta_rows import SEEDS, THOROUGH
 
@@ -87,7 +87,7 @@ def test_a_table_is_the_same_in_every_kind_of_file(name, folder, answer):
                 why = first_difference(expected, run(command, path, folder, result))
                 if why:
                     found[command] = why
-    judge("file", name, tried, found)
+    reference("file", name, tried, found)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -148,7 +148,7 @@ def test_a_changed_table_is_worth_the_same(relation, folder, answer):
             message = run(command, path, folder, None, "--target", target)
             if why := first_difference(worth(expected), worth(message)):
                 found[command] = why
-    judge("command", relation, tried, found)
+    reference("command", relation, tried, found)
 
 
 def test_rows_are_worth_what_their_weights_are(folder):
@@ -186,7 +186,7 @@ def test_new_rows_are_read_as_the_training_rows(name, folder, answer):
         got = run("predict", new, folder, result)
         if why := first_difference({"predictions": answers}, got):
             found[change] = why
-    judge("predicted", name, changes, found)
+    reference("predicted", name, changes, found)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -204,4 +204,4 @@ def test_a_loaded_table_is_the_same(name, folder):
             found["load"] = "other features"
     except MilpTreesError as refusal:
         found["load"] = str(refusal)
-    judge("loaded", name, ["load"], found)
+    reference("loaded", name, ["load"], found)

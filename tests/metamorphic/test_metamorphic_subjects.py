@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from known_faults import KNOWN, judge
+from known_faults import KNOWN, reference
 from meta_asked import ASKED
 from meta_checks import rows_of, tried
 from meta_estimators import (
@@ -93,9 +93,9 @@ def test_an_estimator_that_depends_on_the_order_of_rows_is_noticed():
 def test_a_new_fault_and_one_that_is_gone_are_errors(monkeypatch):
     what, subject, relation = "asked", "planted", "rows in another order"
     monkeypatch.setitem(KNOWN, (what, subject, relation), "planted")
-    judge(what, subject, [relation], {relation: "differs"})
-    judge(what, subject, [], {})
+    reference(what, subject, [relation], {relation: "differs"})
+    reference(what, subject, [], {})
     with pytest.raises(AssertionError, match="take them from the list"):
-        judge(what, subject, [relation], {})
+        reference(what, subject, [relation], {})
     with pytest.raises(AssertionError, match="another: differs"):
-        judge(what, subject, [relation, "another"], {relation: "", "another": "differs"})
+        reference(what, subject, [relation, "another"], {relation: "", "another": "differs"})

@@ -142,7 +142,7 @@ class Bench:
         elif mutant.file in CHECKER_FILES:
             found = first_difference(mutant)
         else:
-            found = self._judge(mutant, planted)
+            found = self._reference(mutant, planted)
         # A condition on something that is no number where the fault stands is no fault.
         if found["verdict"] == "survived" and fault.misfits and not fault.fits:
             found["verdict"] = "unfit"
@@ -157,7 +157,7 @@ class Bench:
             "true": {k: d for k, d in self.true.items() if k not in true},
         }
 
-    def _judge(self, mutant: Mutant, planted: Planted) -> dict[str, Any]:
+    def _reference(self, mutant: Mutant, planted: Planted) -> dict[str, Any]:
         """The first check of values that fails; if none does, the first of form."""
         of_form: dict[str, Any] = {}
         refused: dict[str, Any] = {}

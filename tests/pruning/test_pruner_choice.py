@@ -14,7 +14,7 @@ from small_pruners import CANCER, DIABETES, FOREST, prunings, tiny
 import milp_trees as mt
 from milp_trees.common.errors import Unsupported
 from milp_trees.pruning.estimators._pruner_rows import choose
-from milp_trees.pruning.path_scores import Rows, judge
+from milp_trees.pruning.path_scores import Rows, reference
 
 # -- the choice -----------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ def test_pictures_are_drawn_with_their_labels(cancer):
 def test_a_feature_leaves_the_picture_where_no_row_needs_it(cancer):
     """Shares along the path never rise with λ."""
     assert (cancer.feature_shares_.diff()[1:] <= 0).all(axis=None)
-    shares = judge(
+    shares = reference(
         cancer.ensemble_,
         np.where(cancer.ensemble_.left >= 0, 0, 1),
         1,

@@ -14,9 +14,16 @@ from milp_trees.common.registering import GROUPS, HOMES, Plugins, declared, home
 #: Attributes that are asked for without an import.
 ATTRIBUTES = {
     "methods": (
-        *("default_rank", "judge_rank", "effort", "falls_back", "sorts_columns", "questions"),
+        *(
+            "default_rank",
+            "reference_rank",
+            "verification_rank",
+            "is_fallback",
+            "sorts_columns",
+            "questions",
+        ),
     ),
-    "formulations": ("default_rank", "judge_rank", "questions"),
+    "formulations": ("default_rank", "reference_rank", "questions"),
     "solvers": ("default_rank",),
     "tasks": (),
 }
@@ -115,10 +122,10 @@ def test_what_is_not_plainly_written_is_unknown(folder, text):
 def test_a_class_of_the_same_file_and_of_another_one_hands_down_its_values(folder):
     text = (
         "from milp_trees.plugins import Method\nfrom abc import ABC\n\n\nclass B(Method, ABC):\n"
-        '    effort = 7\n\n\n@register\nclass A(B):\n    name = "a"\n'
+        '    verification_rank = 7\n\n\n@register\nclass A(B):\n    name = "a"\n'
     )
     (one,) = declared.read_folder([folder("one", text)]).plugins
-    wanted = {"effort": 7, "default_rank": None, "exact": True}
+    wanted = {"verification_rank": 7, "default_rank": None, "exact": True}
     assert {attribute: one.value(attribute) for attribute in wanted} == wanted
 
 

@@ -135,7 +135,7 @@ def test_a_capability_that_is_not_known_is_an_error_when_a_solver_registers():
 )
 def test_a_task_is_named_with_its_parameters(label, parameters):
     """Numbers stay texts, which the task reads exactly."""
-    kind, read = registry.written_task(label)
+    kind, read = registry.task_from_label(label)
     assert (kind, read) == (registry.task(label.partition(":")[0]), parameters)
     assert kind(**read).spec()["name"] == kind.name
 
@@ -151,12 +151,12 @@ def test_a_task_is_named_with_its_parameters(label, parameters):
 )
 def test_a_parameter_that_a_task_does_not_have_is_refused(label, said):
     with pytest.raises(UnknownName, match=said):
-        registry.written_task(label)
+        registry.task_from_label(label)
 
 
 def test_ranks_are_what_classes_declare():
     """The order of defaults and judges; formulations come with the default solver."""
-    for rank in ("default_rank", "judge_rank"):
+    for rank in ("default_rank", "reference_rank"):
         found = list(registry.ranked(rank))
         assert [getattr(cls, rank) for _, cls in found] == sorted(
             getattr(cls, rank) for _, cls in found
@@ -184,7 +184,7 @@ def test_engines_are_asked_before_formulations_are_loaded():
     assert done.stdout.split() == ["dp", "dp", "dp", "dp-sizes", "near-best", "False"]
 
 
-@pytest.mark.parametrize("rank", ["default_rank", "judge_rank", "effort"])
+@pytest.mark.parametrize("rank", ["default_rank", "reference_rank", "verification_rank"])
 def test_a_rank_is_a_whole_number(rank):
     wrong = type("Wrong", (mt.plugins.Method,), {"name": "wrong-rank", rank: "5"})
     with pytest.raises(TypeError, match=f"The {rank} of Wrong must be a whole number; got '5'"):
@@ -192,9 +192,9 @@ def test_a_rank_is_a_whole_number(rank):
 
 
 def test_a_switch_of_a_task_is_on_or_off():
-    assert registry.written_task("decision:normalised=on")[1] == {"normalised": True}
+    assert registry.task_from_label("decision:normalised=on")[1] == {"normalised": True}
     with pytest.raises(UnknownName, match="normalised is on or off; got 'maybe'"):
-        registry.written_task("decision:normalised=maybe")
+        registry.task_from_label("decision:normalised=maybe")
 
 
 def test_a_formulation_comes_after_the_quick_engines():

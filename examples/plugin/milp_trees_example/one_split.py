@@ -17,8 +17,8 @@ class OneSplit(Method):
     name = "one-split"
     title: ClassVar[str] = "All trees with at most one split"
     # It is the cheapest way to judge and to derive such trees again, and says so.
-    judge_rank: ClassVar[int | None] = 1
-    effort: ClassVar[int] = 1
+    reference_rank: ClassVar[int | None] = 1
+    verification_rank: ClassVar[int] = 1
 
     def unsupported_view(self, problem: Any) -> str | None:
         if problem.trees.depth > 1:

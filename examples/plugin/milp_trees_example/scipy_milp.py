@@ -34,7 +34,7 @@ class ScipyMilp(Solver):
         {"lp", "mip", "general-integers", "continuous"}
     )
     # What it runs is the same program: neither can confirm what the other claims.
-    shares: ClassVar[frozenset[str]] = frozenset({"highs"})
+    shared_components: ClassVar[frozenset[str]] = frozenset({"highs"})
     install: ClassVar[str] = "pip install scipy"
     cannot_stop: ClassVar[str] = "SciPy's milp takes no callback, so it ends at its time limit."
     notes: ClassVar[str] = "reports neither a trace nor a log"

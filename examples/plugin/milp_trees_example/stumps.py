@@ -34,7 +34,7 @@ class Stumps(TreeFormulation):
     name = "stumps"
     title = "Choice among all trees with at most one split"
     reference = "none; an example of a plug-in"
-    shares = frozenset()
+    shared_components = frozenset()
     has_full_tree = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:

@@ -5,6 +5,6 @@ has everything that is used of numba's private modules; `contexts` has groups of
 argument. These load numba; this module and `telling` do not.
 """
 
-from milp_trees.common.compiling.telling import compiling, interruptible, run_clock, under_way
+from milp_trees.common.compiling.notices import compiling, interruptible, run_clock, under_way
 
 __all__ = ["compiling", "interruptible", "run_clock", "under_way"]

@@ -7,8 +7,8 @@ change the range there and here.
 
 from typing import Any
 
+from milp_trees.common.compiling.notices import Uncharged
 from milp_trees.common.compiling.pausing import collector_paused
-from milp_trees.common.compiling.telling import Uncharged
 
 # To load numba takes longer than many a search, and no run is charged for it.
 with Uncharged(), collector_paused():

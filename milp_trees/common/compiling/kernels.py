@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from milp_trees.common.compiling import inside
+from milp_trees.common.compiling.notices import Uncharged, kernel_compiled
 from milp_trees.common.compiling.store import Store
-from milp_trees.common.compiling.telling import Uncharged, kernel_compiled
 from milp_trees.common.errors import SolverUnavailable
 
 

@@ -25,7 +25,7 @@ REQUIRED = inspect.Parameter.empty
 #: loaded, because loading Pyomo takes a second.
 FORMULATIONS_FROM = 60
 #: The smallest `effort` of a formulation: engines that need less are tried before Pyomo is loaded.
-FORMULATIONS_EFFORT = 30
+FORMULATIONS_VERIFY_FROM = 30
 
 _STATES = {True: "on", False: "off"}
 #: What may be written for an option whose default is of a type.
@@ -65,10 +65,10 @@ def check(cls: Any, group: str) -> None:
     ------
     TypeError
         A rank is no whole number; an option has no default; a formulation has a rank below
-        `FORMULATIONS_FROM` or an effort below `FORMULATIONS_EFFORT`; or the class itself finds something wrong (`check_class`).
+        `FORMULATIONS_FROM` or an effort below `FORMULATIONS_VERIFY_FROM`; or the class itself finds something wrong (`check_class`).
     """
     getattr(cls, "check_class", lambda: None)()
-    for rank in ("default_rank", "judge_rank", "effort"):
+    for rank in ("default_rank", "reference_rank", "verification_rank"):
         number = getattr(cls, rank, None)
         if number is not None and type(number) is not int:
             raise TypeError(f"The {rank} of {cls.__name__} must be a whole number; got {number!r}.")
@@ -79,8 +79,8 @@ def check(cls: Any, group: str) -> None:
         raise TypeError(f"The option {needed[0]!r} of {cls.__name__} needs a default value.")
     if group != "tasks":
         _check_declared(cls)
-    least = {"default_rank": FORMULATIONS_FROM, "judge_rank": FORMULATIONS_FROM}
-    least["effort"] = FORMULATIONS_EFFORT
+    least = {"default_rank": FORMULATIONS_FROM, "reference_rank": FORMULATIONS_FROM}
+    least["verification_rank"] = FORMULATIONS_VERIFY_FROM
     for rank, first in least.items() if group == "formulations" else ():
         number = getattr(cls, rank, None)
         if number is not None and number < first:

@@ -192,10 +192,10 @@ class DecisionTreeSearch(DecisionEstimator, OptimalTree):
         squared : bool
             Whether the loss is the squared error of the costs instead of the SPO loss.
         """
-        from milp_trees.decisions.engines.greedy_spo.prune import judge, prune
+        from milp_trees.decisions.engines.greedy_spo.prune import prune, reference
 
-        tree, loss = sample.judged_by(tree, held.costs, squared)
-        compared = judge(tree, tree.apply(codes), held.weights, loss)
+        tree, loss = sample.compared_with(tree, held.costs, squared)
+        compared = reference(tree, tree.apply(codes), held.weights, loss)
         pruned, self._path = prune(tree, float(sample.weights.sum()), compared, self.slack)
         return pruned
 

@@ -20,7 +20,7 @@ from milp_trees.decisions.estimators._spo import (
     normalised_regret,
 )
 from milp_trees.estimators._forest import InspectedForest, TreeArrays, drawn_columns
-from milp_trees.estimators._listening import Growth, heard_fit
+from milp_trees.estimators._progress import Growth, with_progress
 from milp_trees.methods.growing.rows import drawn_rows
 from milp_trees.mip.registry import registry
 from milp_trees.models.space import Trees
@@ -139,7 +139,7 @@ class SPOForest(InspectedForest, DecisionEstimator):
 
     # -- fitting -------------------------------------------------------------------------------------
 
-    @heard_fit
+    @with_progress
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from milp_trees.common.errors import DataError, SolverFailure
 from milp_trees.decisions.estimators._spo import GREEDY, CostRows
 from milp_trees.decisions.estimators._spo_search import DecisionTreeSearch
-from milp_trees.estimators._listening import heard_fit
+from milp_trees.estimators._progress import with_progress
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Result, Status
 
@@ -146,7 +146,7 @@ class SPOTree(DecisionTreeSearch):
 
     # -- fitting -------------------------------------------------------------------------------------
 
-    @heard_fit
+    @with_progress
     def fit(
         self,
         X: Any,

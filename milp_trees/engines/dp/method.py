@@ -82,10 +82,10 @@ class DynamicProgramme(Options, Method):
 
     name: ClassVar[str] = "dp"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search over sets of rows, compiled"
-    effort: ClassVar[int] = 10
+    verification_rank: ClassVar[int] = 10
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 20
-    judge_rank: ClassVar[int | None] = 10
+    reference_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
     takes_min_treatment: ClassVar[bool] = True
     proves: ClassVar[bool] = True

@@ -43,10 +43,10 @@ class DynamicProgrammeWithPrices(Method):
     title: ClassVar[str] = "Dynamic programme over sets of rows and what their path has paid"
     needs = PathCosts
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-size"})
-    shares: ClassVar[frozenset[str]] = frozenset({"dp"})
-    effort: ClassVar[int] = 12
+    shared_components: ClassVar[frozenset[str]] = frozenset({"dp"})
+    verification_rank: ClassVar[int] = 12
     default_rank = 25
-    judge_rank = 25
+    reference_rank = 25
     takes_min_weight = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -49,7 +49,7 @@ class SortedColumnsSearch(Method):
     title: ClassVar[str] = (
         "Exact search over sorted columns: all midpoints of continuous features, compiled"
     )
-    effort: ClassVar[int] = 25
+    verification_rank: ClassVar[int] = 25
     takes_any_depth = True
     takes_min_weight = True
     takes_min_treatment = True

@@ -10,7 +10,7 @@ import numpy as np
 
 from milp_trees.common.compiling import compiling
 from milp_trees.data.dataset import BinaryFeature, Dataset
-from milp_trees.methods.callback import unheard
+from milp_trees.methods.callback import without_callback
 from milp_trees.models.space import Trees
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.views import CostMatrix, SideRow
@@ -37,7 +37,7 @@ def compile_once(what: str, work: Callable[[], object], *kind: Hashable) -> None
         return
     _done.add((what, *kind))  # before, because the work may be a run that asks for it again
     try:
-        with compiling(what), unheard():
+        with compiling(what), without_callback():
             work()
     except BaseException:
         _done.discard((what, *kind))

@@ -45,13 +45,13 @@ class LagrangianTrees(Method):
 
     name = "lagrangian"
     title: ClassVar[str] = "Side rows: Lagrangian bound, and the gap closed exactly"
-    shares: ClassVar[frozenset[str]] = frozenset({"dp"})
-    effort: ClassVar[int] = 20
+    shared_components: ClassVar[frozenset[str]] = frozenset({"dp"})
+    verification_rank: ClassVar[int] = 20
     takes_side_rows: ClassVar[bool] = True
     takes_min_weight: ClassVar[bool] = True
     takes_min_treatment: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 60
-    judge_rank: ClassVar[int | None] = 50
+    reference_rank: ClassVar[int | None] = 50
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy")
     proves: ClassVar[bool] = True
 

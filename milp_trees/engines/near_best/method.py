@@ -47,8 +47,8 @@ class NearBestTrees(Method):
 
     name = "near-best"
     title: ClassVar[str] = "All trees within a slack of the optimum (Rashomon set), counted"
-    shares: ClassVar[frozenset[str]] = frozenset({"dp", "state-flow"})
-    effort: ClassVar[int] = 90
+    shared_components: ClassVar[frozenset[str]] = frozenset({"dp", "state-flow"})
+    verification_rank: ClassVar[int] = 90
     questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 86

@@ -64,8 +64,8 @@ class ParetoFront(Method):
     title: ClassVar[str] = (
         "Pareto front of false positives and negatives over sets of rows, compiled"
     )
-    shares: ClassVar[frozenset[str]] = frozenset({"two classes", "fronts"})
-    effort: ClassVar[int] = 20
+    shared_components: ClassVar[frozenset[str]] = frozenset({"two classes", "fronts"})
+    verification_rank: ClassVar[int] = 20
     needs = PairCounts
     questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
     default_rank = 50

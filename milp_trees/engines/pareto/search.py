@@ -16,7 +16,7 @@ from milp_trees.engines.fronts.search import FrontSearch, Leaves, Point, Split, 
 from milp_trees.engines.pareto import kernels, lines
 from milp_trees.engines.partial_trees.beside import Beside, LongKernels
 from milp_trees.engines.partial_trees.kernels import side_counts
-from milp_trees.methods.callback import unheard
+from milp_trees.methods.callback import without_callback
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.tasks.count_views import PairCounts
@@ -267,7 +267,9 @@ class ErrorFronts(LongKernels, FrontSearch[np.ndarray, np.ndarray, np.ndarray]):
         found.
         """
         before = self.allowed, self.check, self.beside
-        with unheard():  # the tree is wanted after any limit, that of the user's function too
+        with (
+            without_callback()
+        ):  # the tree is wanted after any limit, that of the user's function too
             unlimited = Watch(Limits(time=None))
         self.allowed, self.check, self.beside = self.whole, lambda: None, unlimited.beside
         try:

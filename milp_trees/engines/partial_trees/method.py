@@ -96,8 +96,8 @@ class PartialTrees(PartialTreesSwitches, Method):
 
     name: ClassVar[str] = "partial-trees"  # type: ignore[misc]
     title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
-    shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
-    effort: ClassVar[int] = 20
+    shared_components: ClassVar[frozenset[str]] = frozenset({"two classes"})
+    verification_rank: ClassVar[int] = 20
     default_rank: ClassVar[int | None] = 40
     needs: ClassVar[type | tuple[type, ...]] = LeafCounts
     takes_any_depth: ClassVar[bool] = True

@@ -57,10 +57,10 @@ class SeparableStates(Method):
     title: ClassVar[str] = "Search over the states of any separable task, from its six parts"
     needs: ClassVar[type] = States
     questions: ClassVar[frozenset[str]] = frozenset({"best", "front"})
-    shares: ClassVar[frozenset[str]] = frozenset({"fronts"})
-    effort: ClassVar[int] = 45
+    shared_components: ClassVar[frozenset[str]] = frozenset({"fronts"})
+    verification_rank: ClassVar[int] = 45
     default_rank: ClassVar[int | None] = 95
-    judge_rank: ClassVar[int | None] = 60
+    reference_rank: ClassVar[int | None] = 60
 
     compiled: bool = True
 

@@ -41,10 +41,10 @@ class SideFronts(Method):
 
     name = "side-fronts"
     title: ClassVar[str] = "Cheapest trees for all totals of the side rows, in exact integers"
-    shares: ClassVar[frozenset[str]] = frozenset({"fronts"})
-    effort: ClassVar[int] = 40
+    shared_components: ClassVar[frozenset[str]] = frozenset({"fronts"})
+    verification_rank: ClassVar[int] = 40
     default_rank: ClassVar[int | None] = 92
-    judge_rank: ClassVar[int | None] = 45
+    reference_rank: ClassVar[int | None] = 45
     takes_side_rows = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

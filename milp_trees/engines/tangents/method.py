@@ -87,10 +87,10 @@ class Tangents(Method):
     title: ClassVar[str] = (
         "Bounds by sums over leaves that touch areas and metrics of errors, compiled"
     )
-    effort: ClassVar[int] = 25
+    verification_rank: ClassVar[int] = 25
     needs = (LeafCounts, PairCounts)
     default_rank: ClassVar[int | None] = 93
-    judge_rank: ClassVar[int | None] = 40
+    reference_rank: ClassVar[int | None] = 40
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.first_view(self.needs)

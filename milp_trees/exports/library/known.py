@@ -80,7 +80,7 @@ class Known:
         return self.best.method
 
     @property
-    def belief(self) -> str:
+    def evidence(self) -> str:
         """The word for how the claim is known."""
         if not self.proven:
             return "nothing proved"

@@ -252,7 +252,7 @@ def _instance(about: About, draft: Draft, known: Known, easy: list[str], stated:
         tolerance=float(export.m.view.tolerance),
         proved_by=known.proved_by,
         proof_seconds=round(best.seconds, 3) if best is not None and known.proven else None,
-        belief=known.belief,
+        evidence=known.evidence,
         derived_by="; ".join(known.derived_by),
         group=about.group,
         kind=about.kind,

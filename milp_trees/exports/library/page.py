@@ -41,7 +41,7 @@ SHOWN = {
     "root_gap": "root gap",
     "solvers": "solvers",
     "proved_by": "proved by",
-    "belief": "belief",
+    "evidence": "evidence",
     "derived_by": "independent means",
     "group": "group",
     "licence": "licence of the data",

@@ -87,7 +87,7 @@ class Instance:
     tolerance: float
     proved_by: str
     proof_seconds: float | None
-    belief: str
+    evidence: str
     derived_by: str
     group: str
     kind: str
@@ -148,7 +148,7 @@ COLUMNS = {
     "tolerance": "Objectives that differ by at most this mean the same value: 0 for exact costs.",
     "proved_by": "The method that claims the optimum, the bound or the infeasibility.",
     "proof_seconds": "Seconds of that method.",
-    "belief": "proved by file (NAME.proof), derived again (by a method that shares nothing with the first), claimed, or nothing proved.",
+    "evidence": "proved by file (NAME.proof), derived again (by a method that shares nothing with the first), claimed, or nothing proved.",
     "derived_by": "The independent methods that derived the claim again; NAME@SOLVER solved a file.",
     "group": "Group of the problem in the specification.",
     "kind": "Kind of the problem: trees, rule-lists, pruned or decisions.",

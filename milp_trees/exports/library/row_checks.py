@@ -39,11 +39,11 @@ def of_row(one: Instance) -> Iterator[str]:
         yield f"{name} is called proven, and nobody is named who proved it."
     if one.proof_sha256 and one.claim != "opt":
         yield f"{name} is called ={one.claim}=, and its proof is about an optimum."
-    if (one.belief == "proved by file") != bool(proven and one.proof_sha256):
-        yield f"{name} is called {one.belief!r}, and it has {'a' if one.proof_sha256 else 'no'} proof file."
+    if (one.evidence == "proved by file") != bool(proven and one.proof_sha256):
+        yield f"{name} is called {one.evidence!r}, and it has {'a' if one.proof_sha256 else 'no'} proof file."
     derived = proven and one.derived_by and not one.proof_sha256
-    if (one.belief == "derived again") != bool(derived):
-        yield f"{name} is called {one.belief!r}, but derived by {one.derived_by or 'nobody'}."
+    if (one.evidence == "derived again") != bool(derived):
+        yield f"{name} is called {one.evidence!r}, but derived by {one.derived_by or 'nobody'}."
     for what, bound, gap in (
         ("integrality_gap", one.lp_bound, one.integrality_gap),
         ("root_gap", one.root_bound, one.root_gap),

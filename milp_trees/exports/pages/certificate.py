@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from milp_trees.common.plurals import counted
-from milp_trees.results.belief import proof_text, words
+from milp_trees.results.evidence import proof_text, words
 from milp_trees.results.tables import summary
 
 
@@ -58,14 +58,14 @@ def certificate(
     if checks.value:
         checked = {"value": facts["value"], "recomputed": " ".join(checks.value), **about}
     if checks.proof:
-        checked["belief"] = words(row)
+        checked["evidence"] = words(row)
         checked["proof"] = f"{checks.proof} SHA-256 of the file: {row['proof']['sha256']}"
     stored = {
         **({} if checks.value else {"value": facts.get("value", ""), **about}),
         "method": str(row["method"]),
         "status": facts.get("status", ""),
         "bound": "" if checks.optimum else facts.get("bound", "no bound is known"),
-        "belief": "" if checks.proof else words(row),
+        "evidence": "" if checks.proof else words(row),
         "proof file": "" if checks.proof else _file(row),
         "said to be checked": "; ".join(map(str, row["checked"])),
         **{n: facts.get(n, "") for n in ("agrees", "scores", "group", "tests", "note")},

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from milp_trees.common.errors import DamagedRowWarning
+from milp_trees.exports.pages.downsample import cut, thin, without_folders
 from milp_trees.exports.pages.drawings import drawing
 from milp_trees.exports.pages.packing import Shared, columns
 from milp_trees.exports.pages.problems import data_names, problems
-from milp_trees.exports.pages.thin import cut, thin, without_folders
 from milp_trees.results.json import json_safe
 from milp_trees.studies import Study
 from milp_trees.studies.columns import COLUMNS, flat
+from milp_trees.studies.problem_groups import same_problems
 from milp_trees.studies.rows import with_gaps_to_best
-from milp_trees.studies.same_problems import same_problems
 
 #: Columns of the page beside those of `Study.frame()`.
 MORE = {

@@ -9,10 +9,10 @@ from typing import Any
 from milp_trees.results.json import json_safe
 from milp_trees.results.threshold_words import sentence
 from milp_trees.studies.columns import flat
-from milp_trees.studies.same_problems import brief
+from milp_trees.studies.problem_groups import brief
 
 #: What a page says of a run that served as a reference.
-_REFERENCE = ("method", "status", "objective", "bound", "proved_by", "seconds", "sense", "belief")
+_REFERENCE = ("method", "status", "objective", "bound", "proved_by", "seconds", "sense", "evidence")
 
 
 def problems(

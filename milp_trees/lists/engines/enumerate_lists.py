@@ -50,9 +50,9 @@ class ListEnumerator(Method):
     name = "enumerate-lists"
     title: ClassVar[str] = "Enumeration of all rule lists, for tiny problems"
     space = RuleLists
-    effort: ClassVar[int] = 5
+    verification_rank: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
-    judge_rank: ClassVar[int | None] = 30
+    reference_rank: ClassVar[int | None] = 30
     takes_side_rows = True
     takes_structure: ClassVar[frozenset[str]] = frozenset(
         {"feature use", "node rates", "default rule only"}

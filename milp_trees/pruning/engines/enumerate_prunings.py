@@ -41,9 +41,9 @@ class PruningEnumerator(Method):
 
     name = "enumerate-prunings"
     title: ClassVar[str] = "Enumeration of all prunings, for tiny ensembles"
-    effort: ClassVar[int] = 5
+    verification_rank: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
-    judge_rank: ClassVar[int | None] = 50
+    reference_rank: ClassVar[int | None] = 50
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})

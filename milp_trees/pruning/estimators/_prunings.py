@@ -16,7 +16,7 @@ import numpy as np
 from milp_trees.common.errors import DataError, NothingFound, SolverFailure
 from milp_trees.common.exact import fraction
 from milp_trees.common.limits import Limits, Stopped
-from milp_trees.methods.callback import listener, listening
+from milp_trees.methods.callback import current_callback, current_progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problems.problem import Problem
@@ -273,7 +273,7 @@ def within_budget(
     most = float(fraction(budget, "budget"))
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]
     requested = Problem(problem.dataset, task, problem.space)
-    result = answer(requested, method, limits, start=point.ensemble, progress=listener())
+    result = answer(requested, method, limits, start=point.ensemble, progress=current_progress())
     if result.status is Status.ERROR:
         raise SolverFailure(result.message)
     best = point
@@ -303,7 +303,7 @@ def curve_of(problem: Problem) -> PruningCurve:
     """
     from milp_trees.pruning.engines.min_cut.curve import prune_curve
 
-    watch = None if listening() is None else Watch(Limits(time=None))
+    watch = None if current_callback() is None else Watch(Limits(time=None))
     try:
         if watch is not None:
             watch.check()

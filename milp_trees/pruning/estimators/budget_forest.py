@@ -21,9 +21,9 @@ from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import DataError
 from milp_trees.data import parameters
 from milp_trees.estimators._forest import InspectedForest, TreeArrays, class_arrays, class_errors
-from milp_trees.estimators._listening import Growth, Listening, heard_fit
+from milp_trees.estimators._progress import Growth, ProgressCallbacks, with_progress
 from milp_trees.estimators._tables import Classifier
-from milp_trees.methods.callback import listening
+from milp_trees.methods.callback import current_callback
 from milp_trees.methods.growing.rows import drawn_rows
 from milp_trees.pruning.budget_forest.checks import check_costs, check_parameters, n_candidates
 from milp_trees.pruning.budget_forest.watch import Watch, votes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _compiled = False
 
 
-class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimator):  # type: ignore[misc]
+class BudgetForestClassifier(InspectedForest, ProgressCallbacks, Classifier, BaseEstimator):  # type: ignore[misc]
     """A forest whose trees take the cost of the features into account.
 
     At a node with rows S the best threshold of a column k minimises max(F(left), F(right)), where F
@@ -166,7 +166,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
 
     # -- fitting -------------------------------------------------------------------------------------
 
-    @heard_fit
+    @with_progress
     def fit(
         self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None
     ) -> BudgetForestClassifier:
@@ -287,7 +287,7 @@ class BudgetForestClassifier(InspectedForest, Listening, Classifier, BaseEstimat
         from milp_trees.pruning.budget_forest.trees import grow_tree
 
         trees: list[BudgetTree] = []
-        whole = self.budget is None and listening() is None
+        whole = self.budget is None and current_callback() is None
         at_once = len(seeds) if whole else effective_n_jobs(self.n_jobs)
         growth = Growth(len(seeds))
         with Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:

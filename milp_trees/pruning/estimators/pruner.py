@@ -16,14 +16,14 @@ from sklearn.utils import get_tags
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.outline import lean
-from milp_trees.estimators._listening import Listening, heard_fit
+from milp_trees.estimators._progress import ProgressCallbacks, with_progress
 from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
 from milp_trees.problems.problem import Problem
 from milp_trees.pruning.estimators import _pruner_rows as parts
 from milp_trees.pruning.estimators import _prunings as prunings
 from milp_trees.pruning.estimators._pruner_inputs import PrunerInputs
 from milp_trees.pruning.estimators._pruner_reports import PrunedModel
-from milp_trees.pruning.path_scores import Rows, judge
+from milp_trees.pruning.path_scores import Rows, reference
 from milp_trees.pruning.space import PrunedEnsembles
 from milp_trees.pruning.tasks.pruned_error import PrunedError
 
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
 
 
-class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimator):  # type: ignore[misc]
+class EnsemblePruner(
+    ProgressCallbacks,
+    MetaEstimatorMixin,  # type: ignore[misc]
+    PrunedModel,
+    PrunerInputs,
+    BaseEstimator,  # type: ignore[misc]
+):
     """An ensemble of trees, pruned so that its predictions need cheaper features.
 
     All parameters are given by name.
@@ -206,7 +212,7 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
 
     # -- fitting -------------------------------------------------------------------------------------
 
-    @heard_fit
+    @with_progress
     def fit(
         self,
         X: Any,
@@ -306,15 +312,15 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         )
         self.curve_ = prunings.curve_of(self.problem_)
         self._priced_by_row = costs.per_row is not None
-        self._judge(validation or rows)
+        self._reference(validation or rows)
         self._select()
 
-    def _judge(self, rows: Rows) -> None:
+    def _reference(self, rows: Rows) -> None:
         """Evaluate all prunings, and the unpruned ensemble, on the validation rows."""
         import pandas as pd
 
         enters, n = prunings.stages(self.curve_)
-        compared, shares = judge(self.ensemble_, enters, n, rows, self.costs_)
+        compared, shares = reference(self.ensemble_, enters, n, rows, self.costs_)
         rising = slice(None, None, -1)
         points = self.curve_.vertices
         path = {
@@ -325,7 +331,7 @@ class EnsemblePruner(Listening, MetaEstimatorMixin, PrunedModel, PrunerInputs, B
         self.validation_curve_ = pd.DataFrame(path).join(compared[rising].reset_index(drop=True))
         self.feature_shares_ = pd.DataFrame(shares[rising], columns=list(self.ensemble_.features))
         everything = np.where(self.ensemble_.left >= 0, 0, 1)
-        figures, _ = judge(self.ensemble_, everything, 1, rows, self.costs_)
+        figures, _ = reference(self.ensemble_, everything, 1, rows, self.costs_)
         error, cost = prunings.totals(self.problem_, self.ensemble_.kept)
         self.unpruned_ = {"error": float(error), "cost": float(cost), **figures.iloc[0].to_dict()}
 

@@ -10,7 +10,7 @@ import pandas as pd
 from milp_trees.studies.measures.instances import LINE, PROBLEM, lines, numbers
 from milp_trees.tasks.comparing import floats_cross
 
-#: What stands behind an answer, as the column `belief` says it, the strongest first.
+#: What stands behind an answer, as the column `evidence` says it, the strongest first.
 BELIEFS = ("proved by file", "derived again", "claimed", "recomputed", "contradicted")
 
 
@@ -28,7 +28,7 @@ def agreement(frame: pd.DataFrame) -> pd.DataFrame:
         A row per line, a column per word of `BELIEFS`, and `no answer`.
     """
     frame = lines(frame)
-    words = frame["belief"].astype(object).where(frame["belief"].notna(), "no answer")
+    words = frame["evidence"].astype(object).where(frame["evidence"].notna(), "no answer")
     counts = pd.crosstab(frame[LINE], words)
     order = list(dict.fromkeys(frame[LINE]))
     return counts.reindex(index=order, columns=[*BELIEFS, "no answer"], fill_value=0)

@@ -56,7 +56,7 @@ def _percent(column: str) -> Callable[[pd.DataFrame, float], float]:
 
 
 def _said(word: str) -> Callable[[pd.DataFrame, float], float]:
-    return lambda rows, shift: int((rows["belief"] == word).sum())
+    return lambda rows, shift: int((rows["evidence"] == word).sum())
 
 
 #: Measures by name. Columns that begin with `_` are those of `_prepared`.

@@ -28,7 +28,7 @@ ROW_COLUMNS = (
     "gap",
     "status",
     "seconds",
-    "belief",
+    "evidence",
 )
 #: Columns that a table of rows shows only where they tell rows apart.
 _ONLY_IF_DIFFERENT = {"environment", "seed", "permutation"}

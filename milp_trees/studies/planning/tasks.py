@@ -36,7 +36,7 @@ def made_task(stated: Mapping[str, Any], folder: Path) -> Any:
     """
     given = dict(stated)
     label = given.pop("name")
-    kind, read = registry.written_task(label)
+    kind, read = registry.task_from_label(label)
     if kind.command is not None:
         raise DataError(
             f"The task {kind.name} belongs to another kind of problems; tasks for data with columns are listed by `milp-trees tasks` with the command solve."

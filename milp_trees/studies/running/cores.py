@@ -9,7 +9,7 @@ import re
 import psutil
 
 from milp_trees.studies.processes_seen import machine
-from milp_trees.studies.running.claims import Claims, Taken
+from milp_trees.studies.running.leases import Acquired, Leases
 
 #: Variables that set how many threads libraries start.
 VARIABLES = (
@@ -31,7 +31,7 @@ def here() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def claim(claims: Claims, wanted: int) -> list[int] | None:
+def claim(claims: Leases, wanted: int) -> list[int] | None:
     """Claim cores that no other worker of the study has.
 
     Parameters
@@ -50,7 +50,7 @@ def claim(claims: Claims, wanted: int) -> list[int] | None:
     mine: dict[int, int] = {}
     for core in possible:
         taken = claims.take(_name(core))
-        if isinstance(taken, Taken):
+        if isinstance(taken, Acquired):
             mine[core] = taken.attempt
         if len(mine) == wanted:
             return list(mine)

@@ -21,8 +21,8 @@ from rich.text import Text
 
 from milp_trees.results.result import TracePoint
 from milp_trees.studies.live import describe
-from milp_trees.studies.running.front import News
-from milp_trees.studies.running.standing import Follower, Running, Standing
+from milp_trees.studies.running.coordinator import News
+from milp_trees.studies.running.study_progress import Follower, Running, StudyProgress
 
 #: Seconds between two lines in a log: at least, at most, and the share of the time so far.
 LEAST, MOST, SHARE = 5.0, 300.0, 0.25
@@ -54,7 +54,7 @@ class Display:
         self._live: Live | None = None
         self._notebook: Any = None
         self._due = 0.0
-        self._last: Standing | None = None
+        self._last: StudyProgress | None = None
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and not self.console.is_jupyter:
@@ -80,7 +80,7 @@ class Display:
         self._follower.take(news.rows)
         self.show(self._follower.standing(news.workers, news.stopping))
 
-    def show(self, now: Standing) -> None:
+    def show(self, now: StudyProgress) -> None:
         """Show a standing; in a log only if a line is due, or if the user asked for the end."""
         before, self._last = self._last, now
         if self._live is not None:
@@ -97,7 +97,7 @@ class Display:
             self._due = elapsed + min(MOST, max(LEAST, SHARE * elapsed))
             self._line(now, jobs=True)
 
-    def _line(self, now: Standing, jobs: bool) -> None:
+    def _line(self, now: StudyProgress, jobs: bool) -> None:
         for text in [headline(now), *(f"  {said(run)}" for run in now.running[:SHOWN] if jobs)]:
             self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
@@ -111,7 +111,7 @@ class Display:
             self._notebook.update(picture)
 
 
-def headline(now: Standing) -> str:
+def headline(now: StudyProgress) -> str:
     """One line: `quick: 12 of 40 runs, 2 running, about 3 min left, 1 error`."""
     parts = [f"{now.done} of {now.total} runs"]
     if now.done < now.total:
@@ -151,7 +151,7 @@ def state(run: Running) -> str:
     return describe(TracePoint(run.seconds, run.incumbent, run.bound))
 
 
-def picture(now: Standing) -> Group:
+def picture(now: StudyProgress) -> Group:
     """The standing for a terminal."""
     table = Table.grid(padding=(0, 2))
     for _ in range(4):
@@ -164,7 +164,7 @@ def picture(now: Standing) -> Group:
     return Group(Text(headline(now)), bar, table, *rest)
 
 
-def page(now: Standing) -> str:
+def page(now: StudyProgress) -> str:
     """The standing for a notebook; names are written as text."""
     cells = ((run.name, run.method, spent(run), state(run)) for run in now.running[:SHOWN])
     rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in cells)
@@ -176,7 +176,7 @@ def _cell(text: str) -> str:
     return f'<td style="text-align:left">{html.escape(text)}</td>'
 
 
-def watch(follower: Follower, display: Display, every: float = 0.5) -> Standing:
+def watch(follower: Follower, display: Display, every: float = 0.5) -> StudyProgress:
     """Show a study that other processes make, until it has ended; only reads its folder.
 
     Parameters

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from milp_trees.studies.one_run import HELPER, RUN
-from milp_trees.studies.recalled import is_final
 from milp_trees.studies.running.folder import Folder
 from milp_trees.studies.running.row_files import Rows
 from milp_trees.studies.store import Entry, Store
+from milp_trees.studies.stored_runs import is_final
 
 #: Beginning of the keys in the store's table `about` under which the places in files are kept.
 READ = "read/"

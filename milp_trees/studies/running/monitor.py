@@ -10,8 +10,8 @@ from typing import Protocol
 
 from milp_trees.studies.running.folder import Folder
 from milp_trees.studies.running.gauges import Gauges
+from milp_trees.studies.running.heartbeats import BEAT, Heartbeats
 from milp_trees.studies.running.live import Live
-from milp_trees.studies.running.presence import BEAT, Presence
 from milp_trees.studies.running.rounds import Round
 
 #: Seconds between two looks at the memory; at the orders; at whether the front end is alive, and the
@@ -27,7 +27,7 @@ class Watched(Protocol):
     folder: Folder
     front: str
     round: Round
-    me: Presence
+    me: Heartbeats
     live: Live
     gauges: Gauges
     own_process: bool

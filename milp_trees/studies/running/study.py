@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 
 from milp_trees.studies.planning.plan import Plan
 from milp_trees.studies.planning.reading import read_plan
-from milp_trees.studies.running.front import News, run_plan
+from milp_trees.studies.running.coordinator import News, run_plan
 from milp_trees.studies.study import Study
 
 
@@ -78,7 +78,7 @@ def study(
     progress : bool or callable, default=False
         True shows the running jobs with incumbent, bound and gap, and the time that is left: on a
         terminal, in a notebook, or as lines in a log. A callable is called with
-        `milp_trees.studies.running.front.News` about twice a second; if it returns True, runs in flight are
+        `milp_trees.studies.running.coordinator.News` about twice a second; if it returns True, runs in flight are
         finished and the study ends, as after one Ctrl-C.
     retries : int, default=2
         How often a run whose process, or whose solver's process, crashed is made again.

@@ -18,27 +18,27 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.errors import DataError, MilpTreesError, UnknownName
-from milp_trees.methods.callback import heard
+from milp_trees.methods.callback import callback_scope
 from milp_trees.mip.process import crashed_process
 from milp_trees.mip.registry import registry
 from milp_trees.results.result import Result, Status, TracePoint
 from milp_trees.solving.attempt import failed, named_method
 from milp_trees.studies.identity import Statement, run_key
-from milp_trees.studies.one_run import Bench, Case, Made, origin
+from milp_trees.studies.one_run import CompletedRun, RunContext, RunRequest, origin
 from milp_trees.studies.planning.plan import Plan, PlannedRun
 from milp_trees.studies.running import cores
-from milp_trees.studies.running.claims import Claims, Taken
 from milp_trees.studies.running.environment import environment, fingerprint
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.folder import Folder
 from milp_trees.studies.running.gauges import Gauges
+from milp_trees.studies.running.heartbeats import Heartbeats
+from milp_trees.studies.running.leases import Acquired, Leases
 from milp_trees.studies.running.live import Live
 from milp_trees.studies.running.monitor import CANNOT, Monitor
-from milp_trees.studies.running.presence import Presence
 from milp_trees.studies.running.rounds import Round
 from milp_trees.studies.running.rounds import fingerprint as fingerprint_of
 from milp_trees.studies.running.row_files import Appender
-from milp_trees.studies.running.shelf import Shelf, crashed
+from milp_trees.studies.running.run_store import RunStore, crashed
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -97,14 +97,14 @@ class Worker:
         self.current: tuple[str, int] | None = None
         self.job = ""
         self.cores: list[int] = []
-        self.me = Presence(folder, "worker", name, round=found.number, front=front)
-        self.claims = Claims(folder, self.me)
-        self.shelf = Shelf(folder, self.claims, found.retries, lambda: self.ending)
+        self.me = Heartbeats(folder, "worker", name, round=found.number, front=front)
+        self.claims = Leases(folder, self.me)
+        self.run_store = RunStore(folder, self.claims, found.retries, lambda: self.ending)
         self.rows = Appender(folder / f"rows/{self.me.name}.jsonl")
         self.live = Live(folder, self.me.name)
         self.gauges = Gauges()
         self._built: OrderedDict[tuple[str, int], tuple[Problem, Dataset | None]] = OrderedDict()
-        self._benches: OrderedDict[tuple[Any, ...], Bench] = OrderedDict()
+        self._benches: OrderedDict[tuple[Any, ...], RunContext] = OrderedDict()
         self._statements: dict[str, Statement] = {}
         self._settled: set[str] = set()
         self._rivals: dict[str, list[str]] = {}
@@ -131,7 +131,7 @@ class Worker:
                 self._try(run)
         finally:
             monitor.stop()
-            self.shelf.give_up("")
+            self.run_store.give_up("")
             self.rows.close()
             self.live.remove()
             self.me.leave()
@@ -174,7 +174,7 @@ class Worker:
         first = self.round.again.get(run.key, 1)
         if run.key in self._settled:
             return
-        if isinstance(self.claims.looked_at(run.key, first), Taken):
+        if isinstance(self.claims.looked_at(run.key, first), Acquired):
             self.limit = run.limits.time
             self.live.begin(**self._about(run, 0, "preparing"))
             bench = self._bench(run)
@@ -182,18 +182,18 @@ class Worker:
             if not self._prepared(run, bench):
                 return
             taken = self.claims.take(run.key, first)
-            if isinstance(taken, Taken):
+            if isinstance(taken, Acquired):
                 self._make(run, bench, taken, first)
         self._settled.add(run.key)
 
-    def _prepared(self, run: PlannedRun, bench: Bench) -> bool:
+    def _prepared(self, run: PlannedRun, bench: RunContext) -> bool:
         """Make the helper runs of a run; False if the worker has to end.
 
         The run is not claimed yet: a helper run that crashes is no crash of this run.
         """
         self.running = True
         try:
-            with heard(lambda _: self.ending_now):
+            with callback_scope(lambda _: self.ending_now):
                 bench.prepare(run.method)
         except (StudyError, KeyboardInterrupt):  # it was told to end while it waited, or at once
             self.ending = True
@@ -201,14 +201,14 @@ class Worker:
             self.running = False
         return not self.ending
 
-    def _bench(self, run: PlannedRun, permutation: int | None = None) -> Bench:
+    def _bench(self, run: PlannedRun, permutation: int | None = None) -> RunContext:
         """Where runs on the problem of this run are made."""
         order = run.permutation if permutation is None else permutation
         limits = replace(run.limits, seed=0, log_file=None)
         name = (run.problem, order, limits, run.begin, run.reference)
         if name not in self._benches:
             problem, test = self._problem(run.problem, order)
-            case = Case(
+            case = RunRequest(
                 problem,
                 limits,
                 run.begin,
@@ -217,15 +217,15 @@ class Worker:
                 test,
             )
             reference = self._bench(run, 0) if order else None
-            self._benches[name] = Bench(case, self.shelf, reference)
+            self._benches[name] = RunContext(case, self.run_store, reference)
             while len(self._benches) > 4 * KEPT:
                 self._benches.popitem(last=False)
         self._benches.move_to_end(name)
         return self._benches[name]
 
-    def _check(self, run: PlannedRun, bench: Bench) -> None:
+    def _check(self, run: PlannedRun, bench: RunContext) -> None:
         """Refuse a run that would be another one here: with other data or other software."""
-        case = (bench.judged_by or bench).case
+        case = (bench.compared_with or bench).case
         if run.problem not in self._statements:
             self._statements[run.problem] = Statement.of(case.problem, case.test)
         stated, method = self._statements[run.problem], named_method(run.method, run.options)
@@ -243,7 +243,7 @@ class Worker:
         self._built.move_to_end((name, order))
         return self._built[name, order]
 
-    def _make(self, run: PlannedRun, bench: Bench, taken: Taken, first: int) -> None:
+    def _make(self, run: PlannedRun, bench: RunContext, taken: Acquired, first: int) -> None:
         """Make a claimed run and write its row; again if its solver crashes."""
         while True:
             begun = datetime.now(UTC)
@@ -263,11 +263,11 @@ class Worker:
                 return self._write(run, made, taken, begun, used)
             self.claims.give_up(run.key, taken.attempt, why)
             next_one = self.claims.take(run.key, first)
-            if not isinstance(next_one, Taken):
+            if not isinstance(next_one, Acquired):
                 return
             taken = next_one
 
-    def _measured(self, run: PlannedRun, bench: Bench) -> tuple[Made, dict[str, Any]]:
+    def _measured(self, run: PlannedRun, bench: RunContext) -> tuple[CompletedRun, dict[str, Any]]:
         def tell(point: TracePoint | None) -> bool:
             if point is None:
                 self.gauges.begin()
@@ -284,17 +284,17 @@ class Worker:
             self.running, self.begun = False, None
         return made, self.gauges.end(not registry.is_engine(run.method))
 
-    def _without_answer(self, run: PlannedRun, bench: Bench, why: str) -> Made:
+    def _without_answer(self, run: PlannedRun, bench: RunContext, why: str) -> CompletedRun:
         problem = bench.case.problem
         method = named_method(run.method)
         result = failed(problem, method.label, Status.ERROR, why)
-        return Made(result, run.key, run.seed, True, origin(method, problem))
+        return CompletedRun(result, run.key, run.seed, True, origin(method, problem))
 
     def _write(
         self,
         run: PlannedRun,
-        made: Made,
-        taken: Taken,
+        made: CompletedRun,
+        taken: Acquired,
         begun: datetime,
         used: dict[str, Any],
         attempt: int | None = None,
@@ -345,7 +345,7 @@ class Worker:
     @property
     def overdue(self) -> bool:
         """Whether the run, or the helper run, in flight has ignored its time limit for long."""
-        begun = self.begun or self.shelf.begun
+        begun = self.begun or self.run_store.begun
         if begun is None or self.limit is None:
             return False
         return time.monotonic() - begun > TIMES * self.limit + MORE
@@ -355,7 +355,7 @@ class Worker:
         if self.current is not None:
             self.claims.give_up(*self.current, why)
         else:
-            self.shelf.give_up(why)
+            self.run_store.give_up(why)
 
 
 def _solver_crashed(result: Result) -> bool:

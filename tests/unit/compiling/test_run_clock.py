@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from milp_trees.common.compiling import compiling, run_clock, telling, under_way
+from milp_trees.common.compiling import compiling, run_clock, under_way
+from milp_trees.common.compiling import notices as telling
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering.families import families
 from milp_trees.mip.registry import registry

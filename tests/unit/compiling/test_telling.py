@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from milp_trees.common.compiling import compiling, telling
-from milp_trees.common.compiling.telling import forecast
+from milp_trees.common.compiling import compiling
+from milp_trees.common.compiling import notices as telling
+from milp_trees.common.compiling.notices import forecast
 
 
 @pytest.fixture

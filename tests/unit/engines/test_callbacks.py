@@ -15,7 +15,7 @@ from milp_trees.decisions.testing.problems import decision_problems
 from milp_trees.lists.testing.problems import list_problems
 from milp_trees.methods import callback as calling
 from milp_trees.methods import method as method_module
-from milp_trees.methods.callback import BEAT, SILENT, listening
+from milp_trees.methods.callback import BEAT, SILENT, current_callback
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
@@ -239,7 +239,7 @@ def test_what_it_raises_reaches_the_user_and_nothing_runs_on(method, start, monk
     before = set(threading.enumerate())
     with pytest.raises(Mine, match="no screen"):
         mt.solve(problem, method, time_limit=300, start=start, reference="auto", progress=fail)
-    assert listening() is None
+    assert current_callback() is None
     assert busy() == []
     left = [t for t in threading.enumerate() if t not in before]
     assert isinstance(method, Deaf) or not [t for t in left if not isinstance(t, threading.Timer)]

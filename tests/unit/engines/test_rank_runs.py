@@ -11,7 +11,7 @@ import milp_trees as mt
 from milp_trees.common.limits import Limits
 from milp_trees.engines.pareto.method import ParetoFront
 from milp_trees.engines.partial_trees.method import PartialTrees
-from milp_trees.methods.callback import heard
+from milp_trees.methods.callback import callback_scope
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
@@ -165,7 +165,7 @@ def test_a_tree_is_read_after_the_user_has_stopped_the_run(monkeypatch):
     monkeypatch.setattr("milp_trees.engines.partial_trees.beside.LONG", 0)
     monkeypatch.setattr(kernels, "find_two", slowly)
     problem = mt.Problem(data(3, 60, 8), mt.tasks.Matthews(), mt.Trees(2))
-    with heard(lambda point: False) as callback:
+    with callback_scope(lambda point: False) as callback:
         view, beside = problem.view(mt.plugins.PairCounts), Watch(Limits(time=None)).beside
         fronts = ErrorFronts(view, 1, None, lambda: None, beside)
         front = [tuple(point) for point in fronts.front(fronts.root, 2).tolist()]

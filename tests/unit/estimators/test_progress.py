@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import milp_trees as mt
 from milp_trees.common.limits import Limit
-from milp_trees.estimators import _listening
+from milp_trees.estimators import _progress as _listening
 from milp_trees.methods import callback
 
 RNG = np.random.default_rng(0)
@@ -206,11 +206,11 @@ def test_a_scikit_learn_without_callbacks_says_so():
 
 
 def test_without_callbacks_of_scikit_learn_progress_still_works(monkeypatch):
-    """`heard_fit` as a version before 1.9 would have it."""
+    """`with_progress` as a version before 1.9 would have it."""
     monkeypatch.setattr(_listening, "with_callbacks", None)
 
     class Old(mt.OptimalTreeClassifier):
-        @_listening.heard_fit
+        @_listening.with_progress
         def fit(self, X, y):
             return super().fit(X, y)
 

@@ -11,7 +11,7 @@ PLAIN = {
     "status": "optimal",
     "sense": "min",
     "unit": "errors",
-    "belief": "claimed",
+    "evidence": "claimed",
 }
 
 

@@ -158,10 +158,10 @@ def test_variability_by_hand():
 def test_agreement_counts_words():
     runs = frame(
         *(
-            {"name": f"p{k}", "variant": "a", "belief": word}
+            {"name": f"p{k}", "variant": "a", "evidence": word}
             for k, word in enumerate(["claimed"] * 2)
         ),
-        {"name": "p0", "variant": "b", "belief": None, "status": "error"},
+        {"name": "p0", "variant": "b", "evidence": None, "status": "error"},
         {"name": "p0", "variant": "c", "status": "unsupported"},
     )
     found = agreement(runs)

@@ -13,9 +13,9 @@ import time
 import psutil
 from study_plans import plan_of
 
-from milp_trees.studies.recalled import is_final
 from milp_trees.studies.running.folder import Folder
 from milp_trees.studies.running.row_files import Rows
+from milp_trees.studies.stored_runs import is_final
 
 PAUSING = """
 import time
@@ -52,7 +52,7 @@ solvers = ["highs"]
 FRONT = """
 import json, sys
 from milp_trees.studies.planning.plan import Plan
-from milp_trees.studies.running.front import run_plan
+from milp_trees.studies.running.coordinator import run_plan
 plan, store, settings = sys.argv[1:]
 plan = Plan.from_json(json.load(open(plan)))
 study = run_plan(plan, store, retries=10_000, **json.loads(settings))

@@ -14,14 +14,14 @@ from study_plans import FAST, plan_of
 
 from milp_trees.common.errors import MilpTreesError
 from milp_trees.studies.processes_seen import VARIABLE
-from milp_trees.studies.running.claims import Claims
+from milp_trees.studies.running.coordinator import Coordinator, Settings, run_plan
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.executors import dask, names
-from milp_trees.studies.running.executors.processes import say_crash
+from milp_trees.studies.running.executors.processes import report_crash
 from milp_trees.studies.running.folder import Folder
-from milp_trees.studies.running.front import Front, Settings, run_plan
+from milp_trees.studies.running.heartbeats import Heartbeats
+from milp_trees.studies.running.leases import Leases
 from milp_trees.studies.running.merging import Merging
-from milp_trees.studies.running.presence import Presence
 from milp_trees.studies.running.row_files import Appender
 from milp_trees.studies.study import Study
 
@@ -80,14 +80,14 @@ def test_a_refused_study_keeps_the_store_that_was_there(tmp_path):
 def test_a_worker_that_crashes_at_once_names_its_signal(tmp_path):
     """Its live file was never written; a row that it finished is no crash."""
     folder = Folder(tmp_path / "runs")
-    worker = Presence(folder, "worker")
-    claims = Claims(folder, worker)
+    worker = Heartbeats(folder, "worker")
+    claims = Leases(folder, worker)
     for key in ("done", "crashed"):
         claims.take(key)
     Appender(folder / f"rows/{worker.name}.jsonl").append({"key": "done", "attempt": 1})
-    say_crash(folder, worker.name, -11)
+    report_crash(folder, worker.name, -11)
     assert folder.read("claims/done.1.why") is None
-    taken = Claims(folder, Presence(folder, "worker")).take("crashed")
+    taken = Leases(folder, Heartbeats(folder, "worker")).take("crashed")
     assert taken.attempt == 2
     assert "ended during this run with signal 11 (SIGSEGV)." in taken.crashes[0]
 
@@ -154,8 +154,8 @@ def test_another_study_in_the_same_folder_is_refused_while_one_runs(tmp_path):
     plan = plan_of(tmp_path)
     store = tmp_path / "s.db"
     folder = Folder(f"{store}.runs")
-    first = Presence(folder, "front")
-    leading = Front(plan, store, folder, first, Settings("serial"))
+    first = Heartbeats(folder, "front")
+    leading = Coordinator(plan, store, folder, first, Settings("serial"))
     leading.claims.take("front")
     leading.round.write(folder)
     with pytest.raises(StudyError, match="Another study is being made"):
@@ -168,8 +168,8 @@ def test_a_front_end_that_joined_makes_what_the_leader_left(tmp_path):
     """The leader ends before any run is made; the workers of the one that joined were told to end."""
     plan, store = plan_of(tmp_path, FEW), tmp_path / "s.db"
     folder = Folder(f"{store}.runs")
-    first = Presence(folder, "front")
-    leading = Front(plan, store, folder, first, Settings("serial"))
+    first = Heartbeats(folder, "front")
+    leading = Coordinator(plan, store, folder, first, Settings("serial"))
     leading._begin(leading.claims.take("front").attempt, Merging(folder, Study().store))
     study = run_plan(plan, store, executor="serial", progress=lambda news: first.leave())
     assert [row["key"] for row in study.rows] == [run.key for run in plan.runs]

@@ -6,11 +6,11 @@ import threading
 import pytest
 
 from milp_trees.studies import processes_seen
-from milp_trees.studies.running import presence
+from milp_trees.studies.running import heartbeats as heartbeats
 from milp_trees.studies.running.batches import batches
-from milp_trees.studies.running.claims import Busy, Claims, Done, Taken
 from milp_trees.studies.running.folder import Folder
-from milp_trees.studies.running.presence import Presence
+from milp_trees.studies.running.heartbeats import Heartbeats
+from milp_trees.studies.running.leases import Acquired, Finished, Held, Leases
 from milp_trees.studies.running.row_files import Appender, Rows
 
 
@@ -23,11 +23,11 @@ def elsewhere(folder, monkeypatch, name):
     """A process that believes that it is on another machine."""
     with monkeypatch.context() as there:
         there.setenv(processes_seen.VARIABLE, name)
-        return Presence(folder, "worker")
+        return Heartbeats(folder, "worker")
 
 
 def test_of_many_threads_one_gets_a_claim(folder):
-    claims = [Claims(folder, Presence(folder, "worker")) for _ in range(8)]
+    claims = [Leases(folder, Heartbeats(folder, "worker")) for _ in range(8)]
     found = []
     threads = [threading.Thread(target=lambda c=c: found.append(c.take("k"))) for c in claims]
     for thread in threads:
@@ -45,54 +45,54 @@ def test_a_claim_of_a_process_that_left_without_a_row_is_a_crash(folder, monkeyp
             raise OSError("no second names here")
 
         monkeypatch.setattr(os, "link", refused)
-    first, second = (Claims(folder, Presence(folder, "worker")) for _ in range(2))
-    assert first.take("k") == Taken(1)
-    assert second.take("k") == Busy(first.me.name)
+    first, second = (Leases(folder, Heartbeats(folder, "worker")) for _ in range(2))
+    assert first.take("k") == Acquired(1)
+    assert second.take("k") == Held(first.me.name)
     first.me.leave()
-    third = Claims(folder, Presence(folder, "worker"))
+    third = Leases(folder, Heartbeats(folder, "worker"))
     taken = third.take("k")
     assert taken.attempt == 2
     assert f"process {os.getpid()}" in taken.crashes[0]
-    assert second.take("k") == Busy(third.me.name)
+    assert second.take("k") == Held(third.me.name)
 
 
 def test_a_row_that_was_written_is_never_made_again(folder):
     """Also if somebody says that the attempt failed: the process was killed just after its row."""
-    first = Claims(folder, Presence(folder, "worker"))
+    first = Leases(folder, Heartbeats(folder, "worker"))
     first.take("k")
     Appender(folder / f"rows/{first.me.name}.jsonl").append({"key": "k", "attempt": 1})
     first.me.leave()
-    second = Claims(folder, Presence(folder, "worker"))
+    second = Leases(folder, Heartbeats(folder, "worker"))
     second.give_up("k", 1, "killed")
-    assert second.take("k") == Done(1)
-    assert second.take("k", 2) == Taken(2), "an error is made again when a study is continued"
+    assert second.take("k") == Finished(1)
+    assert second.take("k", 2) == Acquired(2), "an error is made again when a study is continued"
 
 
 def test_what_was_given_up_in_order_is_no_crash(folder):
-    first, second = (Claims(folder, Presence(folder, "worker")) for _ in range(2))
+    first, second = (Leases(folder, Heartbeats(folder, "worker")) for _ in range(2))
     first.take("k")
     first.give_up("k", 1, "")
-    assert second.take("k") == Taken(2, ())
+    assert second.take("k") == Acquired(2, ())
     second.give_up("k", 2, "it used too much memory")
-    assert first.take("k") == Taken(3, ("it used too much memory",))
+    assert first.take("k") == Acquired(3, ("it used too much memory",))
 
 
 def test_another_machine_is_judged_by_its_heartbeat(folder, monkeypatch):
     far = elsewhere(folder, monkeypatch, "far")
-    claims = Claims(folder, Presence(folder, "worker"))
-    there = Claims(folder, far)
-    assert there.take("k") == Taken(1)
-    assert claims.take("k") == Busy(far.name)
-    old = far.file.stat().st_mtime - 2 * presence.STALE
+    claims = Leases(folder, Heartbeats(folder, "worker"))
+    there = Leases(folder, far)
+    assert there.take("k") == Acquired(1)
+    assert claims.take("k") == Held(far.name)
+    old = far.file.stat().st_mtime - 2 * heartbeats.STALE
     os.utime(far.file, (old, old))
-    later = Claims(folder, Presence(folder, "worker"))
+    later = Leases(folder, Heartbeats(folder, "worker"))
     assert later.take("k").attempt == 2
 
 
 def test_a_number_of_a_process_that_is_used_again_is_another_process(folder):
-    me = Presence(folder, "worker")
+    me = Heartbeats(folder, "worker")
     folder.write(f"workers/{me.name}.json", {**me.about, "created": me.about["created"] - 100})
-    assert not Presence(folder, "worker").sees(me.name)
+    assert not Heartbeats(folder, "worker").sees(me.name)
 
 
 def test_a_torn_last_line_is_not_read(folder):

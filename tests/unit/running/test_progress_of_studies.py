@@ -15,16 +15,16 @@ from rich.console import Console
 from study_plans import plan_of
 
 from milp_trees.studies.running import display as module
+from milp_trees.studies.running.coordinator import run_plan
 from milp_trees.studies.running.display import Display, duration, headline, page, watch
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.folder import Folder
-from milp_trees.studies.running.front import run_plan
-from milp_trees.studies.running.standing import Follower, Outlook, Running, Standing
 from milp_trees.studies.running.study import study
+from milp_trees.studies.running.study_progress import Eta, Follower, Running, StudyProgress
 from milp_trees.studies.study import Study
 
 RUN = Running("k", "uci/<i>iris</i>", "flow-oct@highs", "running", 12.0, 60.0, 5.0, 3.0)
-NOW = Standing("[red]quick", 40, 12, 1, (RUN, replace(RUN, state="preparing")), 2, 200.0)
+NOW = StudyProgress("[red]quick", 40, 12, 1, (RUN, replace(RUN, state="preparing")), 2, 200.0)
 
 
 def shown(*standings, **how):
@@ -113,19 +113,19 @@ def test_a_notebook_gets_one_output_that_is_replaced(monkeypatch):
 def test_the_estimate_learns_from_finished_runs(tmp_path):
     plan = plan_of(tmp_path)
     runs = [replace(run, estimate=2.0) for run in plan.runs]
-    outlook = Outlook(runs)
-    assert outlook.left((), 1) == pytest.approx(2.0 * len(runs))
+    eta = Eta(runs)
+    assert eta.left((), 1) == pytest.approx(2.0 * len(runs))
     dp = [run for run in runs if run.method == "dp"]
     for run in dp[:-1]:
-        outlook.finish(run.key, 8.0)
-    assert outlook.of(dp[-1]) > 5.0, "the method takes longer than was guessed"
+        eta.finish(run.key, 8.0)
+    assert eta.of(dp[-1]) > 5.0, "the method takes longer than was guessed"
     other = next(run for run in runs if run.method == "cart")
-    assert 2.0 < outlook.of(other) < outlook.of(dp[-1]), "so do the others, perhaps"
-    assert outlook.of(replace(dp[-1], limits=replace(dp[-1].limits, time=3.0))) == 3.0
+    assert 2.0 < eta.of(other) < eta.of(dp[-1]), "so do the others, perhaps"
+    assert eta.of(replace(dp[-1], limits=replace(dp[-1].limits, time=3.0))) == 3.0
     late = Running(dp[-1].key, "", "dp", "running", 1.0, None, None, None)
-    rest = outlook.of(dp[-1]) - 1.0
-    assert outlook.left([late], 1000) == pytest.approx(rest), "a run cannot be divided"
-    outlook.finish("unheard-of", 9.0)
+    rest = eta.of(dp[-1]) - 1.0
+    assert eta.left([late], 1000) == pytest.approx(rest), "a run cannot be divided"
+    eta.finish("unheard-of", 9.0)
 
 
 # -- real studies ------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from study_plans import FAST, MODELS, plan_of
 from milp_trees.common.errors import DamagedRowWarning
 from milp_trees.studies import Study
 from milp_trees.studies.planning import recipes
-from milp_trees.studies.running.claims import Claims
+from milp_trees.studies.running.coordinator import run_plan
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.folder import Folder
-from milp_trees.studies.running.front import run_plan
-from milp_trees.studies.running.presence import Presence
+from milp_trees.studies.running.heartbeats import Heartbeats
+from milp_trees.studies.running.leases import Leases
 
 CRASHING = """
 import time
@@ -114,7 +114,7 @@ def test_a_run_that_crashes_every_time_is_an_error_that_says_so(tmp_path):
     plan = plan_of(tmp_path)
     store = tmp_path / "s.db"
     folder = Folder(f"{store}.runs")
-    claims = Claims(folder, Presence(folder, "worker"))
+    claims = Leases(folder, Heartbeats(folder, "worker"))
     key = plan.runs[0].key
     for attempt in (1, 2):
         assert claims.take(key).attempt == attempt
@@ -312,6 +312,6 @@ def test_a_run_that_ignores_its_limit_is_ended_with_the_reason(tmp_path, monkeyp
     watching._overtime()
     assert ended == [monitor.ENDED_BY_MONITOR]
     one.me.leave()
-    taken = Claims(folder, Presence(folder, "worker")).take(run.key)
+    taken = Leases(folder, Heartbeats(folder, "worker")).take(run.key)
     assert taken.attempt == 2
     assert taken.crashes == ("The run did not end at its time limit (20 s), nor long after it.",)

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 import milp_trees as mt
 from milp_trees.cli.main import app
-from milp_trees.results.belief import words
+from milp_trees.results.evidence import words
 from milp_trees.studies.study import Study
 from milp_trees.verification import proof_folder
 from milp_trees.verification.check import verify

@@ -80,7 +80,7 @@ def test_a_label_is_taken_apart():
 
 
 @each_row(
-    ("changes", "belief"),
+    ("changes", "evidence"),
     [
         ({"agrees": True}, "claimed"),  # by a method that shares parts with it
         ({"agrees": True, "derived_by": "enumerate"}, "derived again"),
@@ -95,11 +95,11 @@ def test_a_label_is_taken_apart():
         ({"agrees": None, "status": "error"}, None),
     ],
 )
-def test_belief_follows_from_agreement_and_claims(study, changes, belief):
+def test_belief_follows_from_agreement_and_claims(study, changes, evidence):
     row = flat({**study.rows[0], **changes})
-    assert row["belief"] == belief
-    assert row["proof"] == ("p" if belief == "proved by file" else None)
-    assert (row["claimed_by"] is not None) == (belief == "claimed")
+    assert row["evidence"] == evidence
+    assert row["proof"] == ("p" if evidence == "proved by file" else None)
+    assert (row["claimed_by"] is not None) == (evidence == "claimed")
 
 
 def test_a_damaged_description_of_the_run_is_found(study):

@@ -11,10 +11,10 @@ import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.common.errors import DataError
 from milp_trees.common.limits import Limits
-from milp_trees.results.belief import BELIEFS, words
-from milp_trees.studies.derivers import credit_derivers
+from milp_trees.results.evidence import BELIEFS, words
 from milp_trees.studies.measures.agreement import BELIEFS as COUNTED
 from milp_trees.studies.study import Study
+from milp_trees.studies.verifiers import credit_derivers
 from milp_trees.verification import proved
 from milp_trees.verification.check import verify_file
 from milp_trees.verification.proof_folder import ProofFolder
@@ -46,7 +46,7 @@ def test_every_row_says_what_stands_behind_it(study):
     }
     assert {p.name for p in (folder / "proofs").iterdir()} == {files["dp"], files["dp-sorted"]}
     frame = rows.frame().set_index("method")
-    assert frame["belief"].tolist() == [
+    assert frame["evidence"].tolist() == [
         "proved by file",
         "derived again",
         "proved by file",
@@ -70,7 +70,7 @@ def test_a_row_s_proof_file_holds_for_the_row(study, tmp_path):
 
 def test_tables_without_proof_files_stay_as_they_are(problem):
     plain = mt.compare(problem, METHODS)
-    assert "belief" not in plain.table(300)
+    assert "evidence" not in plain.table(300)
     assert plain.frame()["proof"].isna().all()
 
 
@@ -150,10 +150,10 @@ def test_the_command_has_the_option_and_one_list_of_words(tmp_path):
     run = CliRunner().invoke(app, ["compare", *requested, *more])
     assert run.exit_code == 0, run.output
     first, second = json.loads(out.read_text())
-    assert first["belief"] == f"proved by file {first['proof']['file']}"
-    assert second["belief"] == "recomputed"
+    assert first["evidence"] == f"proved by file {first['proof']['file']}"
+    assert second["evidence"] == "recomputed"
     assert [p.name for p in (tmp_path / "P").iterdir()] == [first["proof"]["file"]]
     beside = tmp_path / "P" / "rows.json"
     out.rename(beside)
-    assert [found.words for found in verify_file(beside)] == [first["belief"], "recomputed"]
+    assert [found.words for found in verify_file(beside)] == [first["evidence"], "recomputed"]
     assert tuple(BELIEFS) == COUNTED

@@ -23,7 +23,7 @@ def store(problem, tmp_path):
     path = tmp_path / "study.db"
     methods = ["dp", "cart"]
     study = mt.compare(problem, methods, store=path, reference=None, proofs=tmp_path / "proofs")
-    assert study.frame()["belief"].tolist()[0] == "proved by file"
+    assert study.frame()["evidence"].tolist()[0] == "proved by file"
     study.store.close()
     return path
 
@@ -31,7 +31,7 @@ def store(problem, tmp_path):
 def test_a_row_as_it_was_written_is_shown_with_its_proof(store):
     """Whoever shows `proved by file` says when it was checked, and the hash of the file."""
     row = mt.Study.open(store).frame().iloc[0]
-    assert row["belief"] == "proved by file"
+    assert row["evidence"] == "proved by file"
     assert row["proof_checked"].startswith("20")
     assert len(row["proof_sha256"]) == 64
 
@@ -87,7 +87,7 @@ def test_a_row_without_a_hash_is_shown_and_its_proof_is_not_believed(store):
         mt.Study.open(store)
     tamper(store, "DROP TABLE hashes")
     row = mt.Study.open(store).frame().iloc[0]
-    assert row["belief"] == "claimed"
+    assert row["evidence"] == "claimed"
     assert row["proof_checked"] is None
     Store(store).close()  # opened to be continued, an older row stays what it was
-    assert mt.Study.open(store).frame().iloc[0]["belief"] == "claimed"
+    assert mt.Study.open(store).frame().iloc[0]["evidence"] == "claimed"

@@ -12,7 +12,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import plugins as store
 from milp_trees.methods.start import Start
 from milp_trees.results.result import Certificate, Solution, Status
-from milp_trees.solving.agreement import agreement, choose_reference, judge_of
+from milp_trees.solving.agreement import agreement, choose_reference, reference_of
 from milp_trees.solving.attempt import attempt, find_start, named_method
 from milp_trees.tasks.base import Value
 
@@ -142,8 +142,8 @@ def test_inexact_values_agree_within_the_tolerance_of_the_view():
 def test_who_judges(problem):
     assert choose_reference(problem) == "dp"
     assert choose_reference(problem, None) is None
-    assert judge_of("dp", problem) == "enumerate"
-    assert judge_of("flow-oct@highs", problem) == "dp"
+    assert reference_of("dp", problem) == "enumerate"
+    assert reference_of("flow-oct@highs", problem) == "dp"
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.y),
         mt.Accuracy(constraints=[mt.tasks.StatisticalParity(1)]),

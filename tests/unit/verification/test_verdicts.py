@@ -207,7 +207,7 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
     requested = []
 
     class Other(type(registry.method("partial-trees"))):
-        name, shares, effort = "other", frozenset(), 1
+        name, shared_components, verification_rank = "other", frozenset(), 1
 
         def search(self, problem, limits, start, progress):
             requested.append(limits.time)

@@ -11,7 +11,7 @@ import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.methods.scores import scores
 from milp_trees.mip.registry import registry
-from milp_trees.solving.agreement import judge_of
+from milp_trees.solving.agreement import reference_of
 from milp_trees.verification import verify, verify_file
 
 
@@ -231,11 +231,11 @@ def test_an_engine_that_alone_takes_a_task_is_run_anew():
 def test_areas_and_metrics_of_errors_are_derived_again_at_1000_rows(label, tmp_path):
     """The reference of the default method shares nothing with it, and verifies what is stored."""
     mt.example("people", tmp_path / "people.csv")
-    kind, given = registry.written_task(label)
+    kind, given = registry.task_from_label(label)
     problem = mt.Problem(mt.load(tmp_path / "people.csv"), kind(**given), mt.Trees(3))
     assert problem.dataset.n_rows == 1000
     result = mt.solve(problem)
-    assert judge_of(result.method, result.problem, quick=True) == "tangents"
+    assert reference_of(result.method, result.problem, quick=True) == "tangents"
     result = mt.solve(problem, reference="tangents")
     assert (result.agrees, result.derived_by) == (True, "tangents")
     found = mt.verify(result)

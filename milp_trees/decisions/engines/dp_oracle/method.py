@@ -89,7 +89,7 @@ class OracleProgramme(Method):
     ----------
     pool : int, default=-1
         Number of decisions that are kept for upper bounds; -1 is 16 if the oracle's answers are
-        worth remembering (`DecisionSet.remembers`), and otherwise 0.
+        worth remembering (`DecisionSet.cache_answers`), and otherwise 0.
     similarity, merge_rows : bool, default=True
         Bounds from supersets; merging of equal rows. The optimum does not depend on them.
 
@@ -100,12 +100,12 @@ class OracleProgramme(Method):
 
     name: ClassVar[str] = "dp-oracle"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search with an oracle at the leaves, for trees that decide"
-    effort: ClassVar[int] = 10
+    verification_rank: ClassVar[int] = 10
     needs: ClassVar[type] = LeafOracle
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
     # Even listed decisions are found faster through their oracle.
     default_rank: ClassVar[int | None] = 10
-    judge_rank: ClassVar[int | None] = 20
+    reference_rank: ClassVar[int | None] = 20
     takes_min_weight: ClassVar[bool] = True
 
     pool: int = -1
@@ -144,7 +144,7 @@ class OracleProgramme(Method):
         clock = Clock()
         with clock("prepare"):
             view = problem.view(LeafOracle)
-            pool = self.pool if self.pool >= 0 else 16 if view.decisions.remembers else 0
+            pool = self.pool if self.pool >= 0 else 16 if view.decisions.cache_answers else 0
             inst = prepare(
                 view, problem.dataset, problem.trees, pool, self.similarity, self.merge_rows
             )

@@ -112,7 +112,7 @@ class CostSample:
         decisions, _ = self.loss.decide(tree.rows)
         return columns.tree(tree, [self.decisions.label(w) for w in decisions], labels)
 
-    def judged_by(
+    def compared_with(
         self, tree: GrownTree, costs: np.ndarray, squared: bool
     ) -> tuple[GrownTree, Callable[[np.ndarray, int], np.ndarray]]:
         """The tree with the losses for pruning, and the loss of further rows at its nodes."""

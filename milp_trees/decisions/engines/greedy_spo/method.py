@@ -136,7 +136,7 @@ class GreedySPO(GreedyDecisions):
         splits further down can lower the loss.
     """
 
-    falls_back: ClassVar[bool] = True
+    is_fallback: ClassVar[bool] = True
 
     name: ClassVar[str] = "greedy-spo"  # type: ignore[misc]
     title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"

@@ -115,17 +115,17 @@ def over_leaves(
 
 
 def prune(
-    tree: GrownTree, total: float, judged: Judged, slack: float | str = 0
+    tree: GrownTree, total: float, compared: Judged, slack: float | str = 0
 ) -> tuple[GrownTree, PruningPath]:
     """The smallest subtree whose mean validation loss is close enough to the least one."""
     at = collapse_at(tree, total)
     path = pruning_path(tree, total, at)
     sums = (
-        over_leaves(tree, at, path.breakpoints, np.column_stack([judged.loss, judged.squares]))
-        / judged.weight
+        over_leaves(tree, at, path.breakpoints, np.column_stack([compared.loss, compared.squares]))
+        / compared.weight
     )
     mean = sums[:, 0]
-    error = np.sqrt(np.maximum(sums[:, 1] - mean**2, 0.0) / judged.n)
+    error = np.sqrt(np.maximum(sums[:, 1] - mean**2, 0.0) / compared.n)
     best = int(mean.argmin())
     allowed = (
         mean[best]
@@ -158,7 +158,7 @@ class Judged:
     n: int
 
 
-def judge(
+def reference(
     tree: GrownTree,
     leaf: np.ndarray,
     weights: np.ndarray,

@@ -74,7 +74,7 @@
   };
 
   // -- the window of a run --------------------------------------------------------------------------
-  const BELIEF = {
+  const EVIDENCE = {
     recomputed: "The value was recomputed from the model on the data; nothing is claimed about the optimum.",
     "proved by file": "A checker accepted the proof file that the run wrote; milp-trees check takes it with the data.",
     "derived again": "The optimum was derived again: another method that shares nothing with this one ended with the same value.",
@@ -110,7 +110,7 @@
       ["value", row.objective === null ? null : `${text.number(row.objective)} ${row.unit || ""} (${row.sense === "max" ? "higher" : "lower"} is better)`],
       ["bound", row.bound === null ? null : text.number(row.bound)], ["gap", text.share(row.gap)], ["seconds", text.seconds(row.seconds)],
       ["seed", row.seed], ["permutation", row.permutation || null], ["start", more.start && more.start.method ? `${more.start.method}, ${more.start.needed === false ? "not needed: the relaxation is integral" : `accepted by the solver: ${more.start.accepted === true ? "yes" : more.start.accepted === false ? "no" : "unknown"}`}` : null],
-      ["scores", text.plain(more.scores)], ["belief", BELIEF[row.belief]], ["note", row.message]]);
+      ["scores", text.plain(more.scores)], ["evidence", EVIDENCE[row.evidence]], ["note", row.message]]);
   }
   const ending = (more) => (more.crashes && more.crashes.length ? el("p", { class: "bad" }, `It crashed before: ${text.plain(more.crashes)}`) : null);
   function trace(row) {

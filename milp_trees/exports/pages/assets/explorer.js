@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const { el, state, text } = M;
-  const FIRST = ["name", "variant", "seed", "permutation", "status", "belief", "objective", "bound", "gap", "seconds", "nodes", "variables", "rows"];
+  const FIRST = ["name", "variant", "seed", "permutation", "status", "evidence", "objective", "bound", "gap", "seconds", "nodes", "variables", "rows"];
   const SIZES = [50, 200, 500];
   let head, body, pages, chooser, columns;
 
@@ -58,7 +58,7 @@
     } }, text.title(name), el("span", { "aria-hidden": "true" }, mark)));
   }
   /** Classes that colour a row, in words of its own column too, so that no colour is needed. */
-  const tone = (row) => (row.belief === "contradicted" || row.agrees === false || row.status === "error" ? "bad" : row.status === "unsupported" ? "faint" : "");
+  const tone = (row) => (row.evidence === "contradicted" || row.agrees === false || row.status === "error" ? "bad" : row.status === "unsupported" ? "faint" : "");
   function line(row, names) {
     return el("tr", { class: tone(row), "data-run": row.id, onclick: (event) => { if (!event.target.closest("button") && !String(getSelection())) M.openRun(row.id); } },
       names.map((name, k) => {

@@ -5,8 +5,8 @@
 (() => {
   const { el, state, text } = M;
   /** Columns that may be chosen from, in this order; those with a single value are not shown. */
-  const CHOICES = ["group", "kind", "name", "data", "task", "depth", "variant", "method", "formulation", "solver", "engine", "options", "start_stated", "start", "seed", "permutation", "status", "limit", "belief", "agrees", "time_limit", "threads", "machine", "environment"];
-  const WORDS = ["name", "variant", "method", "data", "task", "group", "kind", "status", "limit", "message", "proved_by", "claimed_by", "belief", "start", "machine"];
+  const CHOICES = ["group", "kind", "name", "data", "task", "depth", "variant", "method", "formulation", "solver", "engine", "options", "start_stated", "start", "seed", "permutation", "status", "limit", "evidence", "agrees", "time_limit", "threads", "machine", "environment"];
+  const WORDS = ["name", "variant", "method", "data", "task", "group", "kind", "status", "limit", "message", "proved_by", "claimed_by", "evidence", "start", "machine"];
   const OPERATORS = { "<=": (a, b) => a <= b, ">=": (a, b) => a >= b, "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
   let facets = [];
   let matches = () => true;

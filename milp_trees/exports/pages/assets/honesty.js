@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const { el, state, text } = M;
-  const BELIEFS = [
+  const KINDS_OF_EVIDENCE = [
     ["proved by file", "good", "A checker accepted the proof file that the run wrote."],
     ["derived again", "good", "The optimum was proved twice, by methods that share nothing, with the same value."],
     ["claimed", "", "A bound that one named program states; nothing else confirmed or refuted it."],
@@ -10,23 +10,23 @@
     ["contradicted", "bad", "Another proof says something else: at least one of the two is wrong."],
     [null, "faint", "No answer: unsupported, failed, or nothing found within the limits."],
   ];
-  function beliefs(rows) {
-    const line = ([belief, tone, meaning]) => {
-      const own = rows.filter((r) => r.belief === belief);
-      const name = belief || "no answer";
-      const only = el("button", { type: "button", class: "link", onclick: () => { state.set({ "only.belief": [belief || ""], page: 0 }); M.goTo(document.getElementById("runs")); } }, text.number(own.length));
+  function evidence(rows) {
+    const line = ([evidence, tone, meaning]) => {
+      const own = rows.filter((r) => r.evidence === evidence);
+      const name = evidence || "no answer";
+      const only = el("button", { type: "button", class: "link", onclick: () => { state.set({ "only.evidence": [evidence || ""], page: 0 }); M.goTo(document.getElementById("runs")); } }, text.number(own.length));
       return el("tr", {}, el("th", { scope: "row", class: own.length ? tone : null }, name), el("td", { class: "number" }, own.length ? only : "0"), el("td", {}, meaning));
     };
-    return el("div", { class: "wide" }, el("table", { id: "beliefs" }, el("thead", {}, el("tr", {}, ["belief", "runs", "meaning"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, BELIEFS.map(line))));
+    return el("div", { class: "wide" }, el("table", { id: "evidence" }, el("thead", {}, el("tr", {}, ["evidence", "runs", "meaning"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, KINDS_OF_EVIDENCE.map(line))));
   }
   /** Per method: what it claims, and how much of it others confirmed. */
   function methods(rows) {
     const by = new Map();
     for (const row of rows) by.set(row.variant, [...(by.get(row.variant) || []), row]);
-    const cells = (own) => [own.length, ...BELIEFS.slice(0, 5).map(([belief]) => own.filter((r) => r.belief === belief).length),
+    const cells = (own) => [own.length, ...KINDS_OF_EVIDENCE.slice(0, 5).map(([evidence]) => own.filter((r) => r.evidence === evidence).length),
       own.filter((r) => r.limit).length, own.filter((r) => r.status === "unsupported").length, own.filter((r) => r.status === "error").length];
     const heads = ["method", "runs", "proved by file", "derived again", "claimed", "recomputed", "contradicted", "stopped by a limit", "unsupported", "errors"];
-    return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Beliefs by method" }, el("table", { id: "beliefs-by-method" }, el("thead", {}, el("tr", {}, heads.map((h, k) => el("th", { scope: "col", class: k ? "number" : null }, h)))),
+    return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Beliefs by method" }, el("table", { id: "evidence-by-method" }, el("thead", {}, el("tr", {}, heads.map((h, k) => el("th", { scope: "col", class: k ? "number" : null }, h)))),
       el("tbody", {}, [...by].map(([variant, own]) => el("tr", {}, el("th", { scope: "row" }, variant), cells(own).map((n, k) => el("td", { class: `number${n && (k === 5 || k === 8) ? " bad" : n ? "" : " faint"}` }, text.number(n))))))));
   }
   function reasons(rows) {
@@ -54,7 +54,7 @@
   }
   M.section({ id: "honesty", title: "What is proved", order: 70,
     how: "A value is recomputed from the model on the data; a bound is only as good as the program that states it, unless another one, which shares nothing with it, proves the same.",
-    update: (body) => body.replaceChildren(beliefs(M.filtered), el("h3", {}, "By method"), methods(M.filtered), reasons(M.filtered) || "", el("h3", {}, "What this page leaves out"), el("ul", {}, missing().map((line) => el("li", {}, line)))) });
+    update: (body) => body.replaceChildren(evidence(M.filtered), el("h3", {}, "By method"), methods(M.filtered), reasons(M.filtered) || "", el("h3", {}, "What this page leaves out"), el("ul", {}, missing().map((line) => el("li", {}, line)))) });
 
   // -- machines -----------------------------------------------------------------------------------
   function machines(body) {

@@ -10,7 +10,7 @@
   /** What all runs of a problem together say, references included; contradicted runs prove nothing. */
   function knowledge(rows, references) {
     const sense = (rows[0] || references[0] || {}).sense === "max" ? -1 : 1;
-    const sound = [...rows, ...references].filter((r) => r.status !== "error" && r.belief !== "contradicted");
+    const sound = [...rows, ...references].filter((r) => r.status !== "error" && r.evidence !== "contradicted");
     const better = (name, sign) => sound.reduce((best, r) => (r[name] === null || r[name] === undefined ? best : best === null || sign * r[name] < sign * best ? r[name] : best), null);
     const best = better("objective", sense);
     const bound = better("bound", -sense);
@@ -22,10 +22,10 @@
     const programs = [...new Set(sound.filter((r) => provers.includes(r.method) && r.proved_by).map((r) => r.proved_by))];
     // A value better than a bound, or a model where none is feasible: one of the two runs is wrong.
     const crossed = best !== null && (infeasible || (bound !== null && excludes(sense * bound, sense * best)));
-    const wrong = crossed || [...rows, ...references].some((r) => r.belief === "contradicted");
-    const belief = wrong ? "contradicted" : !provers.length ? "open" : sound.some((r) => r.belief === "proved by file") ? "proved by file" : sound.some((r) => r.belief === "derived again") ? "derived again" : "claimed";
+    const wrong = crossed || [...rows, ...references].some((r) => r.evidence === "contradicted");
+    const evidence = wrong ? "contradicted" : !provers.length ? "open" : sound.some((r) => r.evidence === "proved by file") ? "proved by file" : sound.some((r) => r.evidence === "derived again") ? "derived again" : "claimed";
     const fastest = sound.filter((r) => provers.includes(r.method) && r.status !== "feasible").sort((a, b) => a.seconds - b.seconds)[0];
-    return { best, bound, infeasible, provers, programs, belief, fastest };
+    return { best, bound, infeasible, provers, programs, evidence, fastest };
   }
   M.on("ready", () => {
     const byProblem = new Map();
@@ -37,7 +37,7 @@
     M.known = known;
   });
 
-  const state_of = (one) => (one.infeasible ? "infeasible" : one.belief === "open" ? "open" : "solved");
+  const state_of = (one) => (one.infeasible ? "infeasible" : one.evidence === "open" ? "open" : "solved");
   const value_of = (one) => (one.infeasible ? "no model is feasible" : one.best === null ? "–" : text.number(one.best));
   const COLUMNS = {
     name: ["problem", (one) => one.problem.name],
@@ -46,7 +46,7 @@
     state: ["status", state_of],
     best: ["best known", (one) => one.best],
     bound: ["best bound", (one) => one.bound],
-    belief: ["belief", (one) => one.belief],
+    evidence: ["evidence", (one) => one.evidence],
     provers: ["proved by", (one) => one.provers.length],
     fastest: ["fastest proof", (one) => (one.fastest ? one.fastest.seconds : null)],
     left: ["runs left", (one) => one.left],
@@ -79,7 +79,7 @@
         state.set({ problem_sort: order === key ? `-${key}` : key });
         body.querySelector(`[data-column="${key}"] button`).focus();
       } }, COLUMNS[key][0], el("span", { "aria-hidden": "true" }, key !== name ? "" : down > 0 ? " ▲" : " ▼")));
-    const line = (one) => el("tr", { class: one.belief === "contradicted" ? "bad" : "", onclick: (event) => { if (!event.target.closest("button")) M.openProblem(one.key); } },
+    const line = (one) => el("tr", { class: one.evidence === "contradicted" ? "bad" : "", onclick: (event) => { if (!event.target.closest("button")) M.openProblem(one.key); } },
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openProblem(one.key) }, text.breakable(one.problem.name))),
       Object.keys(COLUMNS).slice(1).map((key) => el("td", { class: cell(key, one).length < 25 ? "short" : null }, cell(key, one))));
     body.replaceChildren(el("table", { id: "problems-table" }, el("thead", {}, el("tr", {}, Object.keys(COLUMNS).map(heading))), el("tbody", {}, ones.map(line))));
@@ -91,19 +91,19 @@
     if (!one) return null;
     const { problem } = one;
     const left = new Set(M.filtered.filter((row) => row.problem === key));
-    const champion = one.rows.filter((r) => r.objective === one.best && r.belief !== "contradicted").sort((a, b) => (b.status === "optimal") - (a.status === "optimal") || a.seconds - b.seconds)[0];
+    const champion = one.rows.filter((r) => r.objective === one.best && r.evidence !== "contradicted").sort((a, b) => (b.status === "optimal") - (a.status === "optimal") || a.seconds - b.seconds)[0];
     const only = () => state.set({ open: "", search: "", page: 0, "only.name": [], [M.rows.some((r) => r.problem !== key && r.name === problem.name) ? "search" : "only.name"]: M.rows.some((r) => r.problem !== key && r.name === problem.name) ? `"${problem.name}"` : [problem.name] });
     return [el("h2", { id: "window-title" }, problem.name), el("p", { class: "steps" }, el("button", { type: "button", onclick: only }, "Show only its runs")),
       M.facts([["group", problem.group], ["kind", problem.kind], ["data", problem.data], ["rows", text.number(problem.rows)], ["binary tests", text.number(problem.tests)], ["task", text.plain(problem.task)], ["models", text.plain(problem.space)], ["question", text.plain(problem.question)],
         ["status", { solved: "solved", open: "open: no method proved an optimum", infeasible: "infeasible" }[state_of(one)]],
         ["best known value", one.best === null ? null : `${value_of(one)} ${problem.unit || ""}`], ["best bound", one.bound === null ? null : text.number(one.bound)],
-        ["proved by", one.provers.length ? one.provers.join(", ") : null], ["programs that state the bound", one.programs.length ? `${one.programs.join(", ")} (${one.programs.length})` : null], ["belief", one.belief],
+        ["proved by", one.provers.length ? one.provers.join(", ") : null], ["programs that state the bound", one.programs.length ? `${one.programs.join(", ")} (${one.programs.length})` : null], ["evidence", one.evidence],
         ["fastest proof", one.fastest ? cell("fastest", one) : null], ["thresholds", problem.thresholds]]),
       champion && M.detail(champion).predictor !== null && M.detail(champion).predictor !== undefined ? [el("h3", {}, `Best model (by ${champion.method})`), M.model(M.detail(champion).predictor)] : null,
       sizes(one), el("h3", {}, "Runs"), M.problemPlot ? M.problemPlot(one) : null,
-      el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs of this problem" }, el("table", {}, el("thead", {}, el("tr", {}, ["method", "seed", "status", "value", "bound", "gap", "seconds", "belief"].map((head) => el("th", { scope: "col" }, head)))),
+      el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs of this problem" }, el("table", {}, el("thead", {}, el("tr", {}, ["method", "seed", "status", "value", "bound", "gap", "seconds", "evidence"].map((head) => el("th", { scope: "col" }, head)))),
         el("tbody", {}, one.rows.map((row) => el("tr", { class: left.has(row) ? "" : "faint" }, el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => M.openRun(row.id) }, row.method)),
-          [text.number(row.seed), row.limit ? `${row.status} (${row.limit})` : row.status, text.number(row.objective), text.number(row.bound), text.share(row.gap), text.seconds(row.seconds), row.belief].map((said) => el("td", {}, said ?? "–"))))))),
+          [text.number(row.seed), row.limit ? `${row.status} (${row.limit})` : row.status, text.number(row.objective), text.number(row.bound), text.share(row.gap), text.seconds(row.seconds), row.evidence].map((said) => el("td", {}, said ?? "–"))))))),
       (problem.references || []).length ? el("p", {}, "Runs that only served as reference: ", problem.references.map((r) => `${r.method} (${r.status}, ${text.number(r.objective)})`).join("; "), ".") : null];
   }
   /** Sizes of the models that formulations make of the problem, each once, with the gap of the root. */

@@ -182,14 +182,14 @@ M.measures = (() => {
     });
   }
 
-  const BELIEFS = ["proved by file", "derived again", "claimed", "recomputed", "contradicted"];
-  // How many runs of each line are believed for which reason (column `belief`).
+  const KINDS_OF_EVIDENCE = ["proved by file", "derived again", "claimed", "recomputed", "contradicted"];
+  // How many runs of each line are believed for which reason (column `evidence`).
   function agreement(rows) {
     const runs = rows.filter((row) => row.status !== "unsupported");
     return [...groups(runs, (row) => row.line)].map(([line, found]) => {
-      const count = (test) => found.filter(({ belief }) => test(belief)).length;
-      return { line, ...Object.fromEntries(BELIEFS.map((word) => [word, count((b) => b === word)])),
-        "no answer": count((b) => !BELIEFS.includes(b)) };
+      const count = (test) => found.filter(({ evidence }) => test(evidence)).length;
+      return { line, ...Object.fromEntries(KINDS_OF_EVIDENCE.map((word) => [word, count((b) => b === word)])),
+        "no answer": count((b) => !KINDS_OF_EVIDENCE.includes(b)) };
     });
   }
 

@@ -8,7 +8,7 @@
     const solved = rows.filter((r) => r.status === "optimal" || r.status === "infeasible").length;
     const limited = rows.filter((r) => r.limit).length;
     const count = (status) => rows.filter((r) => r.status === status).length;
-    const wrong = rows.filter((r) => r.belief === "contradicted").length;
+    const wrong = rows.filter((r) => r.evidence === "contradicted").length;
     return [["runs", rows.length], ["problems", distinct(rows, "problem")], ["methods", distinct(rows, "variant")], ["proved an optimum", solved, "good"],
       ["stopped by a limit", limited], ["unsupported", count("unsupported")], ["errors", count("error"), "bad"], ["contradicted", wrong, "bad"]];
   }

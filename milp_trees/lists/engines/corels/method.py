@@ -108,9 +108,9 @@ class Corels(CorelsOptions, Method):
     name: ClassVar[str] = "corels"  # type: ignore[misc]
     title: ClassVar[str] = "Branch and bound over prefixes of rule lists (CORELS), compiled"
     space = RuleLists
-    effort: ClassVar[int] = 20
+    verification_rank: ClassVar[int] = 20
     default_rank: ClassVar[int | None] = 40
-    judge_rank: ClassVar[int | None] = 20
+    reference_rank: ClassVar[int | None] = 20
     proves: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -121,7 +121,7 @@ class PrefixWork(NamedTuple):
     each : int64 array of shape (M, sums)
         Sums over the rows that each of them captures.
     kinds : uint8 array of shape (M,)
-        What was found about each of them (`search.judge`).
+        What was found about each of them (`search.reference`).
     ends : int64 array of shape (2,)
         Objective of the incumbent, and the bound from which on no extension is extended.
     children : int64 array of shape (M + 1, 5)

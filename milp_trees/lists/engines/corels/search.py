@@ -86,7 +86,7 @@ def hopeless(instance, settings, bound, length, counters):
 
 
 @kernel(allocates=False)
-def judge(settings, instance, candidates, each, total, plain, ends, kinds, counters):
+def reference(settings, instance, candidates, each, total, plain, ends, kinds, counters):
     """Write into `kinds` whether each candidate is useful.
 
     It is 0 if the support of the candidate is too small here and in every longer prefix, 1 if no
@@ -252,7 +252,7 @@ def evaluate(instance, settings, trie, node, work, counters):
     add_up_each(instance.columns, instance.tables, work.rest, candidates, packed, each)
     ends = work.ends
     ends[0], ends[1] = counters[r.BEST], end_of(instance, settings, length, counters)
-    judge(settings, instance, candidates, each, total, plain, ends, kinds, counters)
+    reference(settings, instance, candidates, each, total, plain, ends, kinds, counters)
     counters[r.EVALUATED] += n
     n_children = 0
     for c in range(n):

@@ -56,9 +56,9 @@ class DynamicProgrammeOfLists(DpListsSwitches, Method):
     title: ClassVar[str] = "Exact search for rule lists over sets of uncaptured rows, compiled"
     space: ClassVar[type] = RuleLists
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-size"})
-    effort: ClassVar[int] = 10
+    verification_rank: ClassVar[int] = 10
     default_rank: ClassVar[int | None] = 20
-    judge_rank: ClassVar[int | None] = 10
+    reference_rank: ClassVar[int | None] = 10
     proves: ClassVar[bool] = True
 
     def warm_up(self) -> None:

@@ -44,8 +44,8 @@ class NearBestLists(Method):
     name = "near-best-lists"
     title: ClassVar[str] = "All rule lists within a slack of the optimum (Rashomon set), counted"
     space = RuleLists
-    shares: ClassVar[frozenset[str]] = frozenset({"dp-lists"})
-    effort: ClassVar[int] = 90
+    shared_components: ClassVar[frozenset[str]] = frozenset({"dp-lists"})
+    verification_rank: ClassVar[int] = 90
     questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
     default_rank: ClassVar[int | None] = 86
 

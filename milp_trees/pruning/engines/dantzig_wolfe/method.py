@@ -146,8 +146,8 @@ class DantzigWolfe(Decomposition):
 
     name: ClassVar[str] = "dantzig-wolfe"  # type: ignore[misc]
     title: ClassVar[str] = "Column generation over prunings of single trees, master on HiGHS"
-    shares: ClassVar[frozenset[str]] = frozenset({"closure", "@highs"})
-    effort: ClassVar[int] = 60
+    shared_components: ClassVar[frozenset[str]] = frozenset({"closure", "@highs"})
+    verification_rank: ClassVar[int] = 60
     proves: ClassVar[bool] = True
 
     jobs: int = 1

@@ -61,11 +61,11 @@ class MinCut(Method):
 
     name: ClassVar[str] = "min-cut"  # type: ignore[misc]
     title: ClassVar[str] = "Minimum cut of the closure problem, for one λ or for all"
-    shares: ClassVar[frozenset[str]] = frozenset({"closure"})
-    effort: ClassVar[int] = 10
+    shared_components: ClassVar[frozenset[str]] = frozenset({"closure"})
+    verification_rank: ClassVar[int] = 10
     space: ClassVar[type] = PrunedEnsembles
     default_rank: ClassVar[int | None] = 60
-    judge_rank: ClassVar[int | None] = 40
+    reference_rank: ClassVar[int | None] = 40
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})

@@ -11,10 +11,10 @@ from milp_trees.common.errors import SolverUnavailable
 from milp_trees.methods.cluster import connect
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.executors.base import Executor, Order
-from milp_trees.studies.running.executors.processes import last_words, say_crash, start
+from milp_trees.studies.running.executors.processes import last_words, report_crash, start
 from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.heartbeats import new_name
 from milp_trees.studies.running.monitor import CANNOT
-from milp_trees.studies.running.presence import new_name
 
 #: Seconds between two looks at whether a worker has ended.
 LOOK = 0.2
@@ -157,7 +157,7 @@ def work(folder: str, order: dict[str, Any]) -> str | None:
     while process.poll() is None:
         time.sleep(LOOK)
     code = process.returncode
-    say_crash(here, name, code)
+    report_crash(here, name, code)
     if code == 0:
         here.remove(f"logs/{name}.txt")
     return last_words(here / f"logs/{name}.txt") if code == CANNOT else None

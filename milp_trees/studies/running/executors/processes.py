@@ -12,8 +12,8 @@ from milp_trees.studies.running import cores
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.executors.base import Executor, Order
 from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.heartbeats import new_name
 from milp_trees.studies.running.monitor import CANNOT, ENDED_BY_MONITOR, ENDED_NOW
-from milp_trees.studies.running.presence import new_name
 from milp_trees.studies.running.row_files import Rows
 
 #: Characters at the end of what a worker printed that a sentence quotes.
@@ -54,7 +54,7 @@ class Processes(Executor):
         folder = self.order.folder
         if code == CANNOT:
             self._failure = last_words(folder / f"logs/{name}.txt")
-        say_crash(folder, name, code, silent=self._killing)
+        report_crash(folder, name, code, silent=self._killing)
         folder.remove(f"live/{name}.json")
         folder.remove(f"workers/{name}.json")
         if code == 0:
@@ -112,7 +112,7 @@ def start(order: Order, name: str, most: int | None = None) -> subprocess.Popen[
         )
 
 
-def say_crash(folder: Folder, name: str, code: int, silent: bool = False) -> None:
+def report_crash(folder: Folder, name: str, code: int, silent: bool = False) -> None:
     """Say how a worker crashed in all that it had claimed and not finished.
 
     Its claims are looked at, since its live file is behind by up to half a second.

@@ -13,10 +13,10 @@ from typing import Any
 
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.executors.base import Executor, Order
-from milp_trees.studies.running.executors.processes import last_words, say_crash, start
+from milp_trees.studies.running.executors.processes import last_words, report_crash, start
 from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.heartbeats import new_name
 from milp_trees.studies.running.monitor import CANNOT
-from milp_trees.studies.running.presence import new_name
 
 INSTALL = "pip install 'milp-trees[slurm]'"
 #: Elements at a time if `jobs` is not given.
@@ -98,7 +98,7 @@ def work(order: dict[str, Any], most: int | None) -> str | None:
     name = new_name()
     process = start(Order(**{**order, "folder": here}), name, most)
     code = process.wait()
-    say_crash(here, name, code)
+    report_crash(here, name, code)
     if code == 0:
         here.remove(f"logs/{name}.txt")
     return last_words(here / f"logs/{name}.txt") if code == CANNOT else None

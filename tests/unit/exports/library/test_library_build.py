@@ -35,7 +35,7 @@ def test_a_library_states_each_answer_with_its_proof(tiny_library):
     for one in registry.instances:
         assert one.status == "easy"
         by_file = not one.instance.startswith("cannot-hold")
-        assert one.belief == ("proved by file" if by_file else "derived again"), one
+        assert one.evidence == ("proved by file" if by_file else "derived again"), one
         assert (folder / f"{one.instance}.proof").exists() == by_file == bool(one.proof)
         engines = [name for name in one.derived_by.split("; ") if "@" not in name]
         assert engines
@@ -144,7 +144,7 @@ def test_a_problem_that_nothing_proves_is_open_with_the_best_value(tmp_path, mon
     entries = [Entry(Tiny("xor"), ("state-flow",)), Entry(Tiny("groups", "pruned"), ("ip3",))]
     registry = build(entries, tmp_path, ABOUT, Effort(5, 5))
     unknown, best = registry.instances
-    assert (best.status, best.claim, best.belief) == ("open", "best", "nothing proved")
+    assert (best.status, best.claim, best.evidence) == ("open", "best", "nothing proved")
     assert best.bound == 0.0  # of the linear relaxation
     assert (unknown.status, unknown.claim, unknown.objective) == ("open", "unkn", None)
     assert (tmp_path / "library.solu").read_text() == (

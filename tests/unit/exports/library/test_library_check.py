@@ -243,7 +243,7 @@ def test_a_feasible_problem_that_is_called_infeasible_is_found_by_solving(librar
         ({"bound": 100.0}, "is called optimal with the objective"),
         ({"integrality_gap": 0.5}, "has the integrality_gap 0.5"),
         (
-            {"belief": "derived again", "derived_by": "", "proof_sha256": ""},
+            {"evidence": "derived again", "derived_by": "", "proof_sha256": ""},
             "derived by nobody",
         ),
         ({"proved_by": ""}, "nobody is named"),

@@ -306,7 +306,7 @@ def test_a_run_opens_with_its_trace_and_goes_back(page):
 
 def test_proofs_that_contradict_each_other_are_seen_without_a_reference(files, opened):
     """One method proves another value of one problem."""
-    script = "[...M.known.values()].filter(one => one.belief === 'contradicted').map(one => one.problem.name)"
+    script = "[...M.known.values()].filter(one => one.evidence === 'contradicted').map(one => one.problem.name)"
     assert opened(files["wrong"]).evaluate(script) == ["uci/data1/depth=3"]
 
 

@@ -6,12 +6,12 @@ import random
 import pytest
 from page_cases import rows_of
 
+from milp_trees.exports.pages.downsample import cut, thin, without_folders
 from milp_trees.exports.pages.headline import natural
 from milp_trees.exports.pages.packing import Shared, columns, packed, unpacked
 from milp_trees.exports.pages.problems import data_names
 from milp_trees.exports.pages.single_file import fill
-from milp_trees.exports.pages.thin import cut, thin, without_folders
-from milp_trees.studies.same_problems import brief
+from milp_trees.studies.problem_groups import brief
 
 
 def integral(trace, end, best):

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from milp_trees.common.compiling import run_clock
 from milp_trees.common.errors import Unsupported
 from milp_trees.estimators._warning import warn_user
-from milp_trees.methods.callback import Progress, heard, is_true, listening
+from milp_trees.methods.callback import Progress, callback_scope, current_callback, is_true
 from milp_trees.results.result import TracePoint
 
 try:
@@ -48,7 +48,7 @@ except ImportError:  # scikit-learn before 1.9
 T = TypeVar("T")
 
 
-class Listening(CallbackSupportMixin):  # type: ignore[misc]
+class ProgressCallbacks(CallbackSupportMixin):  # type: ignore[misc]
     """Base of estimators with a parameter `progress`, which tells how far their `fit` is."""
 
     progress: Any = None
@@ -78,7 +78,7 @@ class Growth:
 
     def ends(self, grown: int) -> bool:
         """Tell that so many trees are grown; True, with a warning, if the user wants no more."""
-        callback = listening()
+        callback = current_callback()
         if callback is None:
             return False
         callback.point(TracePoint(run_clock() - self.began, None, None))
@@ -92,7 +92,7 @@ class Growth:
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
-def heard_fit(fit: Fit) -> Fit:
+def with_progress(fit: Fit) -> Fit:
     """A `fit` during which the estimator's `progress` function and its callbacks are called.
 
     Parameters
@@ -117,7 +117,7 @@ def heard_fit(fit: Fit) -> Fit:
 
     def run(self: Any, own: Any, show: Any, *args: Any, **given: Any) -> Any:
         if with_callbacks is None:
-            with heard(own) as show.callback:
+            with callback_scope(own) as show.callback:
                 return fit(self, *args, **given)
         context = self._init_callback_context(max_subtasks=None)
         stated = parameters.bind(self, *args, **given).arguments
@@ -128,7 +128,9 @@ def heard_fit(fit: Fit) -> Fit:
             "metadata": None if weight is None else {"sample_weight": weight},
         }
         context.call_on_fit_task_begin(estimator=self, **data)
-        with heard(_with_tasks(self, context, own) if context._callbacks else own) as show.callback:
+        with callback_scope(
+            _with_tasks(self, context, own) if context._callbacks else own
+        ) as show.callback:
             answer = fit(self, *args, **given)
         context.call_on_fit_task_end(estimator=self, reconstruction_attributes={}, **data)
         return answer

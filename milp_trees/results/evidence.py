@@ -18,7 +18,7 @@ BELIEFS: dict[str, str] = {
 }
 
 
-def belief(row: Mapping[str, Any]) -> str | None:
+def evidence(row: Mapping[str, Any]) -> str | None:
     """The word for what stands behind a row's answer; None for a row without an answer.
 
     Parameters
@@ -46,7 +46,7 @@ def words(row: Mapping[str, Any]) -> str:
     It is "proved by file NAME", "derived again by METHOD", "claimed by METHOD", "recomputed",
     "contradicted", or empty for a row without an answer.
     """
-    found = belief(row)
+    found = evidence(row)
     if found == "proved by file":
         return f"{found} {row['proof']['file']}"
     if found == "derived again":

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from milp_trees.studies.running.folder import Folder
-from milp_trees.studies.running.presence import STALE, Presence
+from milp_trees.studies.running.heartbeats import STALE, Heartbeats
 from milp_trees.studies.running.row_files import Rows
 
 
 @dataclass(frozen=True)
-class Taken:
+class Acquired:
     """An attempt that belongs to this process now.
 
     Parameters
@@ -32,21 +32,21 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Busy:
+class Held:
     """Another living process makes the run, or has made it."""
 
     worker: str
 
 
 @dataclass(frozen=True)
-class Done:
+class Finished:
     """The run was finished by a process that has ended."""
 
     attempt: int
 
 
 @dataclass
-class Claims:
+class Leases:
     """Claims of one process.
 
     Parameters
@@ -56,10 +56,10 @@ class Claims:
     """
 
     folder: Folder
-    me: Presence
+    me: Heartbeats
     _rows: dict[str, Rows] = field(default_factory=dict)
 
-    def take(self, key: str, first: int = 1) -> Taken | Busy | Done:
+    def take(self, key: str, first: int = 1) -> Acquired | Held | Finished:
         """Claim the next attempt at a run.
 
         Parameters
@@ -81,21 +81,21 @@ class Claims:
             if fate:
                 crashes.append(fate)
             attempt += 1
-        return Taken(attempt, tuple(crashes))
+        return Acquired(attempt, tuple(crashes))
 
     def first(self, key: str) -> bool:
         """Claim what no process has claimed before, dead ones included."""
         return self._make(key, 1)
 
-    def looked_at(self, key: str, first: int = 1) -> Taken | Busy | Done:
-        """What `take` would return, without a claim; an attempt that is free is `Taken`."""
+    def looked_at(self, key: str, first: int = 1) -> Acquired | Held | Finished:
+        """What `take` would return, without a claim; an attempt that is free is `Acquired`."""
         attempt = first
         while (self.folder / f"claims/{key}.{attempt}").exists():
             fate = self._fate(key, attempt)
             if not isinstance(fate, str):
                 return fate
             attempt += 1
-        return Taken(attempt)
+        return Acquired(attempt)
 
     def give_up(self, key: str, attempt: int, why: str) -> bool:
         """Say that an attempt has failed and why; an empty sentence is no crash.
@@ -116,25 +116,25 @@ class Claims:
     def _make(self, key: str, attempt: int) -> bool:
         return self.folder.make(f"claims/{key}.{attempt}", self.me.about, self.me.file)
 
-    def _fate(self, key: str, attempt: int) -> str | Busy | Done:
+    def _fate(self, key: str, attempt: int) -> str | Held | Finished:
         """What became of an attempt: a sentence if it failed."""
         name = f"claims/{key}.{attempt}"
         claim = self.folder.read(name)
         if claim is None:  # its process is just writing it, on a system without second names
-            return Busy("?") if self.me.age(name) <= STALE else "The process was killed at once."
+            return Held("?") if self.me.age(name) <= STALE else "The process was killed at once."
         owner = claim["worker"]
         failed = self.folder.read(f"{name}.why")
         if failed is None and (owner == self.me.name or self.me.sees(owner)):
-            return Busy(owner)
+            return Held(owner)
         rows = self._rows.setdefault(owner, Rows(self.folder / f"rows/{owner}.jsonl"))
         rows.read()
         if (key, attempt) in rows.seen:
-            return Done(attempt)
+            return Finished(attempt)
         if failed is not None:
             return str(failed["why"])
         # Other machines may see a claim before they see the file of the process that made it.
         if claim["machine"] != self.me.about["machine"] and self.me.age(name) <= STALE:
-            return Busy(owner)
+            return Held(owner)
         return vanished(claim)
 
 

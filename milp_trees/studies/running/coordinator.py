@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from milp_trees.methods.callback import is_true
-from milp_trees.studies.derivers import credit_derivers
 from milp_trees.studies.planning.plan import Plan
 from milp_trees.studies.running.batches import batches
-from milp_trees.studies.running.claims import Busy, Claims, Done, Taken
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.executors import Executor, Order, executor
 from milp_trees.studies.running.folder import Folder, folder_of
+from milp_trees.studies.running.heartbeats import Heartbeats, HeartbeatThread
 from milp_trees.studies.running.interrupts import Interrupts
+from milp_trees.studies.running.leases import Acquired, Finished, Held, Leases
 from milp_trees.studies.running.merging import Merging
-from milp_trees.studies.running.presence import Heart, Presence
 from milp_trees.studies.running.rounds import Round, fingerprint
 from milp_trees.studies.study import Study
+from milp_trees.studies.verifiers import credit_derivers
 
 #: Seconds between two looks at the files of the workers: at first and while rows come, and at most.
 QUICK, SLOW = 0.05, 0.5
@@ -132,7 +132,7 @@ def run_plan(
             # One name for each role: workers of a front end that joined were told to end, by its
             # name, and those that it starts once it leads must not hear that.
             with _there(folder) as me:
-                front = Front(plan, store, folder, me, settings)
+                front = Coordinator(plan, store, folder, me, settings)
                 study = front.lead()
                 if study is None:  # a study without rows is an answer too
                     study = front.join()
@@ -141,10 +141,10 @@ def run_plan(
 
 
 @contextlib.contextmanager
-def _there(folder: Folder) -> Iterator[Presence]:
+def _there(folder: Folder) -> Iterator[Heartbeats]:
     """A front end that says it is there until the block ends."""
-    me = Presence(folder, "front")
-    heart = Heart(me)
+    me = Heartbeats(folder, "front")
+    heart = HeartbeatThread(me)
     heart.start()
     try:
         yield me
@@ -153,7 +153,7 @@ def _there(folder: Folder) -> Iterator[Presence]:
         me.leave()
 
 
-class Front:
+class Coordinator:
     """One front end of a study; see `run_plan` for the parameters."""
 
     def __init__(
@@ -161,12 +161,12 @@ class Front:
         plan: Plan,
         store: str | Path | None,
         folder: Folder,
-        me: Presence,
+        me: Heartbeats,
         settings: Settings,
     ) -> None:
         self.plan, self.store, self.folder, self.me = plan, store, folder, me
         self.settings = settings
-        self.claims = Claims(folder, me)
+        self.claims = Leases(folder, me)
         self.cores = max((run.limits.threads for run in plan.runs), default=1)
         self.round = Round(0, me.name, fingerprint(plan))
         self.executor: Executor | None = None
@@ -178,7 +178,7 @@ class Front:
     def lead(self) -> Study | None:
         """Lead the study to its end; None if another front end leads."""
         taken = self.claims.take("front")
-        if not isinstance(taken, Taken):
+        if not isinstance(taken, Acquired):
             return None
         study = Study(self.store)
         merging = Merging(self.folder, study.store)
@@ -214,7 +214,7 @@ class Front:
         again = {}
         for run in todo:
             found = self.claims.looked_at(run.key)
-            if isinstance(found, Done):  # an error: it is made again
+            if isinstance(found, Finished):  # an error: it is made again
                 again[run.key] = found.attempt + 1
         self.round = Round(
             number,
@@ -258,7 +258,7 @@ class Front:
         """Wait for the round of the front end that leads, and return its name; None if it ended."""
         while True:
             found = self.claims.looked_at("front")
-            if not isinstance(found, Busy):
+            if not isinstance(found, Held):
                 return None
             now = Round.read(self.folder)
             if now is not None and now.front == found.worker:
@@ -339,7 +339,7 @@ class Front:
         free = 0
         for run in todo:
             if run.key not in done and isinstance(
-                self.claims.looked_at(run.key, self.round.again.get(run.key, 1)), Taken
+                self.claims.looked_at(run.key, self.round.again.get(run.key, 1)), Acquired
             ):
                 free += 1
             if free > self.executor.slots:

@@ -16,7 +16,7 @@ from milp_trees.studies.planning.plan import Plan, PlannedRun
 from milp_trees.studies.processes_seen import lives, machine
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.folder import Folder
-from milp_trees.studies.running.presence import STALE
+from milp_trees.studies.running.heartbeats import STALE
 from milp_trees.studies.running.rounds import Round
 from milp_trees.studies.running.row_files import Rows
 
@@ -56,7 +56,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StudyProgress:
     """How far a study is at one moment.
 
     Parameters
@@ -84,7 +84,7 @@ class Standing:
     stopping: int = 0
 
 
-class Outlook:
+class Eta:
     """Estimates of the plan, corrected by how long finished runs took.
 
     Parameters
@@ -145,20 +145,20 @@ class Follower:
         numbers = {number for job in jobs if job is not None for number in job["runs"]}
         todo = [run for run in self.plan.runs if run.number in numbers]
         self.before = len(self.plan.runs) - len(todo)
-        self.outlook = Outlook(todo)
+        self.eta = Eta(todo)
         self.errors = 0
         self._files: dict[str, Rows] = {}
 
     @property
     def done(self) -> int:
-        return len(self.plan.runs) - len(self.outlook.todo)
+        return len(self.plan.runs) - len(self.eta.todo)
 
     def take(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Rows were finished."""
         for row in rows:
             key = row["key"]
-            if key in self.outlook.todo and row["run"]["attempt"] >= self.round.again.get(key, 1):
-                self.outlook.finish(key, float(row["seconds"]))
+            if key in self.eta.todo and row["run"]["attempt"] >= self.round.again.get(key, 1):
+                self.eta.finish(key, float(row["seconds"]))
                 self.errors += row["status"] == "error"
 
     def read(self) -> None:
@@ -179,7 +179,7 @@ class Follower:
             found.append(Running(**{field.name: now.get(field.name) for field in fields(Running)}))
         return tuple(sorted(found, key=lambda run: -run.seconds))
 
-    def standing(self, workers: int | None = None, stopping: int = 0) -> Standing:
+    def standing(self, workers: int | None = None, stopping: int = 0) -> StudyProgress:
         """How far the study is.
 
         Parameters
@@ -196,11 +196,11 @@ class Follower:
         running = self.running()
         alive = self.alive("worker") if workers is None else workers
         left: float | None = None
-        if not self.outlook.todo:
+        if not self.eta.todo:
             left = 0.0
         elif alive:
-            left = self.outlook.left(running, alive)
-        return Standing(
+            left = self.eta.left(running, alive)
+        return StudyProgress(
             self.plan.title,
             len(self.plan.runs),
             self.done,

@@ -10,7 +10,7 @@ from milp_trees.cli.main import app
 from milp_trees.common.errors import DataError, VerificationError
 from milp_trees.exports.pages.certificate import Checks, certificate
 
-HEAD = '<tr><th scope="row">belief</th><td>'
+HEAD = '<tr><th scope="row">evidence</th><td>'
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def proved(problem, tmp_path_factory):
 
 
 def said(page):
-    """What a page says of the belief in its model."""
+    """What a page says of the evidence in its model."""
     return page.partition(HEAD)[2].partition("<")[0]
 
 
@@ -46,7 +46,7 @@ def test_a_page_names_the_proof_file_that_was_checked(proved, tmp_path):
     assert said(page) == "proved by file tree.proof"
     facts = dict(certificate(result.to_json(), Checks())[1])
     assert "not checked here" in facts["proof file"]
-    assert facts["belief"] == "claimed by dp"
+    assert facts["evidence"] == "claimed by dp"
 
 
 def test_a_proof_that_is_not_the_result_s_own_is_refused(problem, proved, tmp_path):

@@ -25,7 +25,7 @@ BEAT = float(os.environ.get("MILP_TREES_HEARTBEAT") or 5.0)
 STALE = 24 * BEAT
 
 
-class Presence:
+class Heartbeats:
     """This process, or this thread of it, in a study.
 
     Parameters
@@ -93,18 +93,18 @@ class Presence:
         return [about for name in alive if (about := self.folder.read(f"workers/{name}.json"))]
 
 
-class Heart(threading.Thread):
+class HeartbeatThread(threading.Thread):
     """A thread that beats while its process waits or computes."""
 
-    def __init__(self, presence: Presence) -> None:
+    def __init__(self, heartbeats: Heartbeats) -> None:
         super().__init__(daemon=True)
-        self.presence = presence
+        self.heartbeats = heartbeats
         self._end = threading.Event()
 
     def run(self) -> None:
         while not self._end.wait(BEAT):
             try:
-                self.presence.beat()
+                self.heartbeats.beat()
             except OSError:
                 return
 

@@ -10,11 +10,11 @@ from milp_trees.results.result import Result, Status
 from milp_trees.solving.attempt import failed
 from milp_trees.studies.identity import problem_key
 from milp_trees.studies.one_run import HELPER
-from milp_trees.studies.recalled import recalled
 from milp_trees.studies.rows import DamagedRow
-from milp_trees.studies.running.claims import Busy, Claims, Taken
 from milp_trees.studies.running.errors import StudyError
 from milp_trees.studies.running.folder import Folder
+from milp_trees.studies.running.leases import Acquired, Held, Leases
+from milp_trees.studies.stored_runs import recalled
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOOK = 0.05
 
 
-class Shelf:
+class RunStore:
     """The helper runs in the folder of a study.
 
     Parameters
@@ -37,14 +37,14 @@ class Shelf:
     """
 
     def __init__(
-        self, folder: Folder, claims: Claims, retries: int, stopped: Callable[[], bool]
+        self, folder: Folder, claims: Leases, retries: int, stopped: Callable[[], bool]
     ) -> None:
         self.folder = folder
         self.claims = claims
         self.retries = retries
         self.stopped = stopped
         self._known: dict[str, Result] = {}
-        self._taken: dict[str, Taken] = {}
+        self._taken: dict[str, Acquired] = {}
         #: When the helper run in flight began, a reading of `time.monotonic`.
         self.begun: float | None = None
 
@@ -80,7 +80,7 @@ class Shelf:
                 except DamagedRow:
                     self.folder.remove(f"helpers/{key}.json")
             taken = self.claims.take(f"helper-{key}")
-            if isinstance(taken, Taken):
+            if isinstance(taken, Acquired):
                 if len(taken.crashes) <= self.retries:
                     self._taken[key], self.begun = taken, time.monotonic()
                     return None
@@ -89,7 +89,7 @@ class Shelf:
                 break
             if self.stopped():
                 raise StudyError("The study was stopped.")
-            if isinstance(taken, Busy):
+            if isinstance(taken, Held):
                 time.sleep(LOOK)
         return self._known[key]
 
