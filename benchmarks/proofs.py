@@ -79,7 +79,7 @@ def data_sets(folder: str) -> dict[str, Path]:
     return {p.name.split(".")[0]: p for p in files if "SOURCES" not in p.name}
 
 
-def problems(kinds: list[str], sets: list[str]) -> Any:
+def problems(kinds: list[str], sets: list[str]) -> Any:  # noqa: C901
     """(kind, name, file, problem, method) of all rows that are asked for."""
     for kind in kinds:
         if kind.startswith("depth-"):

@@ -317,7 +317,7 @@ def _watcher(run: Run) -> Any:
     return Watcher()
 
 
-def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) -> Any:
+def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) -> Any:  # noqa: C901
     """The constraint handler that represents the rows that are not in the model."""
     from pyscipopt import SCIP_RESULT, Conshdlr, quicksum
 

@@ -117,7 +117,7 @@ class Dataset(Counted):
     table_columns: Sequence[str] | None = None
     all_thresholds: Callable[[], Dataset] | None = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self) -> None:  # noqa: C901
         check_same_rows({f.name: getattr(self, f.name) for f in fields(self)})
         X: Any = self._keep_ranked()
         if X is None:

@@ -25,7 +25,7 @@ class NoJson(DataError):
     """A value has no JSON form."""
 
 
-def written(value: Any) -> Any:
+def written(value: Any) -> Any:  # noqa: C901
     """A value as JSON, such that `read` gives an equal value.
 
     Raises

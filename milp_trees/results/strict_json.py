@@ -46,7 +46,7 @@ def read_json(
     return parse_json(content, str(path), remedy)
 
 
-def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> Any:
+def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> Any:  # noqa: C901
     """The content of a JSON text, by the letter of RFC 8259, and with each name once.
 
     Parameters

@@ -156,7 +156,7 @@ def _bridges(piece: _Piece, split: int) -> list[_Bridge]:
     return [_Bridge(edges) for edges in groups.values()]
 
 
-def _take_sides(bridges: list[_Bridge], deadline: Deadline) -> bool:
+def _take_sides(bridges: list[_Bridge], deadline: Deadline) -> bool:  # noqa: C901
     """Choose the end of the split edge for each bridge.
 
     False if the bridges that must not be on the same side form an odd cycle.

@@ -229,7 +229,7 @@ def solver(number: str) -> Any:
 
 
 @kernel(nogil=True, allocates=False)
-def solve(columns: Any, lists: Any, work: Any, state: Any) -> None:
+def solve(columns: Any, lists: Any, work: Any, state: Any) -> None:  # noqa: C901
     """Solve the node at level 0, whose state and lists are set.
 
     Its UB then is the optimum if that is below the budget, else the budget; its root is in its

@@ -31,7 +31,7 @@ class FrontKernels(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def prepare(given: Given, compiled: bool) -> FrontKernels:
+def prepare(given: Given, compiled: bool) -> FrontKernels:  # noqa: C901
     """The kernels of a task."""
     parts, n_actions = parts_of(given, compiled), given.n_actions
     leaf, split, transition = parts.leaf, parts.split, parts.transition

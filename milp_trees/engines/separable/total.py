@@ -15,7 +15,7 @@ from milp_trees.engines.separable.parts import Given, parts_of
 
 
 @lru_cache(maxsize=64)
-def prepare(given: Given, compiled: bool) -> tuple[Any, Any]:
+def prepare(given: Given, compiled: bool) -> tuple[Any, Any]:  # noqa: C901
     """The kernels `one_level` and `two_levels` of a task.
 
     Both find the best value of a state for a number of leaves, and the test at its root.

@@ -27,7 +27,7 @@ from milp_trees.engines.kit.rowsets import copy
 
 
 @kernel(allocates=False)
-def chain_columns(level, allowance, begin, last, data, table, work, out):
+def chain_columns(level, allowance, begin, last, data, table, work, out):  # noqa: C901
     """Columns of the states from `begin` on, and the states of the next level.
 
     A column is left out if its cost at prices and the least conceivable cost of what follows are

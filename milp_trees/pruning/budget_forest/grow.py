@@ -133,7 +133,7 @@ def larger(nodes):
 
 
 @kernel(nogil=True)
-def grow(rows, rules, rng):
+def grow(rows, rules, rng):  # noqa: C901
     """Grow one tree; its nodes in depth-first order, left child first."""
     order, labels, times, measure = rows.order, rows.labels, rows.times, rules.measure
     n_classes, k, max_depth = rows.n_classes, rules.max_features, rules.max_depth

@@ -95,7 +95,7 @@ def test_a_label_is_taken_apart():
         ({"agrees": None, "status": "error"}, None),
     ],
 )
-def test_belief_follows_from_agreement_and_claims(study, changes, evidence):
+def test_evidence_follows_from_agreement_and_claims(study, changes, evidence):
     row = flat({**study.rows[0], **changes})
     assert row["evidence"] == evidence
     assert row["proof"] == ("p" if evidence == "proved by file" else None)

@@ -156,7 +156,7 @@ def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _divide(n_splits, items, order, most_arcs, stop):  # type: ignore[no-untyped-def]
+def _divide(n_splits, items, order, most_arcs, stop):  # type: ignore[no-untyped-def]  # noqa: C901
     """Pieces of the curve.
 
     `order` holds the items of every part side by side; arcs that leave a part are moved behind the

@@ -150,7 +150,7 @@ def relabel_all(n, net, found):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def max_preflow(n, net, found, stop):  # type: ignore[no-untyped-def]
+def max_preflow(n, net, found, stop):  # type: ignore[no-untyped-def]  # noqa: C901
     """Push all excess that can reach the sink.
 
     `flow` and `excess` become a maximum preflow; `label` is n + 1 if the sink cannot be reached.
