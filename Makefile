@@ -11,9 +11,9 @@ test:
 fast:
 	.venv/bin/python -m pytest -n 2
 
-# Every method and task on tiny problems, golden values and the nouns: half a minute of processor
-# time once kernels are compiled.
-QUICK = tests/golden tests/conformance/test_methods.py \
+# Every engine, the reference methods, tasks, golden values, models, results and planning:
+# half a minute of processor time once kernels are compiled.
+QUICK = tests/golden tests/conformance/test_methods.py tests/unit/engines/test_engine_suite.py \
 	$(addprefix tests/unit/,measures mip models planning results tasks)
 
 quick:
