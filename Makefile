@@ -11,9 +11,9 @@ test:
 fast:
 	.venv/bin/python -m pytest -n 2
 
-# Every engine, the reference methods, tasks, golden values, models, results and planning:
-# half a minute of processor time once kernels are compiled.
-QUICK = tests/golden tests/conformance/test_methods.py tests/unit/engines/test_engine_suite.py \
+# The reference methods, every task, golden values, models, results and planning: half a
+# minute of processor time once kernels are compiled.
+QUICK = tests/golden tests/conformance/test_methods.py \
 	$(addprefix tests/unit/,measures mip models planning results tasks)
 
 quick:
