@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import infeasible
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.greedy_tree import greedy_tree, reduced_view
 from milp_trees.methods.method import Method
@@ -47,16 +48,15 @@ class Cart(Method):
             if start is not None and (tree is None or view.objective(start) < view.objective(tree)):
                 tree = view.canonical(start)
         # The only thing that this heuristic can prove is that even one leaf has too few rows.
-        infeasible = tree is None
-        proved_by = self.name if infeasible else None
+        if tree is None:
+            return infeasible(self.name, problem, clock)
         return finish(
             problem,
             self.name,
             tree,
             bound=None,
             claims_optimal=False,
-            proved_by=proved_by,
+            proved_by=None,
             clock=clock,
             limit=limit,
-            infeasible=infeasible,
         )

@@ -17,9 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from milp_trees.common.compiling import compiling
 from milp_trees.common.errors import DataError
 from milp_trees.data import parameters
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.estimators._forest import InspectedForest, TreeArrays, class_arrays, class_errors
 from milp_trees.estimators._progress import Growth, ProgressCallbacks, with_progress
 from milp_trees.estimators._tables import Classifier
@@ -31,8 +31,6 @@ from milp_trees.pruning.budget_forest.watch import Watch, votes
 if TYPE_CHECKING:
     from milp_trees.pruning.budget_forest.grow import Rules
     from milp_trees.pruning.budget_forest.trees import BudgetTree, SortedColumns
-
-_compiled = False
 
 
 class BudgetForestClassifier(InspectedForest, ProgressCallbacks, Classifier, BaseEstimator):  # type: ignore[misc]
@@ -384,18 +382,18 @@ class BudgetForestClassifier(InspectedForest, ProgressCallbacks, Classifier, Bas
 
 
 def _compile() -> None:
-    """Compile the kernels, or load them, once per process, by growing a tree on two rows."""
-    global _compiled
-    if _compiled:
-        return
-    with compiling("the growing of forests"):
-        from milp_trees.pruning.budget_forest.grow import Rules
-        from milp_trees.pruning.budget_forest.impurities import measure
-        from milp_trees.pruning.budget_forest.trees import grow_tree, sorted_columns
+    """Compile the kernels, or load them, once per process."""
+    compile_once("the growing of forests", _grow_tiny)
 
-        X = np.array([[0.0], [1.0]])
-        rules = Rules(measure("threshold-pairs", 0, 2), np.ones(1), np.arange(1), False, 2, 1, 0.0)
-        tree = grow_tree(sorted_columns(X, np.array([0, 1]), 2), rules, False, 0)
-        tree.apply(X)
-        tree.mark_used(X, np.arange(1), np.zeros((2, 1), dtype=bool))
-    _compiled = True
+
+def _grow_tiny() -> None:
+    """A tree on two rows."""
+    from milp_trees.pruning.budget_forest.grow import Rules
+    from milp_trees.pruning.budget_forest.impurities import measure
+    from milp_trees.pruning.budget_forest.trees import grow_tree, sorted_columns
+
+    X = np.array([[0.0], [1.0]])
+    rules = Rules(measure("threshold-pairs", 0, 2), np.ones(1), np.arange(1), False, 2, 1, 0.0)
+    tree = grow_tree(sorted_columns(X, np.array([0, 1]), 2), rules, False, 0)
+    tree.apply(X)
+    tree.mark_used(X, np.arange(1), np.zeros((2, 1), dtype=bool))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from milp_trees.common.compiling import compiling, interruptible
+from milp_trees.common.compiling import interruptible
 from milp_trees.common.limits import NEVER, Deadline
 from milp_trees.decisions.engines.greedy_spo.columns import Columns
 from milp_trees.decisions.engines.greedy_spo.criteria import (
@@ -16,6 +16,7 @@ from milp_trees.decisions.engines.greedy_spo.criteria import (
     SquaredError,
 )
 from milp_trees.decisions.engines.greedy_spo.kernels import Lots, Table, divide_at
+from milp_trees.engines.kit.compile import compile_once
 from milp_trees.methods.growing.grow import Entered, Grower, Split
 from milp_trees.methods.growing.tree import GrownTree
 from milp_trees.models.nodes import Branch, Node
@@ -165,25 +166,22 @@ def grown_from(tree: Tree, columns: Columns) -> GrownTree:
     return replace(GrownTree.of(nodes, np.zeros(len(nodes)), 0.0), rows=rows)
 
 
-_compiled = False
-
-
 def compile_kernels() -> None:
     """Compile or load the kernels, once per process, on four rows; returns at once later."""
-    global _compiled
-    if _compiled:
-        return
+    compile_once("greedy trees", _grow_tiny)
+
+
+def _grow_tiny() -> None:
+    """A tree of one split by every criterion."""
     from milp_trees.decisions.listed import ListedDecisions
 
     ones = np.ones(4, dtype=np.int64)
     columns = Columns(np.arange(4, dtype=np.int32)[None, :], np.zeros(1, dtype=np.int64), ((),))
     costs = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
-    with compiling("greedy trees"):
-        for criterion in (
-            ListedLoss(costs, np.eye(2)),
-            OracleLoss(costs, np.zeros(4), ListedDecisions(np.eye(2))),
-            SquaredError(costs, np.ones(4)),
-        ):
-            tree = grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1))
-            tree.apply(columns.codes)
-    _compiled = True
+    for criterion in (
+        ListedLoss(costs, np.eye(2)),
+        OracleLoss(costs, np.zeros(4), ListedDecisions(np.eye(2))),
+        SquaredError(costs, np.ones(4)),
+    ):
+        tree = grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1))
+        tree.apply(columns.codes)

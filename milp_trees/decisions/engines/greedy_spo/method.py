@@ -19,6 +19,7 @@ from milp_trees.common import exact
 from milp_trees.common.errors import UnknownName
 from milp_trees.common.limits import Deadline, Limits
 from milp_trees.common.registering import register
+from milp_trees.engines.kit.run import infeasible
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
@@ -57,16 +58,7 @@ class GreedyDecisions(Method):
             least = math.ceil(problem.trees.min_weight_leaf / unit)
         # The only thing that this heuristic can prove is that even one leaf has too few rows.
         if view.n_rows < problem.trees.min_samples_leaf or int(row_weight.sum()) < least:
-            return finish(
-                problem,
-                self.name,
-                None,
-                bound=None,
-                claims_optimal=False,
-                proved_by=self.name,
-                clock=clock,
-                infeasible=True,
-            )
+            return infeasible(self.name, problem, clock)
         with clock("solve"):
             deadline = Watch(limits, clock.begin).deadline
             tree = self.tree(problem, view, vertices, row_weight, least, deadline)
