@@ -60,19 +60,19 @@ class DrawnRows(NamedTuple):
     n_classes: int
 
 
-@kernel(nogil=True)
-def best_cut(rows, measure, column, begin, end, whole, left, right):
+@kernel(nogil=True, allocates=False)
+def best_cut(measure, order, ranks, begin, end, labels, times, counts):
     """The best cut of one column between `begin` and `end`.
 
     Returns the impurity that remains (infinity: no cut), and the position where the right side
     begins.
     """
-    order, ranks, labels, times = rows.order[column], rows.ranks[column], rows.labels, rows.times
+    whole, left, right = counts
     best, place = np.inf, -1
     if ranks[order[begin]] == ranks[order[end - 1]]:
         return best, place
     pairs, expected = measure.impurity.number == THRESHOLD_PAIRS, measure.impurity.expected
-    total = 0
+    p, q, total = measure.p, measure.q, 0
     for c in range(whole.size):
         left[c] = 0
         right[c] = whole[c]
@@ -83,8 +83,8 @@ def best_cut(rows, measure, column, begin, end, whole, left, right):
         c, m = labels[row], times[row]
         right[c] -= m
         if pairs:
-            low += pairs_added(measure, left, c, m)
-            high -= pairs_added(measure, right, c, m)
+            low += pairs_added(left, c, m, p, q)
+            high -= pairs_added(right, c, m, p, q)
         left[c] += m
         passed += m
         if ranks[row] == ranks[order[i + 1]]:
@@ -98,7 +98,7 @@ def best_cut(rows, measure, column, begin, end, whole, left, right):
     return best, place
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def price_list(rules, nodes, node, paid, prices):
     """Costs of the columns at a node.
 
@@ -114,7 +114,7 @@ def price_list(rules, nodes, node, paid, prices):
         prices[f] = 0.0 if free else rules.costs[f]
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def draw(candidates, k, rng):
     """Move k random columns to the front (the first steps of a Fisher–Yates shuffle)."""
     for i in range(k):
@@ -135,7 +135,8 @@ def larger(nodes):
 @kernel(nogil=True)
 def grow(rows, rules, rng):  # noqa: C901
     """Grow one tree; its nodes in depth-first order, left child first."""
-    order, labels, times, measure = rows.order, rows.labels, rows.times, rules.measure
+    order, ranks, labels, times = rows.order, rows.ranks, rows.labels, rows.times
+    measure = rules.measure
     n_classes, k, max_depth = rows.n_classes, rules.max_features, rules.max_depth
     n_columns, m = order.shape
     nodes = np.zeros((64, COUNTS + n_classes), np.int64)
@@ -144,11 +145,12 @@ def grow(rows, rules, rng):  # noqa: C901
     )  # parent, side, begin, end, depth, the column whose list is divided there
     goes_first = np.zeros(labels.size, np.bool_)
     spare = np.zeros(m, np.int32)
-    whole, left, right = (
+    counts = (
         np.zeros(n_classes, np.int64),
         np.zeros(n_classes, np.int64),
         np.zeros(n_classes, np.int64),
-    )
+    )  # of the node and of both sides
+    whole, left, right = counts
     candidates = np.arange(n_columns)
     paid = np.full(n_columns, -1, np.int64)
     prices = np.zeros(n_columns)
@@ -186,7 +188,7 @@ def grow(rows, rules, rng):  # noqa: C901
         best, place, least, most = -1, -1, np.inf, 0.0
         for i in range(k):
             f = candidates[i]
-            rest, at = best_cut(rows, measure, f, begin, end, whole, left, right)
+            rest, at = best_cut(measure, order[f], ranks[f], begin, end, labels, times, counts)
             gain = impurity - rest
             if at < 0 or not gain > rules.min_gain:
                 continue

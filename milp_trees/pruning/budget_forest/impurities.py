@@ -85,7 +85,7 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
     return Measure(impurity, p, q, counts * np.log(np.maximum(counts, 1.0)))
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, allocates=False)
 def value(measure, counts):
     """F (threshold-pairs: q² F, a whole number) of class counts, from scratch: O(K²) or O(K)."""
     p, q, klogk = measure.p, measure.q, measure.klogk
@@ -109,10 +109,9 @@ def value(measure, counts):
     return found if found > 0.0 and found * q >= p else 0.0
 
 
-@kernel(nogil=True)
-def pairs_added(measure, counts, c, m):
+@kernel(nogil=True, allocates=False)
+def pairs_added(counts, c, m, p, q):
     """What q² F of threshold-pairs grows by when m rows of class c are added: O(K)."""
-    p, q = measure.p, measure.q
     before = max(q * counts[c] - p, 0)
     after = max(q * (counts[c] + m) - p, 0)
     if after == before:

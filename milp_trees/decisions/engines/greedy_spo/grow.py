@@ -98,7 +98,7 @@ class SortedGrower(Grower[tuple[int, int]]):
         self.table = Table(columns.codes, order, sample.counts, sample.row_weight, *least)
         n, p = columns.codes.shape[1], len(columns.tests)
         self.price = np.zeros(p) if rules.price is None else np.asarray(rules.price, dtype=float)
-        self.everything = np.arange(p)
+        self.everything, self.n_features = np.arange(p), columns.n_features
         self.goes_first, self.spare = np.empty(n, dtype=bool), np.empty(n, dtype=np.int32)
         #: Rows of every node.
         self.rows: list[np.ndarray] = []
@@ -131,14 +131,15 @@ class SortedGrower(Grower[tuple[int, int]]):
         table, rules, rows = self.table, self.rules, self.rows[-1]
         n, weight = int(table.counts[rows].sum()), int(table.row_weight[rows].sum())
         lots = Lots(table, *part, n, weight, self.price)
-        if rules.max_features is None or rules.max_features >= self.columns.n_features:
+        if rules.max_features is None or rules.max_features >= self.n_features:
             return self._on(self.everything, lots, node)
         assert self.rng is not None
-        drawn = self.rng.permutation(self.columns.n_features)
+        drawn = self.rng.permutation(self.n_features)
         for last in range(rules.max_features, len(drawn) + 1):
             first = 0 if last == rules.max_features else last - 1
-            here = np.flatnonzero(np.isin(self.columns.feature, drawn[first:last]))
-            split = self._on(here, lots, node)
+            wanted = np.zeros(self.n_features, dtype=bool)
+            wanted[drawn[first:last]] = True
+            split = self._on(np.flatnonzero(wanted[self.columns.feature]), lots, node)
             if split is not None:
                 return split
         return None
