@@ -9,6 +9,8 @@ Pictures are drawn too; a test compares the text of the pages with what this scr
 from __future__ import annotations
 
 import argparse
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,22 @@ HOW = """All runs: one thread of a virtual machine with two cores (AMD EPYC) tha
 table can be compared. Each table names the command that measured it; `MILP_TREES_DATA` points to [the public data sets](../start/data.md). Pages and pictures are written by
 `python benchmarks/report.py` from the files in `benchmarks/results`.
 """
+
+
+def wrapped(text: str) -> str:
+    """A text with its paragraphs in lines of at most 160 characters; tables and code stay as they are."""
+    lines, code = [], False
+    for line in text.split("\n"):
+        code ^= line.startswith("```")
+        if code or len(line) <= 160 or line.startswith(("|", "#", "!", "<")):
+            lines.append(line)
+            continue
+        whole = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)", lambda m: m[0].replace(" ", "\0"), line)
+        lines += [
+            part.replace("\0", " ")
+            for part in textwrap.wrap(whole, 160, break_long_words=False, break_on_hyphens=False)
+        ]
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,8 @@ class Page:
         alt = _pictures.PICTURES[self.name][1]
         head = [f"# {self.question}", self.answer, f"![{alt}](pictures/{self.name}.svg)"]
         sections = [text.rstrip() for part in self.parts for text in part()]
-        return "\n\n".join([*head, *filter(None, [self.note]), *sections]) + "\n"
+        parts = [*head, *filter(None, [self.note]), *sections]
+        return "\n\n".join(map(wrapped, parts)) + "\n"
 
 
 def rows_of(name: str, title: str, command: str, text: str, **columns: str) -> Iterator[str]:
@@ -149,7 +168,7 @@ PAGES = (
     Page(
         "proofs",
         "What does a proof of optimality cost?",
-        "Writing a proof takes at most five times as long as solving and 50 ms; that of a whole curve of prunings, one flow, is written about as fast as that of one pruning. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to about a minute at depth 4 and 5; over all midpoints it takes up to ten seconds at depth 2; at depth 3 (`--only midpoints-3 --limit 400`) five of the six tables that were tried take 2 to 191 s, and one more than 400 s. At depth 4 claims make it 3.8 to 134 times as fast as "
+        "Writing a proof takes at most five times as long as solving and 50 ms; that of a whole curve of prunings, one flow, is written about as fast as that of one pruning. Checking takes a fraction of a second at depth 3, where the checker only recomputes, and up to about a minute at depth 4 and 5. Over all midpoints it takes up to ten seconds at depth 2. At depth 3 (`--only midpoints-3 --limit 400`) five of the six tables that were tried take 2 to 191 s, and one more than 400 s. At depth 4 claims make it 3.8 to 134 times as fast as "
         "recomputing where that takes more than half a second; where it takes less, the start of Python counts. Fairness optima are those at 1 %, and thresholds of numeric columns are all midpoints.",
         (
             lambda: rows_of(

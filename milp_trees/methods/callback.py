@@ -66,7 +66,7 @@ class Callback:
     def restart(self) -> None:
         """Count the seconds from now on: another run begins."""
         self._last = TracePoint(0.0, None, None)
-        self._began = run_clock()
+        self._began = self._called = run_clock()
         self.due = self._began + BEAT
 
     def point(self, point: TracePoint) -> None:
@@ -87,7 +87,8 @@ class Callback:
 
     def stops_in_silence(self) -> Limit | None:
         """As `stops`, for a thread beside the run, which calls only after a silence."""
-        if run_clock() >= self.due + SILENT - BEAT:
+        # `due` is no measure of silence: an incumbent makes a call due at once, in the run's thread.
+        if run_clock() >= self._called + SILENT:
             self._again()
         return self.limit
 
@@ -118,7 +119,8 @@ class Callback:
                 raise
             self.limit = Limit.INTERRUPTED
         finally:
-            self.due = run_clock() + BEAT
+            self._called = run_clock()
+            self.due = self._called + BEAT
 
 
 _here = threading.local()

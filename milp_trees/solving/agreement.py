@@ -89,10 +89,10 @@ def built_on(method: str) -> frozenset[str]:
     """
     base, solver = base_name(method), method.partition("@")[2]
     plugin: Any = registry.find("formulations" if solver else "methods", base)
-    parts = {base, *getattr(plugin, "shares", ())}
+    parts = {base, *getattr(plugin, "shared_components", ())}
     if solver:
         named = registry.find("solvers", solver)
-        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(named, "shares", ()))}
+        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(named, "shared_components", ()))}
     return frozenset(parts)
 
 

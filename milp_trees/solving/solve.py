@@ -75,7 +75,7 @@ def answer(
     reference : str or None
         Name of the reference, or "auto": an integer program is judged by the first by `reference_rank`
         that takes the problem. "none" is None.
-    judge_engines : bool, default=False
+    reference_engines : bool, default=False
         Whether "auto" judges an engine, too, if it judges no others and that is expected to take
         seconds only.
     options : mapping, optional

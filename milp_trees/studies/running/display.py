@@ -188,7 +188,7 @@ def watch(follower: Follower, display: Display, every: float = 0.5) -> StudyProg
 
     Returns
     -------
-    Standing
+    StudyProgress
         The last one; `workers` is 0.
     """
     while True:

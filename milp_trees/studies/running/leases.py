@@ -52,7 +52,7 @@ class Leases:
     Parameters
     ----------
     folder : Folder
-    me : Presence
+    me : Heartbeats
     """
 
     folder: Folder

@@ -191,7 +191,7 @@ class Follower:
 
         Returns
         -------
-        Standing
+        StudyProgress
         """
         running = self.running()
         alive = self.alive("worker") if workers is None else workers

@@ -144,7 +144,7 @@ def test_verify_counts_the_fields_that_nobody_can_check(table, tmp_path):
     out = tmp_path / "r.json"
     run("solve", table, "--out", out)
     text = run("verify", out).stdout
-    assert "how the run went (18 fields, listed in not_verified)" in text
+    assert "how the run went (19 fields, listed in not_verified)" in text
     assert "root_bound, trace" not in text
 
 

@@ -134,8 +134,8 @@ def test_a_run_that_finds_nothing_in_time_leaves_greedy_trees_and_a_warning(monk
     def nothing(*_):
         raise mt.errors.NothingFound("any found no tree within the limits; raise time_limit.")
 
-    for place in ("choose_size", "solving"):
-        monkeypatch.setattr(f"milp_trees.studies.{place}.path_of_sizes", nothing)
+    for place in ("choose_size", "solve"):
+        monkeypatch.setattr(f"milp_trees.solving.{place}.path_of_sizes", nothing)
     chooser = mt.OptimalTreeCV(
         estimator=mt.OptimalTreeClassifier(max_depth=3), max_leaf_nodes=4, cv=3
     )

@@ -34,7 +34,7 @@ def test_of_many_threads_one_gets_a_claim(folder):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(type(f).__name__ for f in found) == ["Busy"] * 7 + ["Taken"]
+    assert sorted(type(f).__name__ for f in found) == ["Acquired"] + ["Held"] * 7
 
 
 @pytest.mark.parametrize("links", [True, False])
