@@ -59,13 +59,7 @@ class Column:
 
 
 def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
-    """The columns of a view.
-
-    Raises
-    ------
-    DataError
-        Features called `<=` of one column are not nested.
-    """
+    """The columns of a view."""
     columns = []
     for name, tests in view.columns:
         outcomes = view.X[:, tests].astype(np.int64)

@@ -53,13 +53,7 @@ def add_decisions(m: Any, program: LinearSet, d: int) -> None:
 
 
 def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
-    """A point of the program whose first entries are the decision.
-
-    Raises
-    ------
-    SolverFailure
-        There is no such point: the decision is not in S.
-    """
+    """A point of the program whose first entries are the decision."""
     d, v = len(decision), len(program.names)
     if d == v:
         return decision

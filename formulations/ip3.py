@@ -146,16 +146,6 @@ class IP3(pruning.PruningFormulation):
         Each w and W has a vertex of its own, and its arc leads from there to the centre. So a path
         row goes down to a leaf, the row of a use goes from its w to the centre and down to its
         node, and w ≤ W goes from w to the centre and back to W.
-
-        Parameters
-        ----------
-        m : Pyomo model
-            From `build`.
-
-        Returns
-        -------
-        list of (tail, head, name of the column that the arc carries), or None
-            For `milp_trees.unimodular.check_network_certificate`; None if there is a budget row.
         """
         view: NodeGains = m.view
         if view.budget is not None:

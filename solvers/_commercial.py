@@ -15,18 +15,7 @@ REACHED = {
 
 
 def how_to_reach(name: str) -> str:
-    """How a commercial solver is run, and whether its Python package is there.
-
-    Parameters
-    ----------
-    name : str
-        The solver as the user called it.
-
-    Returns
-    -------
-    str
-        Some sentences; empty for another solver.
-    """
+    """How a commercial solver is run, and whether its Python package is there."""
     known = REACHED.get(name.lower())
     if known is None:
         return ""

@@ -44,18 +44,7 @@ def on_the_command_line() -> Iterator[None]:
 
 
 def worded(text: str) -> str:
-    """A message in the words of where the user is.
-
-    Parameters
-    ----------
-    text : str
-        It names options of the command line, such as `--time-limit`.
-
-    Returns
-    -------
-    str
-        The same in a command; otherwise with arguments of Python, such as `time_limit=`.
-    """
+    """A message in the words of where the user is."""
     if "--" not in text or _COMMAND in os.environ or "milp-trees " in text:
         return text
     text = re.sub(rf" \({_OPTION}(?: (?:{_VALUE}|[a-z]+))?\)", "", text)  # said in Python before it

@@ -44,13 +44,7 @@ INEXACT_TOLERANCE = 1e-6
 
 
 def read_number(kind: Any, text: str) -> Any:
-    """An int or a float that a text means, without the underscores that Python's own syntax allows.
-
-    Raises
-    ------
-    ValueError
-        The text is no such number.
-    """
+    """The int or float that a text means; underscores, which Python allows, are refused."""
     if "_" in text:
         raise ValueError(f"{text!r} has an underscore")
     return kind(text)
@@ -234,31 +228,7 @@ def common_unit(numbers: list[Fraction]) -> Fraction:
 def rescale(
     whole: np.ndarray, scale: Fraction, leaf: Fraction, splits: list[Fraction], unit: Fraction
 ) -> tuple[np.ndarray, Fraction, list[Fraction]]:
-    """Costs and penalties as integer multiples of `unit`.
-
-    Parameters
-    ----------
-    whole : int64 array
-        Costs in units of `scale`.
-    scale : Fraction
-        Natural units per unit of `whole`, a multiple of `unit`.
-    leaf : Fraction
-        Penalty per leaf in natural units.
-    splits : list of Fraction
-        Penalties per split in natural units.
-    unit : Fraction
-        The new unit.
-
-    Returns
-    -------
-    tuple of (int64 array, Fraction, list of Fraction)
-        `whole`, `leaf` and `splits` in the new unit.
-
-    Raises
-    ------
-    DataError
-        The integers would be too large for exact arithmetic.
-    """
+    """Costs and penalties as integer multiples of `unit`."""
     if not whole.any():  # zeros need no factor
         return whole, leaf / unit, [s / unit for s in splits]
     factor = scale / unit

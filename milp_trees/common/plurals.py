@@ -4,20 +4,7 @@ from __future__ import annotations
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: `1 claim`, `12 000 claims`.
-
-    Parameters
-    ----------
-    number : int
-    noun : str
-        In the singular.
-    plural : str, optional
-        By default the noun with an s.
-
-    Returns
-    -------
-    str
-    """
+    """A number with its noun: `1 claim`, `12 000 claims`."""
     return f"{spaced(number)} {noun if number == 1 else plural or f'{noun}s'}"
 
 

@@ -15,25 +15,7 @@ _SPECIAL = ("/dev/", "/proc/")
 
 
 def write_whole(path: str | Path, content: str | bytes) -> Path:
-    """Write a file so that its place holds the old content or the new one, never a part.
-
-    Parameters
-    ----------
-    path : path
-        It is replaced if it exists; of a link, what it leads to is.
-    content : str or bytes
-        A text is written in UTF-8.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OSError
-        It cannot be written (the disk is full, permission is denied); what was there still is.
-    """
+    """Write a file so that its place holds the old content or the new one, never a part."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     with replacing(path) as draft, open(draft, "wb") as file:
         file.write(data)
@@ -44,18 +26,7 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
 
 
 def refuse_to_replace(path: str | Path) -> None:
-    """Refuse to write a page or a table over the file of a study.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file that is going to be written.
-
-    Raises
-    ------
-    DataError
-        It is an SQLite database, whose rows would be lost.
-    """
+    """Refuse to write a page or a table over the file of a study."""
     if Path(path).is_file():
         with Path(path).open("rb") as file:
             if file.read(16) == b"SQLite format 3\0":
@@ -70,15 +41,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
     If the block raises, the new file is removed, and what was in its place stays. Devices and pipes
     have no new name; they are written to at once.
-
-    Parameters
-    ----------
-    path : path
-
-    Yields
-    ------
-    Path
-        Where to write.
     """
     path = Path(path)
     if special(path):

@@ -57,13 +57,7 @@ def actions_of(columns: Sequence[str], treatments: Any, header: bool) -> tuple[A
 
 
 def _of_treatments(columns: Sequence[str], levels: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The treatment of every column, if the names of the columns tell them; None if they do not.
-
-    Raises
-    ------
-    DataError
-        Some columns are called like treatments, and others are not.
-    """
+    """The treatment of every column, if the names of the columns tell them; None if they do not."""
     of = {spelled(level): level for level in levels}
     for text in sorted(of, key=len, reverse=True):
         for at in range(len(columns[0]) - len(text) + 1):

@@ -25,15 +25,7 @@ _DECIMALS = 3
 
 
 def made(frame: pd.DataFrame, maps: Mapping[str, Any]) -> pd.DataFrame:
-    """A table with the columns that stored maps make of columns with many categories.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Any table; columns that it lacks are left out.
-    maps : mapping of column to map
-        From `shares` or `groups`.
-    """
+    """A table with the columns that stored maps make of columns with many categories."""
     new: dict[str, Any] = {}
     for name, stored in maps.items():
         if name in frame.columns:
@@ -76,13 +68,7 @@ def columns_of(name: str, stored: Mapping[str, Any]) -> list[str]:
 
 
 def made_from(source: Mapping[str, Any]) -> dict[str, str]:
-    """The columns that were made from columns of a table, each with the name of that one.
-
-    Parameters
-    ----------
-    source : mapping
-        The description of the data, of a Dataset or a stored result.
-    """
+    """The columns that were made from columns of a table, each with the name of that one."""
     maps = source.get("categories", {})
     try:
         return {new: name for name, stored in maps.items() for new in columns_of(name, stored)}

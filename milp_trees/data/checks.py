@@ -345,22 +345,7 @@ def some(names: Any, limit: int = 12) -> str:
 
 
 def check_columns(asked: Iterable[str], names: Iterable[Any], who: str) -> None:
-    """Raise DataError if a table lacks columns; the sentence names all of them.
-
-    Parameters
-    ----------
-    asked : iterable of str
-        The columns that are needed.
-    names : iterable
-        The columns of the table.
-    who : str
-        What needs them, such as "tree".
-
-    Raises
-    ------
-    DataError
-        Some are not there.
-    """
+    """Raise DataError if a table lacks columns; the sentence names all of them."""
     there = [str(n) for n in names]
     lacking = [c for c in dict.fromkeys(map(str, asked)) if c not in set(there)]
     if not lacking:

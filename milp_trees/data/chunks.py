@@ -15,21 +15,7 @@ if TYPE_CHECKING:
 
 
 def joined(parts: Iterable[pd.DataFrame], most: int) -> pd.DataFrame | None:
-    """The table of which the parts hold the rows, as if pandas had read it at once.
-
-    Parameters
-    ----------
-    parts : iterable of DataFrame
-        Consecutive rows; each part has the types that its own cells have.
-    most : int
-        At least the number of rows of all parts.
-
-    Returns
-    -------
-    DataFrame or None
-        None if the type of a column of all rows cannot be told from the types of its parts, such
-        as of numbers in one part and texts in another.
-    """
+    """The table of which the parts hold the rows, as if pandas had read it at once."""
     import pandas as pd
 
     columns: list[_Column] = []

@@ -58,21 +58,7 @@ class Guess(NamedTuple):
 
 
 def guess(cells: Any, rows: np.ndarray, order: str | None) -> Guess | None:
-    """How texts, most of which are dates, write them; None if too few are dates.
-
-    Parameters
-    ----------
-    cells : Series of str
-        Different texts.
-    rows : array of int
-        How many rows have each.
-    order : {"day-first", "month-first"}, optional
-        What a user states for columns that do not decide it.
-
-    Returns
-    -------
-    Guess or None
-    """
+    """How texts, most of which are dates, write them; None if too few are dates."""
     patterns: dict[str, None] = {}
     for text in cells.head(_FIRST):
         for form, letters in _FORMS.items():
@@ -178,19 +164,7 @@ def seconds(values: Any) -> np.ndarray:
 
 
 def between(low: Any, high: Any, days: bool) -> str:
-    """A threshold from `low` to just before `high`, as short as possible near their middle.
-
-    Parameters
-    ----------
-    low, high : datetime64
-        Neighbouring times, the earlier one first.
-    days : bool
-        Whether all times of the column are dates; otherwise the time of day is written too.
-
-    Returns
-    -------
-    str
-    """
+    """A threshold from `low` to just before `high`, as short as possible near their middle."""
     low, high = (np.datetime64(t, "us") for t in (low, high))
     middle = low + (high - low) // 2
     for unit in _UNITS:

@@ -112,24 +112,6 @@ class DuckTable:
         """The table of Parquet files, or the only table of a database.
 
         Whatever the query says, nothing but these files can be read, and nothing can be written.
-
-        Parameters
-        ----------
-        files : sequence of Path
-            At least one.
-        query : str or None
-            One statement SELECT on `source`, or on the tables of the database.
-        settings : mapping
-            Settings of DuckDB by its own names, such as `memory_limit`.
-
-        Returns
-        -------
-        DuckTable
-
-        Raises
-        ------
-        DataError
-            DuckDB is not installed or refuses the files or the query, or there are several tables.
         """
         duckdb = _library()
         database = files[0] if files[0].suffix in DATABASES else None
@@ -231,22 +213,7 @@ class DuckTable:
         ]
 
     def group(self, rules: Mapping[str, Rule], labels: Sequence[str], most: int) -> pd.DataFrame:
-        """One row per group of rows with the same codes and the same labels.
-
-        Parameters
-        ----------
-        rules : mapping of column to rule
-            How feature columns become codes (`milp_trees.data.rules`).
-        labels : sequence of str
-            Further columns whose values are compared as they are.
-        most : int
-            At most one more row than this is returned.
-
-        Returns
-        -------
-        DataFrame
-            With the columns that the templates of this module name, in any order of rows.
-        """
+        """One row per group of rows with the same codes and the same labels."""
         keys, found = [], [f"count(*) AS {COUNT}"]
         for j, (name, rule) in enumerate(rules.items()):
             keys.append(f"{_code(name, rule)} AS {CODE.format(j)}")

@@ -29,24 +29,6 @@ def as_utf8(raw: bytes, file: Path, encoding: str | None = None) -> tuple[bytes,
     A mark at its beginning or zero bytes tell UTF-16 and UTF-32, and what is valid UTF-8 is UTF-8.
     Anything else is taken as cp1252, which Latin-1 is a part of, if most letters of its words are
     ASCII, as in Western languages.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, which may be packed by gzip.
-    file : Path
-        Its name, for errors.
-    encoding : str, optional
-        The encoding, if it is known.
-
-    Returns
-    -------
-    bytes, str
-
-    Raises
-    ------
-    DataError
-        The file is damaged, or is no text in this encoding or in any that is tried.
     """
     try:
         data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw

@@ -22,26 +22,7 @@ if TYPE_CHECKING:
 def check_columns(
     table: DuckTable, features: Sequence[str], labels: Sequence[str], numbers: Collection[str]
 ) -> dict[str, Extent]:
-    """The extents of columns that can be used: by their type, without missing or infinite values.
-
-    Parameters
-    ----------
-    table : DuckTable
-    features, labels : sequence of str
-        Columns that become binary features, and columns that are taken as they are.
-    numbers : collection of str
-        Those of `labels` that must hold numbers.
-
-    Returns
-    -------
-    dict
-        The extent of every column.
-
-    Raises
-    ------
-    DataError
-        A column cannot be used.
-    """
+    """The extents of usable columns: by their type, without missing or infinite values."""
     names = list(dict.fromkeys([*features, *labels]))
     for name in names:
         kind = table.columns[name]
@@ -69,20 +50,7 @@ def check_columns(
 
 
 def check_given(rules: Mapping[str, Rule], table: DuckTable, extents: Mapping[str, Extent]) -> None:
-    """Refuse rules of a given binarizer that the columns do not fit.
-
-    Parameters
-    ----------
-    rules : mapping of column to rule
-    table : DuckTable
-    extents : mapping
-        The extents of the columns.
-
-    Raises
-    ------
-    DataError
-        A column that is taken as 0/1 holds something else, or thresholds are for texts.
-    """
+    """Refuse rules of a given binarizer that the columns do not fit."""
     for name, rule in rules.items():
         if rule == "0/1" and not _is_binary(table, name, extents[name]):
             raise DataError(f"The column {name!r} holds other values than 0 and 1, and {YES_NO}")
@@ -110,24 +78,7 @@ def fit_there(
     features: Sequence[str],
     extents: Mapping[str, Extent],
 ) -> None:
-    """Fit a binarizer on columns of a table in an engine.
-
-    Parameters
-    ----------
-    binarizer : Binarizer
-        Gets the rules, and what they lose, that `fit` would give it.
-    table : DuckTable
-        Without missing and infinite values in these columns.
-    features : sequence of str
-        The columns.
-    extents : mapping
-        Their extents.
-
-    Raises
-    ------
-    DataError
-        The binarizer needs the rows themselves, or a column of texts has too many different ones.
-    """
+    """Fit a binarizer on columns of a table in an engine."""
     if binarizer.kind not in BINARIZERS:
         raise DataError(
             f"There is no binarizer {binarizer.kind!r}; known are {', '.join(BINARIZERS)}."

@@ -30,26 +30,7 @@ def opened(
     query: str | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> tuple[DuckTable, dict[str, Any]]:
-    """The table of a source, and where it came from, as results state it.
-
-    Parameters
-    ----------
-    source, query
-        As for `load_grouped`.
-    config : mapping, optional
-        Settings of DuckDB by its own names.
-
-    Returns
-    -------
-    table : DuckTable
-    about : dict
-        `grouped` (engine, version, query, number of files); for files also `path` and `sha256`.
-
-    Raises
-    ------
-    DataError
-        There is no such table.
-    """
+    """The table of a source, and where it came from, as results state it."""
     if query is not None and not isinstance(query, str):
         raise DataError(f"query= takes one statement SELECT as text; got {query!r}.")
     about: dict[str, Any] = {}

@@ -16,18 +16,7 @@ def chance(draw: Random, p: float) -> bool:
 
 
 def whole(draw: Random, low: int, high: int) -> int:
-    """A whole number within limits.
-
-    Parameters
-    ----------
-    draw : Random
-    low, high : int
-        The limits, both included.
-
-    Returns
-    -------
-    int
-    """
+    """A whole number within limits."""
     return low + int(draw.random() * (high - low + 1))
 
 
@@ -37,15 +26,5 @@ def pick(draw: Random, options: Sequence[T]) -> T:
 
 
 def spread(draw: Random, mean: float, deviation: float) -> float:
-    """A normally distributed number, cut at four deviations.
-
-    Parameters
-    ----------
-    draw : Random
-    mean, deviation : float
-
-    Returns
-    -------
-    float
-    """
+    """A normally distributed number, cut at four deviations."""
     return NormalDist(mean, deviation).inv_cdf(min(max(draw.random(), 3e-5), 1 - 3e-5))

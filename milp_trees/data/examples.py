@@ -53,23 +53,7 @@ class Example:
         return out.getvalue()
 
     def write(self, path: str | Path | None = None) -> Path:
-        """Write the file; one that has this text already is left alone.
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to; by default its own name in the current folder.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        DataError
-            The file has other contents, or it cannot be written.
-        """
+        """Write the file; one that has this text already is left alone."""
         target = Path(self.file if path is None else path)
         try:
             if target.exists():
@@ -228,13 +212,7 @@ EXAMPLES = {one.file.partition(".")[0]: one for one in _ALL}
 
 
 def example_named(name: str) -> Example:
-    """The example of a name, with or without its ending.
-
-    Raises
-    ------
-    UnknownName
-        There is no such example.
-    """
+    """The example of a name, with or without its ending."""
     for short, one in EXAMPLES.items():
         if name in (short, one.file):
             return one

@@ -55,13 +55,7 @@ OF_PANDAS = {
 
 
 def refuse_foreign_table(file: Path) -> None:
-    """Refuse a table that is no text and no Parquet, and say how pandas turns it into one.
-
-    Raises
-    ------
-    DataError
-        The name of the file ends like that of such a table.
-    """
+    """Refuse a table that is no text and no Parquet, and say how pandas turns it into one."""
     if file.suffix.lower() not in OF_PANDAS:
         return
     what, function = OF_PANDAS[file.suffix.lower()]

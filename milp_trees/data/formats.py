@@ -188,25 +188,7 @@ def told(
     order: str | None = None,
     known: Format | None = None,
 ) -> Told:
-    """Find out what a column of texts holds, and read it.
-
-    Parameters
-    ----------
-    column : Series
-        Texts, some of which may be missing.
-    stated, usual : str, optional
-        The decimal mark that the user states, and that of other columns of the table.
-    sure : bool, default=True
-        Whether numbers of other columns show the usual mark; otherwise it is only likely.
-    order : str, optional
-        "day-first" or "month-first", for dates that do not decide it.
-    known : Format, optional
-        The format, if it was found before; what it cannot read is then a problem.
-
-    Returns
-    -------
-    Told
-    """
+    """Find out what a column of texts holds, and read it."""
     import pandas as pd
 
     if known is None and not _has_digits(column):

@@ -47,28 +47,6 @@ def planted_tree(
     """Rows whose labels are given by a random tree of full depth.
 
     With `noise` = 0 the best tree of that depth makes no error.
-
-    Parameters
-    ----------
-    rows, tests : int, default=200, 12
-        Number of rows and of binary features.
-    depth : int, default=2
-        Depth of the tree.
-    classes : int, default=2
-        Number of classes.
-    noise : float, default=0
-        Share of rows whose label is replaced by another one, from 0 to 1.
-    seed : int, default=0
-        Seed of the random numbers.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        A number is out of its range, or the tree is deeper than there are features.
     """
     if not 0 <= depth <= tests or rows < 1 or classes < 2 or not 0 <= noise <= 1:
         raise DataError(
@@ -106,28 +84,6 @@ def planted_list(
     """Rows whose labels are given by a random rule list over disjoint sets of features.
 
     With `noise` = 0 the best list of that length makes no error.
-
-    Parameters
-    ----------
-    rows, tests : int, default=200, 12
-        Number of rows and of binary features.
-    rules, literals : int, default=3, 1
-        Number of rules, without the default rule, and of literals in the antecedent of each.
-    classes : int, default=2
-        Number of classes; rules next to each other have different ones.
-    noise : float, default=0
-        Share of rows whose label is replaced by another one, from 0 to 1.
-    seed : int, default=0
-        Seed of the random numbers.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        A number is out of its range, or there are too few features.
     """
     if min(rules, literals - 1) < 0 or rules * literals > tests or rows < 1 or classes < 2:
         raise DataError(
@@ -269,28 +225,6 @@ def hidden_cut(
     side; each of them would be positive on the other side. So any other threshold of x1
     misclassifies `lost` more rows. The effect is that of Lin et al. (2020), figure 1 (72 against
     71 of 77 rows at depth 2); the rows are our own.
-
-    Parameters
-    ----------
-    rows : int, default=77
-        Number of rows.
-    lost : int, default=1
-        Number of rows on either side of the threshold.
-    noise : int, default=5
-        Number of rows whose label is flipped.
-    seed : int, default=1
-        Seed of the random numbers.
-    binarizer : {"midpoints", "buckets", "quantiles:N", "tree-guess"}
-        Which thresholds become binary features.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        There are too few rows for `lost` and `noise`.
     """
     if lost < 1 or noise < 0 or rows < 2 * lost + noise + 4:
         raise DataError("A hidden cut needs lost >= 1, noise >= 0 and rows >= 2 lost + noise + 4.")

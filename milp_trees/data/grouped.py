@@ -203,13 +203,7 @@ def _in_order(found: pd.DataFrame, most: int) -> pd.DataFrame:
 
 
 def _ranked(rules: Mapping[str, Rule], found: pd.DataFrame) -> RankedTests:
-    """The features of the groups, made from the values that the groups hold.
-
-    Raises
-    ------
-    DataError
-        The engine put rows into one group whose features differ.
-    """
+    """The features of the groups, made from the values that the groups hold."""
     import pandas as pd
 
     sides = []

@@ -86,26 +86,7 @@ class Lines:
 
     @classmethod
     def of(cls, raw: bytes, file: Path, reading: Reading | None = None) -> Lines:
-        """Find the header, the separator, the encoding and the decimal mark of a file.
-
-        Parameters
-        ----------
-        raw : bytes
-            What the file holds.
-        file : Path
-            Its name, for errors.
-        reading : Reading, optional
-            What is known already.
-
-        Returns
-        -------
-        Lines
-
-        Raises
-        ------
-        DataError
-            The file is empty or no text, or its first line is no header.
-        """
+        """Find the header, the separator, the encoding and the decimal mark of a file."""
         reading = reading or Reading()
         data, encoding = as_utf8(raw, file, reading.encoding)
         begin = len(data) - len(data.lstrip(b"\n"))
@@ -254,20 +235,6 @@ class Lines:
         A column of text is always replaced; a column of labels only if one of its cells has leading
         zeros, and any other column of whole numbers only if it holds codes: cells of the same
         length, at least two digits, some of which begin with zero.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            The table that `frame()` gave; it is changed in place.
-        labels : sequence of str
-            Names of the columns of labels.
-        text : sequence of str
-            Names of the columns whose cells are texts.
-
-        Returns
-        -------
-        tuple of str
-            The columns of codes.
         """
         names = [str(c) for c in frame.columns]
         requested = [n for n in names if n in text and frame[n].dtype.kind in "biuf"]
@@ -314,11 +281,6 @@ def _named(fields: list[str], file: Path) -> tuple[list[str], dict[str, str]]:
     """Names of the columns, and which of them replace a name that an earlier column has.
 
     A column without a name is called by its place.
-
-    Raises
-    ------
-    DataError
-        A number is there twice, so the first line is probably no header.
     """
     if len(fields) > MOST_COLUMNS:
         raise DataError(

@@ -93,32 +93,7 @@ def load_split(
     seed: int = 0,
     **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
-    """Training and test rows of a file, a table in memory, or a built-in data set.
-
-    Parameters
-    ----------
-    name : str, Path or DataFrame
-        As for `load`.
-    binarizer : str or Binarizer, default="auto"
-        As for `load`; thresholds come from the training rows only.
-    test_size : float, optional
-        Share of rows to leave out; without it all rows are training rows.
-    seed : int, default=0
-        Seed of the split.
-    **columns
-        As for `load`.
-
-    Returns
-    -------
-    train : Dataset
-    test : Dataset or None
-        None without `test_size`.
-
-    Raises
-    ------
-    DataError
-        The file, a column, the split or an option cannot be used; one sentence says what to do.
-    """
+    """Training and test rows of a file, a table in memory, or a built-in data set."""
     from milp_trees.data.generate import GENERATORS, generated
 
     if isinstance(name, (np.ndarray, list)):
@@ -148,25 +123,7 @@ def load_columns(
     test_size: float | None = None,
     seed: int = 0,
 ) -> tuple[Dataset, Dataset | None]:
-    """Like `load_split`, for a file or a built-in table whose columns are stated already.
-
-    Parameters
-    ----------
-    name, binarizer, test_size, seed
-        As for `load_split`.
-    given : Columns
-        Roles of the columns, and how the table is read.
-
-    Returns
-    -------
-    train : Dataset
-    test : Dataset or None
-
-    Raises
-    ------
-    DataError
-        As `load_split` raises.
-    """
+    """Like `load_split`, for a file or a built-in table whose columns are stated already."""
     from milp_trees.data.binarize import Binarizer
 
     check_teachers(given)
@@ -235,28 +192,7 @@ def load_columns(
 
 
 def read_named(name: str | Path, target: str | None = None, **options: Any) -> Table:
-    """The table of a file or a built-in name.
-
-    Parameters
-    ----------
-    name : str or Path
-        A file, or the name of a built-in data set.
-    target : str, optional
-        The target column, if it is not the usual one.
-    **options
-        As for `read_table`.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    UnknownName
-        There is neither a file nor a built-in data set of this name.
-    DataError
-        The file cannot be read.
-    """
+    """The table of a file or a built-in name."""
     from milp_trees.data.builtin import BUILTIN, builtin
     from milp_trees.data.engine_sources import needs_engine
     from milp_trees.data.generate import GENERATORS

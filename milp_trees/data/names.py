@@ -23,11 +23,6 @@ def as_pandas(given: Any) -> Any:
     """A table or column of polars, pyarrow or a similar library as the pandas object it stands for.
 
     Arrays become plain ones (`plain_array`); everything else is returned as it is.
-
-    Raises
-    ------
-    DataError
-        The library needs a package for this that is not installed.
     """
     if isinstance(given, np.ndarray):
         return plain_array(given)
@@ -73,26 +68,7 @@ def spelled(name: Any) -> str:
 
 
 def places(names: Sequence[Any], order: Sequence[Any], what: str, of: str) -> list[int] | None:
-    """For every name of an order its place among names; None if those are the order already.
-
-    Parameters
-    ----------
-    names : sequence
-        The names of what is given.
-    order : sequence
-        The names that it must have.
-    what, of : str
-        What is given, and what the order is of, for errors: "y", "actions".
-
-    Returns
-    -------
-    list of int, or None
-
-    Raises
-    ------
-    DataError
-        A name is missing, unknown, or there twice.
-    """
+    """For every name of an order its place among names; None if those are the order already."""
     held, wanted = [spelled(n) for n in names], [spelled(n) for n in order]
     if held == wanted and len(set(held)) == len(held):
         return None
@@ -107,24 +83,7 @@ def places(names: Sequence[Any], order: Sequence[Any], what: str, of: str) -> li
 
 
 def columns_over(given: Any, order: Sequence[Any], what: str, of: str) -> Any:
-    """A table whose columns stand in an order.
-
-    Parameters
-    ----------
-    given : array or DataFrame
-        An array, and a table without names, is returned as it is.
-    order, what, of
-        As for `places`.
-
-    Returns
-    -------
-    array or DataFrame
-
-    Raises
-    ------
-    DataError
-        As `places` raises.
-    """
+    """A table whose columns stand in an order."""
     given = as_pandas(given)
     if not hasattr(given, "columns"):
         return given
@@ -135,21 +94,7 @@ def columns_over(given: Any, order: Sequence[Any], what: str, of: str) -> Any:
 def columns_and_names(
     given: Any, order: Sequence[Any] | None, what: str, of: str
 ) -> tuple[Any, tuple[Any, ...] | None]:
-    """A table as `columns_over` gives it, and the names of its columns.
-
-    Parameters
-    ----------
-    given, what, of
-        As for `columns_over`.
-    order : sequence, optional
-        The order of the columns, if one is stated; otherwise the columns stay as they are.
-
-    Returns
-    -------
-    table : array or DataFrame
-    names : tuple or None
-        The order that is stated, or else the names of the columns; None if they have none.
-    """
+    """A table as `columns_over` gives it, and the names of its columns."""
     given = as_pandas(given)
     if order is not None:
         return columns_over(given, order, what, of), tuple(order)
@@ -161,21 +106,7 @@ def columns_and_names(
 def labelled(
     given: Any, order: Sequence[Any] | None, what: str, of: str
 ) -> tuple[Any, Sequence[Any] | None]:
-    """What is given per entry of an order, and the order, which it may state itself.
-
-    Parameters
-    ----------
-    given : DataFrame, Series, mapping, array or number
-        Columns of a DataFrame, and entries of a Series or mapping, have names.
-    order, what, of
-        As for `columns_and_names`.
-
-    Returns
-    -------
-    given : object
-        In the order; what has no names is returned as it is.
-    names : sequence or None
-    """
+    """What is given per entry of an order, and the order, which it may state itself."""
     given = as_pandas(given)
     if hasattr(given, "columns"):
         return columns_and_names(given, order, what, of)
@@ -191,10 +122,6 @@ def check_same_rows(given: Mapping[str, Any]) -> None:
 
     Rows are matched by their places, as everywhere in scikit-learn. The same labels in another order
     mean that one of the objects was sorted or shuffled alone.
-
-    Parameters
-    ----------
-    given : mapping of the name of an argument to what was given for it
     """
     labelled = [
         (name, thing.index)
@@ -215,25 +142,7 @@ def check_same_rows(given: Mapping[str, Any]) -> None:
 def entries_over(
     given: Any, order: Sequence[Any], what: str, of: str, default: Any = REQUIRED
 ) -> list[Any]:
-    """Entries in an order: those of a mapping or Series by their names, others as they are.
-
-    Parameters
-    ----------
-    given : mapping, Series or sequence
-    order, what, of
-        As for `places`.
-    default : object, optional
-        The entry of a name that a mapping or Series lacks; without it none may be missing.
-
-    Returns
-    -------
-    list
-
-    Raises
-    ------
-    DataError
-        A name is missing, unknown, or there twice, or a sequence has another length.
-    """
+    """Entries in an order: those of a mapping or Series by their names, others as they are."""
     wanted = [spelled(n) for n in order]
     table = entries_by_name(given, what)
     if isinstance(table, Mapping):
@@ -249,19 +158,7 @@ def entries_over(
 
 
 def entries_by_name(given: Any, what: str) -> Any:
-    """A mapping or Series by the texts of its names; anything else as it is.
-
-    Parameters
-    ----------
-    given : object
-    what : str
-        What is given, for errors.
-
-    Raises
-    ------
-    DataError
-        A name is there twice.
-    """
+    """A mapping or Series by the texts of its names; anything else as it is."""
     given = as_pandas(given)
     if hasattr(given, "index") and hasattr(given, "to_dict") and not hasattr(given, "columns"):
         names, values = list(given.index), given.tolist()

@@ -133,19 +133,7 @@ def thresholded(table: NumberTable, whole: NumberTable | None) -> dict[str, np.n
 
 
 def ranked_numbers(rules: Mapping[str, Any], table: NumberTable) -> RankedTests | None:
-    """Values of the features of rules as ranks, as `rules.ranked_features` makes them.
-
-    Parameters
-    ----------
-    rules : mapping of column name to rule
-        "0/1", or a list of thresholds.
-    table : NumberTable
-
-    Returns
-    -------
-    RankedTests or None
-        None if a rule is another one, or the table does not answer it.
-    """
+    """Values of the features of rules as ranks, as `rules.ranked_features` makes them."""
     requested = [name for name, rule in rules.items() if rule != []]
     if not all(_answers(table, name, rules[name]) for name in requested):
         return None

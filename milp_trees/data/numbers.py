@@ -173,23 +173,7 @@ SAY_MARK = "say which mark is the decimal one with --decimal . or --decimal ,"
 def guess(
     cells: Any, rows: np.ndarray, stated: str | None, usual: str | None, sure: bool = True
 ) -> Guess | None:
-    """The decimal mark and unit of texts, most of which are numbers; None if too few are.
-
-    Parameters
-    ----------
-    cells : Series of str
-        Different texts.
-    rows : array of int
-        How many rows have each.
-    stated, usual : str, optional
-        The decimal mark that the user states, and that of other columns.
-    sure : bool, default=True
-        Whether numbers of other columns show the usual mark; otherwise it is only likely.
-
-    Returns
-    -------
-    Guess or None
-    """
+    """The decimal mark and unit of texts, most of which are numbers; None if too few are."""
     found = parts(cells)
     point, comma = ~np.isnan(found.point), ~np.isnan(found.comma)
     either = point | comma
@@ -232,21 +216,7 @@ def guess(
 
 
 def values(cells: Any, decimal: str | None, unit: str) -> np.ndarray:
-    """The numbers of texts, of shape (n,).
-
-    Parameters
-    ----------
-    cells : Series of str
-    decimal : str, optional
-        Their decimal mark; None if they have none.
-    unit : str
-        What stands before or after every number.
-
-    Returns
-    -------
-    array of float
-        NaN for texts with another mark or unit.
-    """
+    """The numbers of texts, of shape (n,)."""
     found = parts(cells)
     number = found.comma if decimal == "," else found.point
     if decimal is None:

@@ -92,33 +92,7 @@ def load_numeric_split(
     regression: bool = False,
     **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
-    """Training and test rows with numeric columns, from a file or a built-in name.
-
-    Parameters
-    ----------
-    name : str, Path, DataFrame or array
-        As for `load_numeric`.
-    test_size : float, optional
-        Share of rows to leave out; without it all rows are training rows.
-    seed : int, default=0
-        Seed of the split.
-    regression : bool, default=False
-        Whether the target is a number to predict; otherwise it is a class.
-    **columns
-        As for `load_numeric`.
-
-    Returns
-    -------
-    train : Dataset
-    test : Dataset or None
-        None without `test_size`.
-
-    Raises
-    ------
-    DataError
-        The data are generated and have no numeric columns, the target is not of the expected kind,
-        or a column cannot be used.
-    """
+    """Training and test rows with numeric columns, from a file or a built-in name."""
     if isinstance(name, (np.ndarray, list)):
         name = as_frame(name)
     named = isinstance(name, (str, Path))
@@ -136,25 +110,7 @@ def load_numeric_columns(
     test_size: float | None = None,
     seed: int = 0,
 ) -> tuple[Dataset, Dataset | None]:
-    """Like `load_numeric_split`, for columns that are stated already.
-
-    Parameters
-    ----------
-    name, regression, test_size, seed
-        As for `load_numeric_split`.
-    given : Columns
-        Roles of the columns, and how the table is read.
-
-    Returns
-    -------
-    train : Dataset
-    test : Dataset or None
-
-    Raises
-    ------
-    DataError
-        As `load_numeric_split` raises.
-    """
+    """Like `load_numeric_split`, for columns that are stated already."""
     table = (frame_table if is_frame(name) else read_named)(
         name,
         given.target,

@@ -65,13 +65,7 @@ class Outline(Dataset):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Outline:
-        """The outline that `to_json` described.
-
-        Raises
-        ------
-        KeyError
-            The description is incomplete.
-        """
+        """The outline that `to_json` described."""
         out = cls.__new__(cls)
         out.__dict__.update({name: data[name] for name in (*_KEPT, *_COUNTED)})
         return out

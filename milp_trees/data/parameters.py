@@ -136,11 +136,6 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
     """Check the parameters of an estimator; rules for parameters that it lacks are ignored.
 
     `time_limit` has the rule of `Limits`, and is in no table.
-
-    Raises
-    ------
-    DataError
-        The first parameter that its rule does not allow.
     """
     if hasattr(estimator, "time_limit"):
         Limits.asked(time_limit=estimator.time_limit)

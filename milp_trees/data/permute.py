@@ -49,17 +49,6 @@ def permuted(dataset: Dataset, permutation: int) -> Dataset:
 
     The optimum of every problem on the data stays the same, exactly. The permutation is stated in
     the `source` of the dataset, so a stored result can be verified from the data's file.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Not permuted yet.
-    permutation : int
-        The seed of the orders (PCG64 of NumPy); 0 is the order as given.
-
-    Returns
-    -------
-    Dataset
     """
     rows, features = orders(dataset, permutation)
     if permutation == 0:

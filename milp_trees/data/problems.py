@@ -76,18 +76,6 @@ def identifiers(
 
     Such a column has another value in every row. It holds texts, or whole numbers that count the
     rows from 0 or 1, or whole numbers under a name such as `customer_id`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    columns : iterable of str
-        The columns that are looked at.
-    wanted : collection of str
-        Columns that the user names one by one, so they are meant.
-
-    Returns
-    -------
-    list of Problem
     """
     out = []
     for name in columns:

@@ -30,14 +30,7 @@ def quantile_cuts(numbers: np.ndarray, values: np.ndarray, bins: int) -> np.ndar
 
 
 def most_of_a_column(sizes: list[int], total: int) -> int | None:
-    """The most thresholds of a column so that all columns have at most `total`; None if they do.
-
-    Parameters
-    ----------
-    sizes : list of int
-        Number of all thresholds of each column.
-    total : int
-    """
+    """The most thresholds of a column so that all columns have at most `total`; None if they do."""
     if sum(sizes) <= total:
         return None
     left, sizes = total, sorted(sizes)

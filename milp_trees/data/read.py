@@ -112,37 +112,7 @@ def read_table(
     label: str | Path | None = None,
     reading: Reading | None = None,
 ) -> Table:
-    """Read a text table (plain or gzipped) or a Parquet file by the one rule of this module.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, or a path to which `.gz` must be added.
-    target : str, optional
-        The target column, if it is not the first (no header) or the last (header).
-    alone : bool, default=False
-        Whether one column is enough: a table of rows to predict needs no target.
-    labels : sequence of str
-        Further columns that hold labels: they stay text where a label has leading zeros. Names
-        that the table does not have are ignored.
-    text : sequence of str
-        Columns whose cells are always text, even if they look like numbers.
-    numeric_target : bool, default=False
-        Whether the target is a number (or no column is a target), so that its cells are no labels.
-    label : str or Path, optional
-        The file of labels of a file of rules (`.out`), if it is not the one beside it.
-    reading : Reading, optional
-        What is known about the file; the rest is found out.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    DataError
-        The file is absent, empty, not text or not a table; one sentence says what to do.
-    """
+    """Read a text table (plain or gzipped) or a Parquet file by the one rule of this module."""
     file = find(Path(path))
     refuse_foreign_table(file)
     raw = contents(file)
@@ -313,30 +283,7 @@ def frame_table(
     label: str | Path | None = None,
     reading: Reading | None = None,
 ) -> Table:
-    """A table in memory, as if it had been read from a Parquet file.
-
-    Parameters
-    ----------
-    given : DataFrame
-        Of pandas, polars or pyarrow; it is not changed. Its index is not used.
-    target : str, optional
-        The target column, if it is not the last.
-    labels, numeric_target
-        As for `read_table`; a frame has its types already.
-    label, reading
-        As for `read_table`; what is about text files is refused.
-
-    Returns
-    -------
-    Table
-        Its source is empty: nothing can be read again.
-
-    Raises
-    ------
-    DataError
-        The frame has no rows, too few columns, or two columns of one name; or something is stated
-        that is about text files.
-    """
+    """A table in memory, as if it had been read from a Parquet file."""
     reading = reading or Reading()
     stated = [
         name for name in ("sep", "decimal", "encoding", "dates", "text") if getattr(reading, name)
@@ -364,27 +311,7 @@ def frame_table(
 
 
 def column(frame: pd.DataFrame, name: str, role: str) -> str:
-    """The column with the given name.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-    name : str
-        Name of the column.
-    role : str
-        The option that names the column (`--target`), for the message.
-
-    Returns
-    -------
-    str
-        The name.
-
-    Raises
-    ------
-    DataError
-        There is no such column; the message names close matches.
-    """
+    """The column with the given name."""
     names = [str(c) for c in frame.columns]
     if str(name) in names:
         return str(name)

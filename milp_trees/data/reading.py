@@ -92,13 +92,7 @@ class Reading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Reading:
-        """The reading that keyword arguments state; None stands for what was not given.
-
-        Raises
-        ------
-        DataError
-            A value is not allowed.
-        """
+        """The reading that keyword arguments state; None stands for what was not given."""
         stated = {name: value for name, value in given.items() if value is not None}
         if "sep" in stated:
             stated["sep"] = _separator(stated["sep"])
@@ -144,11 +138,6 @@ class Reading:
         """The same reading with what a user states for another file.
 
         A decimal mark and an order of day and month also count for columns whose form is known.
-
-        Parameters
-        ----------
-        given : mapping
-            Options by name; None means that an option is not stated.
         """
         message = {name: value for name, value in given.items() if value is not None}
         stated = Reading.of(message)
@@ -177,13 +166,7 @@ class Reading:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Reading:
-        """The reading that `to_json` described.
-
-        Raises
-        ------
-        DataError
-            The description is damaged.
-        """
+        """The reading that `to_json` described."""
         given = dict(data)
         formats, guessed = given.pop("formats", {}), given.pop("guessed", ())
         unknown = sorted(set(given) - set(cls.options()))

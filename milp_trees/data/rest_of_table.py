@@ -14,23 +14,7 @@ if TYPE_CHECKING:
 def held_elsewhere(
     present: Mapping[str, pd.Series], frame: pd.DataFrame, table: Any
 ) -> tuple[set[str], set[str]]:
-    """Which columns of a table have missing values, and which hold more numbers than 0 and 1.
-
-    Parameters
-    ----------
-    present : mapping of column name to Series
-        The values of some rows that are not missing.
-    frame : DataFrame
-        These rows.
-    table : DataFrame or mapping of columns, optional
-        The table that they are a part of; None if they are all.
-
-    Returns
-    -------
-    gaps : set of str
-    numeric : set of str
-        Empty without a table.
-    """
+    """Which columns of a table have missing values, and which hold more numbers than 0 and 1."""
     gaps = {c for c, held in present.items() if len(held) < len(frame)}
     if table is None:
         return gaps, set()

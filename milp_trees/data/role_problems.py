@@ -39,18 +39,7 @@ class RoleProblem(Problem):
 
 
 def role_problems(frame: pd.DataFrame, roles: Mapping[str, str]) -> list[Problem]:
-    """All that keeps columns from their roles.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    roles : mapping
-        The role of a column, such as `target`, by its name; features have none here.
-
-    Returns
-    -------
-    list of Problem
-    """
+    """All that keeps columns from their roles."""
     out: list[Problem] = []
     for name, role in roles.items():
         column = frame[name]

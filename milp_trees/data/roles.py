@@ -69,11 +69,6 @@ class Columns:
         """The columns of keyword arguments; None stands for an argument that was not given.
 
         `stored` is the source of a stored result's data, if these are read again.
-
-        Raises
-        ------
-        DataError
-            There is no such role, or a column is named by something that is no name.
         """
         known = [*cls.roles(), "label"]
         options = Reading.options()

@@ -32,22 +32,7 @@ def is_rule_file(path: str | Path) -> bool:
 
 
 def holds_rules(raw: bytes, file: Path, label: str | Path | None) -> bool:
-    """Whether a file holds rules; a table may have any ending.
-
-    Parameters
-    ----------
-    raw : bytes
-        Its contents.
-    file : Path
-        Its name.
-    label : str or Path, optional
-        The file of labels, if one was given.
-
-    Returns
-    -------
-    bool
-        It ends in `.out`, and begins with a brace, has a file of labels, or is empty.
-    """
+    """Whether a file holds rules; a table may have any ending."""
     if not is_rule_file(file):
         return False
     if label is not None or _there(_beside(file, "label")):
@@ -92,28 +77,7 @@ class RuleTable:
 def read_rules(
     raw: bytes, file: Path, label: str | Path | None = None, alone: bool = False
 ) -> RuleTable:
-    """The rules of a file with the labels of the file beside it.
-
-    Parameters
-    ----------
-    raw : bytes
-        The contents of the file of rules.
-    file : Path
-        Its name.
-    label : str or Path, optional
-        The file of labels; by default that with the same name and the ending `.label`.
-    alone : bool, default=False
-        Whether the labels may be missing.
-
-    Returns
-    -------
-    RuleTable
-
-    Raises
-    ------
-    DataError
-        A file is missing or malformed; the message names the file and the line.
-    """
+    """The rules of a file with the labels of the file beside it."""
     names, X = _lines(raw, file)
     if TARGET in names:
         raise DataError(

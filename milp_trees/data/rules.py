@@ -65,20 +65,7 @@ def _ten_digits(numbers: np.ndarray) -> np.ndarray:
 
 
 def between_values(column: pd.Series, values: np.ndarray, cuts: np.ndarray) -> Rule:
-    """The rule of the thresholds between different values of a column.
-
-    Parameters
-    ----------
-    column : Series
-    values : array
-        Its different values in order, as `different_values` gives them.
-    cuts : int array
-        Between `values[k - 1]` and `values[k]` for every k.
-
-    Returns
-    -------
-    list or dict
-    """
+    """The rule of the thresholds between different values of a column."""
     if order := order_of(column):
         below = values[[k - 1 for k in cuts.tolist() if 0 < k < len(values)]].astype(int)
         return {"order": list(order), "thresholds": [order[k] for k in below.tolist()]}

@@ -19,22 +19,6 @@ def in_order_of(rows: Dataset, model: Dataset, what: str = "The test data") -> D
 
     Classes are numbered by each Dataset on its own, so that rows which lack a class have other
     numbers for the same classes.
-
-    Parameters
-    ----------
-    rows, model : Dataset
-    what : str
-        What the rows are, for errors.
-
-    Returns
-    -------
-    Dataset
-        The rows themselves if nothing differs.
-
-    Raises
-    ------
-    DataError
-        A class or an action is unknown in `model`, or an action is missing.
     """
     changes: dict[str, Any] = {}
     if rows.classes is not None and model.classes is not None and rows.y is not None:

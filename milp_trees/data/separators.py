@@ -24,13 +24,6 @@ def guess(head: str, whole: bool) -> str:
     A character separates if all lines have the same number of fields by it, at least two. Of
     several that do, the one counts whose fields hold fewest others, except in decimal numbers. If
     there is none, the first line decides: a comma, or the character that gives most fields.
-
-    Parameters
-    ----------
-    head : str
-        The beginning of the table.
-    whole : bool
-        Whether this is the whole table; otherwise its last line may be cut.
     """
     tables = {c: _table(head, c, whole) for c in CANDIDATES if c in head}
     fit = {c: t for c, t in tables.items() if t and _even(t)}

@@ -105,14 +105,7 @@ def order_of(column: pd.Series) -> tuple[str, ...]:
 
 
 def check_complete(frame: pd.DataFrame, fitted: bool = False) -> None:
-    """Raise DataError at the first missing value; the message says what to do.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    fitted : bool, default=False
-        Whether a binarizer was fitted on other rows, on which these columns were complete.
-    """
+    """Raise DataError at the first missing value; the message says what to do."""
     missing = frame.isna().to_numpy()
     if missing.any():
         row, col = np.argwhere(missing)[0].tolist()
@@ -129,14 +122,7 @@ def check_complete(frame: pd.DataFrame, fitted: bool = False) -> None:
 
 
 def kind_of(name: str, column: pd.Series) -> str:
-    """The kind of a column: "bool", "numbers", "dates", "ordered" (categories) or "text".
-
-    Raises
-    ------
-    DataError
-        The column holds times of day, spans of time or complex numbers, which must be turned into
-        numbers first, or lists.
-    """
+    """The kind of a column: "bool", "numbers", "dates", "ordered" (categories) or "text"."""
     from pandas.api import types
 
     if types.is_bool_dtype(column):
@@ -184,25 +170,7 @@ def as_numbers(column: pd.Series) -> pd.Series:
 
 
 def different_values(name: str, column: pd.Series, yes_no: bool = True) -> np.ndarray | None:
-    """The different values of a complete column in order, if it gets thresholds.
-
-    Parameters
-    ----------
-    name : str
-    column : Series
-    yes_no : bool, default=True
-        Whether a column that holds 0 and 1 only is taken as it is, without a threshold.
-
-    Returns
-    -------
-    array or None
-        None for a column of categories, and for one that is taken as it is.
-
-    Raises
-    ------
-    DataError
-        A number is infinite, or the column holds something that is no feature.
-    """
+    """The different values of a complete column in order, if it gets thresholds."""
     kind = kind_of(name, column)
     if kind not in ("numbers", "dates", "ordered"):
         return None
@@ -222,23 +190,6 @@ def in_single_precision(
     """A column and its thresholds as numbers that keep their order in single precision.
 
     Dates are counted by the thresholds before them.
-
-    Parameters
-    ----------
-    name : str
-        The column, for errors.
-    column : Series
-    rule : list
-        Its thresholds.
-
-    Returns
-    -------
-    values, thresholds : array of float
-
-    Raises
-    ------
-    DataError
-        A number is beyond single precision.
     """
     numbers, thresholds = measured(column, rule), positions(rule)
     if column.dtype.kind == "M":
@@ -263,24 +214,7 @@ def counts_as_equal(column: pd.Series) -> bool:
 
 
 def categories_in(name: str, column: pd.Series, most: int) -> list[str]:
-    """The texts of a complete column that become features: of two only the second.
-
-    Parameters
-    ----------
-    name : str
-    column : Series
-    most : int
-        The most texts that it may hold.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    DataError
-        It holds more, or numbers with a few typing errors.
-    """
+    """The texts of a complete column that become features: of two only the second."""
     found = sorted(set(spelled(column).tolist()))
     if len(found) > MANY_NUMBERS:
         refuse_spoilt_numbers(name, column)

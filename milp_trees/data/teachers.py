@@ -22,21 +22,7 @@ TESTS = "quantiles:8"
 
 
 def check_teachers(given: Columns, alone: str = "") -> None:
-    """Refuse models that contradict a column or lack one.
-
-    Parameters
-    ----------
-    given : Columns
-        The roles of the columns.
-    alone : str, default=""
-        Why the rows that are read have no models at all.
-
-    Raises
-    ------
-    DataError
-        A model is given beside the column that it estimates, without treatments and outcomes, or
-        for rows that cannot have one.
-    """
+    """Refuse models that contradict a column or lack one."""
     named = {
         "propensity": (given.propensity_model, given.propensity),
         "outcome": (given.outcome_model, given.values),
@@ -60,29 +46,7 @@ def check_teachers(given: Columns, alone: str = "") -> None:
 def estimated(
     given: Columns, frame: pd.DataFrame, parts: tuple[Dataset, Dataset | None], rows: Any
 ) -> tuple[Dataset, Dataset | None]:
-    """The training and test rows with what the named models estimate.
-
-    Parameters
-    ----------
-    given : Columns
-        Names the models; without any, the parts are returned as they are.
-    frame : DataFrame
-        The feature columns of all rows.
-    parts : pair of Dataset
-        Training rows, and test rows or None; each part has models of its own.
-    rows : pair of arrays
-        The rows of the table that are in each part.
-
-    Returns
-    -------
-    train : Dataset
-    test : Dataset or None
-
-    Raises
-    ------
-    DataError
-        There is no such model, or a treatment has too few rows.
-    """
+    """The training and test rows with what the named models estimate."""
     if given.propensity_model is None and given.outcome_model is None:
         return parts
     from milp_trees.data.binarize import Binarizer

@@ -25,33 +25,7 @@ def usable(
     meaning: Mapping[str, Any],
     most: int | None,
 ) -> tuple[list[str], list[str], dict[str, Any]]:
-    """The columns that can be features.
-
-    Parameters
-    ----------
-    table : Table
-    given : Columns
-        Its `reading` says what is done with columns that cannot be used.
-    features : sequence of str
-        The columns that may be features.
-    meaning : mapping
-        Columns with another meaning, by field of the Dataset.
-    most : int, optional
-        Most categories of a column; None if a fitted binarizer knows them.
-
-    Returns
-    -------
-    features : list of str
-    many : list of str
-        Those among them that have more categories.
-    left_out : dict
-        Nothing, or `left_out`: why columns were left out, for the description of the data.
-
-    Raises
-    ------
-    TableProblems
-        Some cannot be used, and the user did not say that they be left out.
-    """
+    """The columns that can be features."""
     stored = given.stored.get("features")
     found = problems(table, given, features, most)
     taken = {
@@ -76,17 +50,7 @@ def usable(
 def problems(
     table: Table, given: Columns, features: Sequence[str], most: int | None
 ) -> list[Problem]:
-    """All that keeps columns from being features, in the order of the columns.
-
-    Parameters
-    ----------
-    table, given, features, most
-        As for `usable`.
-
-    Returns
-    -------
-    list of Problem
-    """
+    """All that keeps columns from being features, in the order of the columns."""
     frame = table.frame
     wanted = set(given.features)
     named = ("has the same name", "has no name")  # columns that may be meant
@@ -136,22 +100,7 @@ def _of_column(name: str, column: pd.Series, most: int | None, how: str) -> list
 def many_categories(
     frame: pd.DataFrame, given: Columns, features: Sequence[str], most: int | None
 ) -> list[str]:
-    """The columns of text that have too many values and are to be replaced.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    given : Columns
-        Its `reading` says whether they are; a stored result says which were.
-    features : sequence of str
-        The columns that are looked at.
-    most : int, optional
-        Most values of a column that stays; None if a fitted binarizer knows them.
-
-    Returns
-    -------
-    list of str
-    """
+    """The columns of text that have too many values and are to be replaced."""
     if given.stored:
         return [c for c in features if c in given.stored.get("categories", {})]
     if most is None or given.reading.categories == "refuse":

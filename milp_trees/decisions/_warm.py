@@ -99,13 +99,7 @@ class WarmProgram:
         self.direction[:d] = np.random.default_rng(20).uniform(0.5, 1.0, d)
 
     def minimise(self, cost: np.ndarray) -> np.ndarray | Failure:
-        """A cheapest w for costs of shape (d,), or the reason why there is none.
-
-        Raises
-        ------
-        SolverFailure
-            HiGHS stopped without an answer.
-        """
+        """A cheapest w for costs of shape (d,), or the reason why there is none."""
         full = np.zeros(len(self.columns))
         full[: self.d] = (
             cost / 2.0 ** math.floor(math.log2(largest))

@@ -16,26 +16,7 @@ if TYPE_CHECKING:
 def generated_problem(
     data: DecisionData, depth: int | None, min_samples_leaf: int = 1, **penalties: Any
 ) -> tuple[Problem, Dataset | None]:
-    """The problem of the best tree for generated decisions, and the rows left out for test scores.
-
-    Parameters
-    ----------
-    data : DecisionData
-        How rows with cost vectors are generated.
-    depth : int or None
-        Largest depth of the tree.
-    min_samples_leaf : int, default=1
-        Smallest number of training rows in a leaf.
-    **penalties
-        Further parameters of `Decision`, such as `leaf_penalty`.
-
-    Returns
-    -------
-    problem : Problem
-        On the training rows.
-    test : Dataset or None
-        None if `data.test_rows` is 0.
-    """
+    """The problem of the best tree for generated decisions, and the rows left out for tests."""
     train, test, decisions = data.make()
     space = Trees(depth, min_samples_leaf=min_samples_leaf)
     return Problem(train, Decision(decisions=decisions, **penalties), space), test

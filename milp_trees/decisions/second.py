@@ -42,13 +42,7 @@ class SecondProgram:
         self.program = program
 
     def outcome(self, full: np.ndarray) -> np.ndarray | Failure:
-        """An optimal point for costs of all columns, or why there is none.
-
-        Raises
-        ------
-        SolverFailure
-            SciPy ended without an answer, or contradicts itself.
-        """
+        """An optimal point for costs of all columns, or why there is none."""
         p = self.program
         if (p.lower > p.upper).any() or (p.row_lower > p.row_upper).any():
             return Failure.EMPTY
@@ -192,18 +186,7 @@ class SecondOracle(DecisionSet):
 
 
 def second_oracle(first: DecisionSet) -> DecisionSet | None:
-    """The same set with another oracle, which shares no code with the first one.
-
-    Parameters
-    ----------
-    first : DecisionSet
-
-    Returns
-    -------
-    DecisionSet or None
-        SciPy solves the set's linear program, or all vertices are compared; None if the set is
-        known by a function only.
-    """
+    """The same set with another oracle, which shares no code with the first one."""
     if first.program() is not None:
         return SecondOracle(first)
     vertices = first.vertices(sys.maxsize)

@@ -26,13 +26,7 @@ class NoJson(DataError):
 
 
 def written(value: Any) -> Any:  # noqa: C901
-    """A value as JSON, such that `read` gives an equal value.
-
-    Raises
-    ------
-    NoJson
-        Values of this type have no such form.
-    """
+    """A value as JSON, such that `read` gives an equal value."""
     from milp_trees.estimators.binarizer import Binarizer
 
     if isinstance(value, np.generic):
@@ -69,13 +63,7 @@ def written(value: Any) -> Any:  # noqa: C901
 
 
 def read(value: Any) -> Any:
-    """The value that `written` wrote.
-
-    Raises
-    ------
-    DataError, KeyError, TypeError, ValueError
-        The JSON is no such value.
-    """
+    """The value that `written` wrote."""
     if isinstance(value, list):
         return [read(v) for v in value]
     if not isinstance(value, dict):

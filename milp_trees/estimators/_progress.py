@@ -93,18 +93,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def with_progress(fit: Fit) -> Fit:
-    """A `fit` during which the estimator's `progress` function and its callbacks are called.
-
-    Parameters
-    ----------
-    fit : method
-        Of a class that is a `CallbackSupportMixin`. What it runs by the package's own calls is
-        heard, and stopped by a function or callback that answers True.
-
-    Returns
-    -------
-    method
-    """
+    """A `fit` during which the estimator's `progress` function and its callbacks are called."""
     parameters = inspect.signature(fit)
 
     @functools.wraps(fit)
@@ -140,15 +129,7 @@ def with_progress(fit: Fit) -> Fit:
 
 @contextmanager
 def showing(estimator: Any, own: Progress | None) -> Iterator[tuple[Progress | None, Any]]:
-    """Within this block a fit takes place; with `verbose` it is shown.
-
-    Yields
-    ------
-    function : callable or None
-        The user's function, which also shows the progress.
-    show : FitDisplay or namespace
-        Its `callback` is to be set to the callback of the fit.
-    """
+    """Within this block a fit takes place; with `verbose` it is shown."""
     if not estimator.verbose:
         yield own, SimpleNamespace()
         return

@@ -27,15 +27,6 @@ def stop_repeated(ended: Any) -> None:
 
     A single `fit` keeps the best model so far. A search over parameters would go on to its next
     fit, and to a hundred more.
-
-    Parameters
-    ----------
-    ended : Result or SizePath
-
-    Raises
-    ------
-    KeyboardInterrupt
-        The run was interrupted, and a module of `REPEATING` called it.
     """
     if ended.limit is not Limit.INTERRUPTED:
         return

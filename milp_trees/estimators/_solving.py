@@ -31,29 +31,6 @@ def solved(
 
     A `ConvergenceWarning` says that an exact method stopped before its model was proven optimal. A
     method that is stopped before it has found a model leaves a greedy one.
-
-    Parameters
-    ----------
-    problem : Problem
-    method : str or None
-        Name of the method, as in the registry; None: the default method of the task.
-    limits : Limits
-    start : Predictor, name of a method, or None
-    reference : str or None
-        Name of the method that judges the answer; "auto" judges integer programs only.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    Infeasible
-        No model satisfies the limits and constraints.
-    NothingFound
-        The method stopped without a model, and a greedy one is not feasible.
-    SolverFailure
-        The method failed.
     """
     from milp_trees.solving.solve import answer
 
@@ -98,26 +75,7 @@ def solved(
 
 
 def sizes_of(problem: Problem, most: int, method: str | None, limits: Limits) -> SizePath:
-    """The size path of a method; greedy trees of every size if it ends before it has any.
-
-    Parameters
-    ----------
-    problem : Problem
-    most : int
-        Largest number of leaves.
-    method : str or None
-        Name of the method; None: the default method for sizes.
-    limits : Limits
-
-    Returns
-    -------
-    SizePath
-
-    Raises
-    ------
-    Infeasible, NothingFound, SolverFailure
-        As for `solved`.
-    """
+    """The size path of a method; greedy trees of every size if it ends before it has any."""
     from milp_trees.solving.solve import path_of_sizes
 
     try:
@@ -136,18 +94,7 @@ def sizes_of(problem: Problem, most: int, method: str | None, limits: Limits) ->
 def greedy_result(
     problem: Problem, method: str, why: str, limit: Limit | None = Limit.TIME
 ) -> Result:
-    """The result of a run that ended without a model: a greedy model, if one is feasible.
-
-    Parameters
-    ----------
-    problem : Problem
-    method : str
-        Label of the method that ran.
-    why : str
-        Why it has no model; the message of the result.
-    limit : Limit or None
-        What ended it; None counts as the time limit.
-    """
+    """The result of a run that ended without a model: a greedy model, if one is feasible."""
     return finish(
         problem,
         method,

@@ -38,13 +38,7 @@ class SparseColumns(Mapping[str, np.ndarray]):
         return len(self.place)
 
     def dense(self) -> dict[str, np.ndarray]:
-        """All columns, for a fit.
-
-        Raises
-        ------
-        DataError
-            They are too many to be made dense.
-        """
+        """All columns, for a fit."""
         n, p = self.matrix.shape
         if n * p > MOST_CELLS:
             raise DataError(

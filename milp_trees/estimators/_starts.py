@@ -49,22 +49,7 @@ class Ask:
 
 
 def given_start(start: Any, fitted_as: str, columns: Sequence[str]) -> Any:
-    """The parameter `start` as a predictor, the name of a method, None, or what `of_sklearn` gives.
-
-    Parameters
-    ----------
-    start : object
-        The parameter.
-    fitted_as : str
-        The attribute of this package's estimators that holds the model that is wanted.
-    columns : sequence of str
-        The columns of X.
-
-    Raises
-    ------
-    DataError
-        A tree of scikit-learn is not fitted, or is for other columns or several outputs.
-    """
+    """The parameter `start` as a predictor, a method's name, None, or what `of_sklearn` gives."""
     inner = getattr(start, "tree_", None)
     if hasattr(inner, "children_left"):
         return of_sklearn(start, columns)

@@ -20,13 +20,7 @@ def has_text(X: Any) -> bool:
 
 
 def with_text_columns(X: Any) -> Any:
-    """An array or a list of rows that holds texts as a DataFrame; everything else as it is.
-
-    Raises
-    ------
-    DataError
-        As `frame_of` raises.
-    """
+    """An array or a list of rows that holds texts as a DataFrame; everything else as it is."""
     if hasattr(X, "columns") or isinstance(X, Mapping) or hasattr(X, "tocsc"):
         return X
     # Other objects may only be what numpy makes an array of.

@@ -16,11 +16,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
     The number of frames up to there depends on the version of scikit-learn and on who calls `fit`,
     so it is counted. Where there is no such line, the warning points to the caller.
-
-    Parameters
-    ----------
-    message : str
-    category : type
     """
     outer: FrameType | None = sys._getframe(1)
     level = 2

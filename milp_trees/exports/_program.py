@@ -94,13 +94,7 @@ class Program:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns that are asked for, in the order in which they first occur.
-
-        Raises
-        ------
-        Unsupported
-            A column is asked in two ways that need different types.
-        """
+        """The columns that are asked for, in the order in which they first occur."""
         requested: dict[str, list[Any]] = {}
         for test in self.tests:
             for feature in test.features:
@@ -126,15 +120,7 @@ class Program:
         return kinds.pop() if len(kinds) == 1 and kinds <= {str, bool, int, float} else str
 
     def refuse(self, form: str, kinds: dict[str, str]) -> None:
-        """Raise Unsupported if a column holds what a format cannot express.
-
-        Parameters
-        ----------
-        form : str
-            Name of the format.
-        kinds : dict
-            What columns may hold that the format cannot express, each with the reason.
-        """
+        """Raise Unsupported if a column holds what a format cannot express."""
         for column in self.columns:
             if column.holds in kinds:
                 raise Unsupported(
@@ -162,31 +148,13 @@ def number(value: Any) -> str:
 
 
 def timestamp(text: str, between: str) -> str:
-    """An ISO date text with its time of day, to the second at least.
-
-    Parameters
-    ----------
-    text : str
-        For example `2021-03-05` or `2021-03-05T12:30`.
-    between : str
-        What stands between the date and the time.
-    """
+    """An ISO date text with its time of day, to the second at least."""
     day, _, time = text.replace(" ", "T").partition("T")
     return f"{day}{between}{time or '00:00'}{':00' * (time.count(':') < 2)}"
 
 
 def encodable(texts: Any, form: str, forbidden: Any = ()) -> None:
-    """Raise Unsupported if a text has characters that a format cannot hold.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Names of columns, categories and labels.
-    form : str
-        Name of the format.
-    forbidden : callable, optional
-        Whether a character is forbidden, besides NUL and halves of surrogate pairs.
-    """
+    """Raise Unsupported if a text has characters that a format cannot hold."""
     for text in texts:
         for c in text:
             if c == "\0" or 0xD800 <= ord(c) <= 0xDFFF or (forbidden and forbidden(c)):

@@ -24,19 +24,6 @@ def tree_of(rules: Any) -> Tree:
     A list over single literals becomes a one-sided tree. Where a conjunction fails, the rest of
     the list follows after each of its literals, so the tree may be much larger than the list; a
     test whose answer follows from tests above it is left out.
-
-    Parameters
-    ----------
-    rules : RuleList
-
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    DataError
-        The tree has more than 2^14 leaves.
     """
     leaves = 0
 

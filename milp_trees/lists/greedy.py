@@ -24,21 +24,6 @@ def greedy_list(
 
     Rules are added at the end of the list, each with its cheapest action, until none lowers the
     objective. Of rules that lower it equally, the first antecedent is taken.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced or not.
-    space : RuleLists
-    deadline : Deadline, optional
-        From this time on, the list is not changed.
-    improve : bool, default=False
-        Whether the list is then improved: as long as that lowers the objective, a rule is removed,
-        or a rule is put at any place, or both.
-
-    Returns
-    -------
-    RuleList
     """
     search = _Search(view, space)
     found = search.lengthened(search.valued(()), deadline)

@@ -30,22 +30,6 @@ def plot_list_search(result: Result, *, competitors: Mapping[str, float] | None 
     incumbent; the remaining search space; the prefixes in the queue by their length; and the
     number of expanded prefixes so far. A picture is left out if the history has nothing for it. All have the
     same axis of time.
-
-    Parameters
-    ----------
-    result : Result
-        With a history, which the search methods for rule lists record.
-    competitors : mapping of str to float, optional
-        Values of other models in the unit of the result, for example of a greedy list or of CART.
-
-    Returns
-    -------
-    matplotlib figure
-
-    Raises
-    ------
-    DataError
-        The result has no history.
     """
     import matplotlib.pyplot as plt
 
@@ -67,13 +51,7 @@ def plot_list_search(result: Result, *, competitors: Mapping[str, float] | None 
 
 
 def history_of(result: Result) -> History:
-    """The history of a result, with at least one moment.
-
-    Raises
-    ------
-    DataError
-        The method recorded none.
-    """
+    """The history of a result, with at least one moment."""
     history = result.history
     if not history or not history.get("seconds"):
         raise DataError(

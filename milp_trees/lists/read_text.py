@@ -48,30 +48,7 @@ def read_rules(
     actions: Sequence[Any] | None,
     antecedents: Sequence[Antecedent] = (),
 ) -> tuple[list[tuple[Antecedent, int]], int, tuple[Any, ...]]:
-    """The rules of a text with their actions, the action of the default rule, and all actions.
-
-    Parameters
-    ----------
-    text : str
-        See `RuleList.from_text`.
-    dataset : Dataset
-        Its binary features may be asked for, and their opposites.
-    actions : sequence or None
-        Names of the actions, in order; None stands for the dataset's classes.
-    antecedents : sequence of Antecedent, optional
-        Where a condition has the name of one of these, it is this one.
-
-    Returns
-    -------
-    rules : list of (Antecedent, int)
-    default : int
-    actions : tuple
-
-    Raises
-    ------
-    DataError
-        The text is no rule list, or asks for something else.
-    """
+    """The rules of a text with their actions, the action of the default rule, and all actions."""
     own = dataset.classes if actions is None else tuple(actions)
     if own is None:
         raise DataError("The dataset has no classes; give the names of the actions.")

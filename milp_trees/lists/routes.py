@@ -24,13 +24,7 @@ class ListRoutes(Routes):
 
     @property
     def root(self) -> Node:  # type: ignore[override]
-        """Not for lists: the nodes of a tree are asked for.
-
-        Raises
-        ------
-        NoView
-            Always.
-        """
+        """Not for lists: the nodes of a tree are asked for."""
         raise NoView(
             "This is defined on the nodes of trees, and a rule list has none; give the tree of the list (to_tree)."
         )

@@ -66,21 +66,6 @@ def result_at(path: SizePath, penalty: Any) -> Result:
     """The tree that is best for a penalty per leaf, as the result of the problem with that penalty.
 
     It is the best among the sizes of the path.
-
-    Parameters
-    ----------
-    path : Path
-    penalty : number
-        Per leaf, in the task's unit; read as it is written: 0.1 is exactly 1/10.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    DataError
-        The task has no penalty per leaf, or the penalty is negative or no number.
     """
     each = fraction(penalty, "penalty")
     task: Any = path.problem.task

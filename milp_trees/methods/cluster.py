@@ -12,23 +12,7 @@ INSTALL = "pip install 'milp-trees[cluster]'"
 
 
 def connect(address: str, what: str) -> Any:
-    """A client of the scheduler at an address.
-
-    Parameters
-    ----------
-    address : str
-    what : str
-        What is to be done there, as the beginning of a sentence.
-
-    Returns
-    -------
-    distributed.Client
-
-    Raises
-    ------
-    SolverUnavailable
-        distributed is not installed, or no scheduler answers.
-    """
+    """A client of the scheduler at an address."""
     try:
         from distributed import Client
     except ImportError as missing:

@@ -56,30 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def within(seconds: float | None, work: Callable[[], T], grace: float = 0.0) -> T:
-    """Return `work()`, or raise `Stopped` if it takes longer than allowed.
-
-    Parameters
-    ----------
-    seconds : float or None
-        None is no limit. Compilation (`milp_trees.common.compiling`) is not counted.
-        The user's `progress` function is called in any case, and may end the work.
-    work : callable
-        It is ended by an exception, as by Ctrl-C. Whatever it changes outside its own objects it
-        must restore in `finally`.
-    grace : float, default=0
-        Seconds that `work` has for ending by itself after the user's function has stopped the run.
-
-    Returns
-    -------
-    object
-        The value of `work()`.
-
-
-    Raises
-    ------
-    Stopped
-        By the time limit, because `work` takes longer, or by the user's function.
-    """
+    """Return `work()`, or raise `Stopped` if it takes longer than allowed."""
     callback = current_callback()
     if seconds is None and callback is None:
         return work()

@@ -36,35 +36,6 @@ def finish_front(
 
     Values and coordinates are recomputed from each predictor. Of predictors with equal coordinates
     the first is kept; those that another one dominates are dropped.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its question is a `Front`.
-    method : str
-        Label of the method.
-    predictors : iterable of Tree
-        Predictors with tests of the problem's dataset, in any order.
-    complete : bool
-        Whether the method claims that every point of the front is among them.
-    proved_by : str or None
-        Name of the method that claims it.
-    clock : Clock
-        Times of the stages, in seconds.
-    bound : number in natural units, optional
-        No predictor of the space has a better task value.
-    limit : Limit, optional
-        The limit that ended the run.
-    infeasible : bool, default=False
-        Whether it is claimed that no predictor is feasible.
-    more
-        Further arguments of `finish`.
-
-    Returns
-    -------
-    Result
-        The best value first. Its status is OPTIMAL if the front is complete, and ERROR if a claim
-        contradicts a recomputed value.
     """
     front = nondominated(problem, [_recomputed(problem, p) for p in predictors])
     front.sort(key=lambda s: (place((s.value,)), place(s.coordinates)))
@@ -103,19 +74,7 @@ def _recomputed(problem: Problem, predictor: Tree) -> Solution:
 
 
 def nondominated(problem: Problem, solutions: Iterable[Solution]) -> list[Solution]:
-    """The solutions that no other one dominates, the first of those with equal coordinates.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its task decides which coordinates dominate others; with `against` in its question, a
-        solution is dominated by one that is at least as good in both and better in one.
-    solutions : iterable of Solution
-
-    Returns
-    -------
-    list of Solution
-    """
+    """The solutions that no other one dominates, the first of those with equal coordinates."""
     different: dict[tuple[Fraction, ...], Solution] = {}
     for solution in solutions:
         different.setdefault(place(solution.coordinates), solution)

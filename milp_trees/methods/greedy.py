@@ -23,20 +23,7 @@ SIZES = 32
 
 
 def greedy_model(view: CostMatrix, space: Any, deadline: Deadline = NEVER) -> Any:
-    """The greedy tree or rule list of a view, or None if not even the smallest is allowed.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced or not. Its side rows are not regarded.
-    space : Trees or RuleLists
-    deadline : Deadline, optional
-        From this time on, the model does not grow.
-
-    Returns
-    -------
-    Tree, RuleList or None
-    """
+    """The greedy tree or rule list of a view, or None if not even the smallest is allowed."""
     if isinstance(space, Trees):
         return greedy_tree(view, space, deadline)
     return space.greedy(view, deadline)
@@ -46,16 +33,6 @@ def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Any:
     """A greedy tree or rule list for any problem on these, or None if no such model is feasible.
 
     It is the best of the feasible models that the views of the task suggest.
-
-    Parameters
-    ----------
-    problem : Problem
-    deadline : Deadline, optional
-        From this time on, models do not grow.
-
-    Returns
-    -------
-    Tree, RuleList or None
     """
     best: tuple[Value, Any] | None = None
     for tree in _suggested(problem, deadline):

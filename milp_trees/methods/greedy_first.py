@@ -29,17 +29,7 @@ PACE, TIGHT, LEAST, SHARE = 2e-9, 20.0, 0.005, 0.9
 
 
 def is_tight(problem: Problem, limits: Limits) -> bool:
-    """Whether the time limit is short for the data, for a best tree at costs of actions.
-
-    Parameters
-    ----------
-    problem : Problem
-    limits : Limits
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the time limit is short for the data, for a best tree at costs of actions."""
     data, space = problem.dataset, problem.space
     fits = isinstance(space, Trees) and isinstance(problem.question, Best)
     if limits.time is None or not fits:
@@ -51,21 +41,7 @@ def is_tight(problem: Problem, limits: Limits) -> bool:
 
 
 def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
-    """Give the problem a watch with a greedy tree, where the time limit is short for the data.
-
-    Parameters
-    ----------
-    problem : Problem
-        That of the run; the watches that are made for it later begin with the tree.
-    limits : Limits
-    clock : Clock
-        Of the run.
-
-    Raises
-    ------
-    Stopped
-        The user interrupted it, or there is no time left.
-    """
+    """Give the problem a watch with a greedy tree, where the time limit is short for the data."""
     if not is_tight(problem, limits):
         return
     deadline = Deadline.after(SHARE * (limits.time or 0.0), clock.begin)

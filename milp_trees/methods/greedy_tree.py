@@ -43,21 +43,7 @@ def reduced_view(problem: Problem) -> CostMatrix:
 
 
 def greedy_tree(view: CostMatrix, space: Trees, deadline: Deadline = NEVER) -> Tree | None:
-    """The pruned greedy tree of a view.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced or not.
-    space : Trees
-    deadline : Deadline, optional
-        From this time on, nodes are no longer split.
-
-    Returns
-    -------
-    Tree or None
-        None if even a single leaf would have too few rows, or too little weight.
-    """
+    """The pruned greedy tree of a view."""
     grower = _grower(view, space, deadline)
     if grower is None:
         return None
@@ -69,23 +55,7 @@ def greedy_tree(view: CostMatrix, space: Trees, deadline: Deadline = NEVER) -> T
 def greedy_prunings(
     view: CostMatrix, space: Trees, most: int, deadline: Deadline = NEVER
 ) -> Iterator[Tree]:
-    """The cheapest prunings of the greedy tree with 1, 2, … leaves.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        Reduced or not.
-    space : Trees
-    most : int
-        The largest number of leaves.
-    deadline : Deadline, optional
-        From this time on, nodes are no longer split.
-
-    Yields
-    ------
-    Tree
-        Of every number of leaves; no tree if even a single leaf would have too few rows.
-    """
+    """The cheapest prunings of the greedy tree with 1, 2, … leaves."""
     grower = _grower(view, space, deadline)
     if grower is not None:
         grown = grower.grow(_levels(space), deadline)

@@ -12,23 +12,7 @@ if TYPE_CHECKING:
 
 
 def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
-    """Scores of a predictor on the training rows and on the test rows.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its dataset holds the training rows.
-    predictor : Tree, RuleList or Ensemble
-    test : Dataset
-        Rows that were left out.
-
-    Returns
-    -------
-    dict
-        `train` and `test`: the task's value. `train_accuracy` and `test_accuracy`: the share of
-        rows classified correctly, where there are classes. `train_rows` and `test_rows`: numbers of
-        rows.
-    """
+    """Scores of a predictor on the training rows and on the test rows."""
     out: dict[str, float] = {}
     test = in_order_of(test, problem.dataset)
     for name, data in (("train", problem.dataset), ("test", test)):

@@ -60,13 +60,7 @@ def _other_thresholds(problem: Problem, tree: Any) -> list[Any]:
 
 
 def refusal(problem: Problem, tree: Any) -> str | None:
-    """The reason why a run cannot begin with a tree; None if it can, or if there is no tree.
-
-    Raises
-    ------
-    DataError
-        The tree is for other data: its columns or actions are not those of the problem.
-    """
+    """The reason why a run cannot begin with a tree; None if it can, or if there is no tree."""
     if tree is None:
         return None
     noun = getattr(tree, "noun", "pruned ensemble")

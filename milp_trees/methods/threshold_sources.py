@@ -64,15 +64,7 @@ class Found:
 
 
 def grown_over_all(problem: Problem, deadline: Deadline) -> Iterator[Found]:
-    """The greedy trees over all tests of a problem on trees: that of scikit-learn, and our own.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its dataset has all thresholds.
-    deadline : Deadline
-        Our own does not grow after it.
-    """
+    """The greedy trees over all tests of a problem on trees: that of scikit-learn, and our own."""
     grown = cart(problem)
     if grown is not None:
         yield Found(CART, grown)

@@ -87,23 +87,7 @@ def settled_within(
     start: Any = None,
     clock: Clock | None = None,
 ) -> Settled:
-    """The problem with the thresholds that a method gets, within the limits of its run.
-
-    Parameters
-    ----------
-    problem : Problem
-    method : Method
-    limits : Limits
-    start : Tree or RuleList, optional
-        Its tests are taken in any case.
-    clock : Clock, optional
-        Gets the seconds under the name `thresholds`.
-
-    Returns
-    -------
-    Settled
-        If a limit ended the choice, it has the best tree that was known by then.
-    """
+    """The problem with the thresholds that a method gets, within the limits of its run."""
     if not is_open(problem):
         return Settled(problem)
     choice = Choice(
@@ -166,22 +150,7 @@ class Choice:
 
 
 def settled(problem: Problem, methods: Iterable[Searcher], choice: Choice | None = None) -> Settled:
-    """The problem with the thresholds that all of some methods get.
-
-    Parameters
-    ----------
-    problem : Problem
-    methods : iterable of Method
-        They get the same thresholds: so many as the slowest of them is expected to search to a
-        proof.
-    choice : Choice, optional
-        How they are chosen.
-
-    Returns
-    -------
-    Settled
-        The problem itself if its thresholds are not open.
-    """
+    """The problem with the thresholds that all of some methods get."""
     if not is_open(problem):
         return Settled(problem)
     sizes = sizes_of(problem)
@@ -204,22 +173,7 @@ def some_thresholds(problem: Problem, method: Searcher) -> Problem:
 
 
 def choose(problem: Problem, most: int, choice: Choice | None = None) -> Settled:
-    """The problem with about so many of its tests, chosen with its target in view.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its dataset has all thresholds.
-    most : int
-        Number of tests that are wanted. The thresholds of trees over all thresholds, and tests that
-        are no thresholds, are taken even if they are more.
-    choice : Choice, optional
-        As for `settled`.
-
-    Returns
-    -------
-    Settled
-    """
+    """The problem with about so many of its tests, chosen with its target in view."""
     choice = choice or Choice()
     requested = _for_trees(problem)
     grown, found = choice.look(requested), choice.found
@@ -329,13 +283,7 @@ def chosen_json(problem: Problem, before: Problem) -> dict[str, Any] | None:
 
 
 def with_chosen(problem: Problem, chosen: Mapping[str, Any] | None) -> Problem:
-    """The problem with open thresholds settled as `chosen_json` described.
-
-    Raises
-    ------
-    DataError
-        The data lack one of the tests: they are others than those for which it was chosen.
-    """
+    """The problem with open thresholds settled as `chosen_json` described."""
     if chosen is None:
         return _with(problem, problem.dataset.with_(open_thresholds=False))
     tests = features_of(chosen["columns"])
@@ -355,23 +303,7 @@ def with_chosen(problem: Problem, chosen: Mapping[str, Any] | None) -> Problem:
 def greedy_over_all(
     problem: Problem, deadline: Deadline = NEVER
 ) -> tuple[Problem, list[Found]] | None:
-    """The greedy trees over all thresholds of a problem whose features are a choice of them.
-
-    Parameters
-    ----------
-    problem : Problem
-        On trees.
-    deadline : Deadline, optional
-        From this time on, they do not grow.
-
-    Returns
-    -------
-    problem : Problem
-        The problem with all thresholds.
-    trees : list of Found
-        Those that the problem allows. Or None instead of both, if the problem has all thresholds,
-        or its columns are not at hand.
-    """
+    """The greedy trees over all thresholds of a problem whose features are a choice of them."""
     data = problem.dataset
     if data.left_out or not isinstance(problem.space, Trees) or data.all_thresholds is None:
         return None

@@ -22,15 +22,7 @@ class Trace:
         self.progress = progress
 
     def add(self, seconds: float, incumbent: float | None, bound: float | None) -> None:
-        """Keep a point, unless its incumbent and bound equal those of the last point.
-
-        Parameters
-        ----------
-        seconds : float
-            Since the run began.
-        incumbent, bound : float or None
-            In natural units; None if there is none yet.
-        """
+        """Keep a point, unless its incumbent and bound equal those of the last point."""
         if self.points and self.points[-1][1:] == (incumbent, bound):
             return
         self.points.append(TracePoint(seconds, incumbent, bound))

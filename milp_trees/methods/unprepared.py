@@ -33,23 +33,7 @@ GROWING = 1.0
 
 
 def unprepared(name: str, problem: Problem, start: Any, clock: Clock, limit: Limit) -> Result:
-    """The answer of a run that was stopped from outside.
-
-    Parameters
-    ----------
-    name : str
-        Of the method.
-    problem : Problem
-    start : Tree, Ensemble or None
-    clock : Clock
-    limit : Limit
-        What ended the run.
-
-    Returns
-    -------
-    Result
-        With the start, if that is feasible, or otherwise the best predictor that needs no search.
-    """
+    """The answer of a run that was stopped from outside."""
     refused = refusal(problem, start)
     known = None if refused else start
     sentence: dict[str, Any] = {}

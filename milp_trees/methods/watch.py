@@ -126,16 +126,6 @@ class Watch:
         """The limit that the run has reached, or None.
 
         Most calls take less than a microsecond. One of them makes the greedy tree.
-
-        Parameters
-        ----------
-        ended : callable, optional
-            Whether the search has ended, which goes on in another thread; the greedy tree is given
-            up then.
-
-        Returns
-        -------
-        Limit or None
         """
         now = run_clock()
         waits = not self._asked and not self._answered
@@ -183,26 +173,6 @@ class Watch:
         """Run compiled code in a thread of its own, so that limits and Ctrl-C still work.
 
         The code must release Python's lock.
-
-        Parameters
-        ----------
-        work : callable
-            Called with an array of eight bytes, which may be read as one whole number. It must end
-            soon once the first byte is not 0; its value is then not used.
-        stop : array of bytes, optional
-            The array, if the code has one of its own; its first byte is 0 again afterwards.
-        look : callable, optional
-            Called several times a second while the code runs.
-
-        Returns
-        -------
-        object
-            The value of `work`.
-
-        Raises
-        ------
-        Stopped
-            At a limit.
         """
         stop = np.zeros(8, dtype=np.uint8) if stop is None else stop
         done = threading.Event()
@@ -257,14 +227,7 @@ class Watch:
             report_incumbent(tree)
 
     def has_answer(self, predictor: Any = None) -> None:
-        """Make no greedy tree beside the search: the run has a feasible predictor of its own.
-
-        Parameters
-        ----------
-        predictor : Tree or RuleList, optional
-            It is at least as good as a greedy one, and is kept in its place for a run that is
-            stopped from outside. None: if the run is stopped, a greedy one is still made.
-        """
+        """Make no greedy tree beside the search: the run has a feasible predictor of its own."""
         self._answered = True
         if predictor is not None and self.problem is not None:
             self._asked = True

@@ -29,21 +29,7 @@ AGREES = 1e-5
 
 
 def checked(name: str, job: Job, answer: Answer, events: Iterable[Event] = ()) -> Answer:
-    """The answer of a solver, or an error in its place that says how it contradicts itself.
-
-    Parameters
-    ----------
-    name : str
-        The solver.
-    job : Job
-    answer : Answer
-    events : iterable of Event
-        What it reported before.
-
-    Returns
-    -------
-    Answer
-    """
+    """The answer of a solver, or an error in its place that says how it contradicts itself."""
     model = job.model.relaxed() if job.relax else job.model
     if answer.x is not None:
         answer = replace(answer, objective=_objective(model, answer.x))

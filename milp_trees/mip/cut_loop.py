@@ -18,14 +18,6 @@ def solve_by_cuts(method: Calls, run: Run, separator: Any) -> None:
     """Solve by cuts: first at fractional points of the relaxation, then in a tree search.
 
     The tree search uses a constraint handler, or solves again until no cut is violated.
-
-    Parameters
-    ----------
-    method : FormulationMethod
-    run : Run
-        It gets the answers and the cuts.
-    separator : Separator
-        Finds the cuts that a point violates.
     """
     while (
         (answer := method.solve_once(run, relax=True)) is not None

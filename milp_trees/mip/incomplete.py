@@ -9,15 +9,7 @@ from milp_trees.common.errors import IncompleteModelWarning
 
 
 def marked_incomplete(m: Any, name: str) -> Any:
-    """The model with a name that says what it lacks, infeasible unless its cuts are added.
-
-    Parameters
-    ----------
-    m : ConcreteModel
-        It gets the constraint `incomplete`, which nothing satisfies, and a variable for it.
-    name : str
-        Name of the formulation.
-    """
+    """The model with a name that says what it lacks, infeasible unless its cuts are added."""
     import pyomo.environ as pyo
 
     m.name = f"{name} without its cuts"

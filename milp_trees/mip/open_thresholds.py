@@ -25,13 +25,7 @@ def for_models(problem: Problem) -> Problem:
 
 
 def refuse_open(name: str, problem: Problem) -> None:
-    """Refuse to build a model of many thresholds that were not chosen.
-
-    Raises
-    ------
-    Unsupported
-        The sentence says how to choose them.
-    """
+    """Refuse to build a model of many thresholds that were not chosen."""
     if is_open(problem) and (tests := sizes_of(problem).tests) > MOST_TESTS:
         raise Unsupported(
             f"The data leave their {tests} tests open, and a model of {name} with all of them would be large; "

@@ -32,26 +32,7 @@ class Pair(Protocol):
 
 
 def claims(method: Pair, problem: Problem, limits: Limits) -> Claims:
-    """The proof that a formulation makes of its relaxation, as `Method.prove`.
-
-    Parameters
-    ----------
-    method : FormulationMethod
-        Its solver is asked for duals if the formulation needs them.
-    problem : Problem
-    limits : Limits
-
-    Returns
-    -------
-    Claims
-
-    Raises
-    ------
-    Unsupported
-        The formulation makes no proofs, or none of this problem.
-    Stopped
-        A limit was reached.
-    """
+    """The proof that a formulation makes of its relaxation, as `Method.prove`."""
     formulation, deadline = method.formulation, Deadline.after(limits.time)
     if not formulation.proves:
         raise Unsupported(f"{method.name} writes no proofs.")
@@ -73,15 +54,7 @@ def with_duals() -> list[str]:
 
 
 def _duals(method: Pair, problem: Problem, limits: Limits) -> dict[str, np.ndarray]:
-    """The duals of the relaxation's rows, by the name of their block.
-
-    Raises
-    ------
-    Unsupported
-        The solver gives no duals, or did not solve the relaxation.
-    Stopped
-        A limit was reached.
-    """
+    """The duals of the relaxation's rows, by the name of their block."""
     if "duals" not in method.solver.capabilities:
         raise Unsupported(
             f"A proof with side constraints needs duals, and {method.solver.name} gives none; solve with {' or '.join(with_duals())}."
@@ -99,27 +72,7 @@ def _duals(method: Pair, problem: Problem, limits: Limits) -> dict[str, np.ndarr
 def row_duals(
     solver: str, matrix: MatrixModel, limits: Limits, options: Mapping[str, Any]
 ) -> np.ndarray:
-    """Duals of the rows of a relaxation, by a solver with the capability duals.
-
-    Parameters
-    ----------
-    solver : str
-    matrix : MatrixModel
-    limits : Limits
-    options : mapping
-        Options of the solver.
-
-    Returns
-    -------
-    array, one per row
-
-    Raises
-    ------
-    Unsupported
-        The solver did not solve the relaxation.
-    Stopped
-        A limit was reached.
-    """
+    """Duals of the rows of a relaxation, by a solver with the capability duals."""
     answer = solved(solver, Job(matrix, limits, options=options, relax=True), None)
     if answer.limit is not None:
         raise Stopped(answer.limit)

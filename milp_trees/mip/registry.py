@@ -98,19 +98,6 @@ class Registry:
 
         Formulations have ranks of at least `FORMULATIONS_FROM` and come with the default solver.
         They are loaded only when the engines before them are used up, because Pyomo takes a second.
-
-        Parameters
-        ----------
-        rank : {"default_rank", "reference_rank"}
-        problem : Problem, optional
-            Methods that are not imported yet are left out if their text says that they cannot take
-            its space, its question or its task.
-        models : bool, default=True
-            Whether formulations are among them.
-
-        Yields
-        ------
-        tuple of str and class
         """
         engines = _having("methods", rank)
         first = [entry for entry in engines if entry[0] < FORMULATIONS_FROM]
@@ -209,18 +196,7 @@ def _classes(
 
 
 def cannot_take(group: str, name: str, problem: Problem) -> bool:
-    """Whether a plug-in that is not imported is known to take no such problem.
-
-    Parameters
-    ----------
-    group, name : str
-        Kind and name of the plug-in.
-    problem : Problem
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a plug-in that is not imported is known to take no such problem."""
     if plugins.excludes(group, name, "space", type(problem.space).__mro__):
         return True
     if problem.rule is not None or problem.is_ratio:  # in steps, other questions and views do too

@@ -57,20 +57,7 @@ def comes_first(method: Calls, run: Run) -> bool:
 
 
 def settles(method: Calls, run: Run) -> bool:
-    """Solve the relaxation of the run's model; whether that ends the run.
-
-    Parameters
-    ----------
-    method : FormulationMethod
-    run : Run
-        It gets the bound of the relaxation in any case.
-
-    Returns
-    -------
-    bool
-        False if the integer program has to be solved: the relaxation has a fractional optimum, or
-        the solver found none that stands up to the checks.
-    """
+    """Solve the relaxation of the run's model; whether that ends the run."""
     answer = method.solve_once(run, relax=True)
     if answer is None or answer.status is Status.INFEASIBLE:
         return True

@@ -137,19 +137,7 @@ class Run:
 
 
 def solved(solver_name: str, job: Job, current_progress: Callable[[Event], None] | None) -> Answer:
-    """The answer of a solver to a job; the user's `progress` function may stop the solver.
-
-    Parameters
-    ----------
-    solver_name : str
-    job : Job
-    listener : callable or None
-        Called with every event.
-
-    Returns
-    -------
-    Answer
-    """
+    """The answer of a solver to a job; the user's `progress` function may stop the solver."""
     from milp_trees.mip import runner
 
     callback = current_callback()
@@ -172,20 +160,7 @@ def solver_gap(view: Any) -> float:
 
 
 def claim_tolerance(view: Any, Z: float, units: float = 0.5) -> float:
-    """The largest error of a solver's objective or bound before the model is called wrong.
-
-    Parameters
-    ----------
-    view : view
-    Z : float
-        The incumbent's or the solver's value.
-    units : float, default=0.5
-        What is allowed where costs are exact, besides a solver's tolerances.
-
-    Returns
-    -------
-    float
-    """
+    """The largest error of a solver's objective or bound before the model is called wrong."""
     if not view.exact:
         return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
     above = max(abs(Z - view.unavoidable), view.spread)
@@ -200,19 +175,6 @@ def round_up(bound: float, view: Any, finished: bool) -> float:
     finished, its bound is closer to its incumbent than a whole unit (`solver_gap`), and the margin
     covers only the errors of its sums and printed digits. Where costs differ by more than 10^7,
     these errors exceed half a unit; then nothing is called optimal.
-
-    Parameters
-    ----------
-    bound : float
-        In integer units of the view.
-    view : view of the task
-        Its costs decide about the margin.
-    finished : bool
-        Whether the solver has ended its search by itself.
-
-    Returns
-    -------
-    float
     """
     if not view.exact or not math.isfinite(bound):
         return bound

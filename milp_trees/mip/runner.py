@@ -133,23 +133,7 @@ class Watch:
     def answer(
         self, status: Status | None, limit: Limit | None, message: str, log: str = ""
     ) -> Answer:
-        """The answer that follows from the events alone.
-
-        Parameters
-        ----------
-        status : Status or None
-            None: FEASIBLE if an event had a point, otherwise NO_SOLUTION.
-        limit : Limit or None
-            The limit that ended the run.
-        message : str
-            A sentence for the result.
-        log : str, default=""
-            The solver's log.
-
-        Returns
-        -------
-        Answer
-        """
+        """The answer that follows from the events alone."""
         x = next((e.x for e in reversed(self.events) if e.x is not None), None)
         bounds = [e.bound for e in self.events if e.bound is not None]
         nodes = [e.nodes for e in self.events if e.nodes is not None]
@@ -175,31 +159,7 @@ def run(
     progress: Callable[[Event], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Answer:
-    """Solve a job in a process of its own.
-
-    Parameters
-    ----------
-    solver_name : str
-    job : Job
-    progress : callable, optional
-        Called with every event, in the calling thread.
-    stop : callable, optional
-        Called several times a second; once it returns True the solver is interrupted, as by Ctrl-C.
-
-    Returns
-    -------
-    Answer
-        There is also an answer when the solver crashes (`Status.ERROR` with a sentence), is
-        interrupted, or has to be ended at a limit: incumbent and bound are then those of the last
-        events. Of all events only the last incumbent keeps its `x`.
-
-    Raises
-    ------
-    SolverUnavailable
-        The solver is not installed; the message explains how to get it.
-    Unsupported
-        The job has lazy rows or a file, or asks for the relaxation, and the solver cannot do that.
-    """
+    """Solve a job in a process of its own."""
     solver = plugins.get("solvers", solver_name)()
     found = availability_of(solver)
     if not found.found:

@@ -101,19 +101,7 @@ def end_with_children() -> NoReturn:
 
 
 def load_adapter(path: list[str], module: str, name: str) -> Solver:
-    """Import the one adapter of this process from its own module; other adapters stay unloaded.
-
-    Parameters
-    ----------
-    path : list of str
-        The parent's `sys.path`.
-    module, name : str
-        The adapter's module, and its class in that module.
-
-    Returns
-    -------
-    Solver
-    """
+    """Import the one adapter of this process from its own module; other adapters stay unloaded."""
     sys.path[:] = path
     # Jobs hold matrices; their module is loaded before the first job arrives.
     importlib.import_module("milp_trees.mip.linear.matrix")
@@ -170,24 +158,7 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
 def solve(
     solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox
 ) -> Answer:
-    """Solve one job, with a message for every event.
-
-    Parameters
-    ----------
-    solver : Solver
-        The adapter of this process.
-    number : int
-        Number of the job, which its messages and a stop name.
-    job : Job
-    began : float
-        Reading of `time.perf_counter`, also in the parent, when the job was sent.
-    inbox, outbox : Inbox, Outbox
-        Where a stop arrives, and where events are sent.
-
-    Returns
-    -------
-    Answer
-    """
+    """Solve one job, with a message for every event."""
     # The time in which the job was sent here is part of the time limit.
     job = replace(job, limits=job.limits.after(time.perf_counter() - began))
 

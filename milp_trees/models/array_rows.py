@@ -37,14 +37,7 @@ class Places:
 
     @classmethod
     def in_data(cls, dataset: Any, tests: Iterable[BinaryFeature]) -> Places | None:
-        """The places of the columns that a dataset was made from, if it tells them.
-
-        Parameters
-        ----------
-        dataset : Dataset
-        tests : iterable of BinaryFeature
-            Of a dataset of answers, only the places of these are kept.
-        """
+        """The places of the columns that a dataset was made from, if it tells them."""
         columns = dataset.table_columns
         if columns is None:
             columns = dataset.source.get("binarizer", {}).get("columns")

@@ -257,23 +257,6 @@ def single_threshold(test: BinaryFeature, low: float, high: float) -> float:
     """The threshold that divides two values when they are rounded to single precision.
 
     It is the threshold of the test if this one does, otherwise the nearest one that does.
-
-    Parameters
-    ----------
-    test : BinaryFeature
-        Of kind `<=`.
-    low, high : float
-        The nearest values on both sides (infinite if there is none): `low <= test.value < high`.
-
-    Returns
-    -------
-    float
-        The threshold; a test with it sends both values where `test` sends them.
-
-    Raises
-    ------
-    DataError
-        The two values are equal in single precision, or one is beyond its range.
     """
     with np.errstate(over="ignore"):
         first, second = np.float32(low), np.float32(high)

@@ -84,13 +84,7 @@ class Exportable:
 
 
 def make_format(label: str, options: dict[str, Any] | None = None) -> Export:
-    """The format of a label such as `sql` or `sql:table=people`, with further options.
-
-    Raises
-    ------
-    UnknownName
-        There is no such format, or it has no such option.
-    """
+    """The format of a label such as `sql` or `sql:table=people`, with further options."""
     name, _, given = str(label).partition(":")
     cls: Any = plugins.get("exports", name)
     chosen = {**labels.options(given, cls), **(options or {})}
@@ -106,35 +100,7 @@ def export(
     options: dict[str, Any] | None = None,
     source: Mapping[str, Any] | None = None,
 ) -> str | bytes | Path:
-    """A model in another format, as text or bytes, or as a file.
-
-    Parameters
-    ----------
-    model : Tree, RuleList or Result
-        Of a Result, the predictor is written, except by formats that show the whole result.
-    to : str
-        Name of the format, with options if there are any: `"c"`, `"sql:table=people"`.
-    path : path, optional
-        File to write; it is replaced if it exists.
-    options : dict, optional
-        Options of the format by name.
-    source : mapping, optional
-        Description of the data of a tree or rule list; a Result has its own.
-
-    Returns
-    -------
-    str, bytes or Path
-        The text, or the bytes of a binary format; with `path` the file.
-
-    Raises
-    ------
-    UnknownName
-        There is no such format, or it has no such option.
-    Unsupported
-        The format cannot express the model; the sentence says why.
-    DataError
-        The model has the wrong type, there is no model, or the file cannot be written.
-    """
+    """A model in another format, as text or bytes, or as a file."""
     form = make_format(to, options)
     if source is None and getattr(model, "problem", None) is not None:
         source = model.problem.dataset.source

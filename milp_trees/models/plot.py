@@ -64,20 +64,7 @@ def _edge(ax: Any, box: Box, child: Box) -> None:
 
 
 def axes_of(ax: Any, across: tuple[float, float], down: float) -> Any:
-    """Axes without frame; those of a new figure if none are given.
-
-    Parameters
-    ----------
-    ax : matplotlib axes or None
-    across : tuple of float
-        Limits of the axis to the right.
-    down : float
-        End of the axis downwards.
-
-    Returns
-    -------
-    matplotlib axes
-    """
+    """Axes without frame; those of a new figure if none are given."""
     if ax is None:
         import matplotlib.pyplot as plt
 

@@ -81,13 +81,7 @@ def read_ensemble(
 
 
 def check_prunable(estimator: Any) -> None:
-    """Raise DataError if an estimator, fitted or not, is of a kind that cannot be pruned.
-
-    Raises
-    ------
-    DataError
-        It is boosted, or is no ensemble of trees.
-    """
+    """Raise DataError if an estimator, fitted or not, is of a kind that cannot be pruned."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
     from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
     from sklearn.tree import BaseDecisionTree
@@ -199,13 +193,6 @@ def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemb
     The value of an inner node is the weight of the rows of each class that reach it; a leaf votes
     for its own action. The columns are the binary features; those of one original column are one
     feature of the ensemble.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-        Their actions are the dataset's classes.
-    dataset : Dataset
-        Rows with a target; inner nodes count their classes.
     """
     y = dataset.require("y", "An ensemble of trees")
     classes = tuple(dataset.classes or ())
@@ -264,14 +251,7 @@ def _tree_arrays(
 
 
 def out_of_bag(model: Any, n_rows: int) -> np.ndarray:
-    """Weights 0/1 of shape (n, T): 1 if a tree was not fitted on a training row.
-
-    Raises
-    ------
-    DataError
-        The model is not fitted, every tree was fitted on all rows, or the model was fitted on
-        another number of rows.
-    """
+    """Weights 0/1 of shape (n, T): 1 if a tree was not fitted on a training row."""
     kind = type(model).__name__
     _members(model, kind)
     fitted_on = getattr(model, "_n_samples", getattr(model, "_n_rows", n_rows))

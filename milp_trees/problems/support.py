@@ -87,21 +87,7 @@ def able(
     flag: str | Callable[[Any], bool] = "",
     groups: tuple[str, ...] = ("methods", "formulations"),
 ) -> list[str]:
-    """Names of the methods and formulations for a problem, those that run by default first.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its space, question and task must be supported.
-    flag : str or callable, optional
-        An attribute, or a function, that must be true for their class.
-    groups : tuple of str
-        Groups of plug-ins to search.
-
-    Returns
-    -------
-    list of str
-    """
+    """Names of the methods and formulations for a problem, those that run by default first."""
     from milp_trees.common.registering import plugins
 
     found: list[tuple[int, str]] = []

@@ -139,30 +139,7 @@ def pruning_problem(
     question: Any = None,
     **columns: Any,
 ) -> Grown:
-    """Grow an ensemble on a table and state the problem of pruning it.
-
-    Parameters
-    ----------
-    data : str or path
-        A file or a built-in name.
-    growing : Growing, optional
-        How the ensemble is grown; by default with the defaults of `Growing`.
-    lam, costs, max_cost
-        As for `PrunedError`.
-    question : optional
-        `Best()` by default.
-    columns
-        `target=`, `weights=`, `features=`, `drop=`, as for `mt.load`.
-
-    Returns
-    -------
-    Grown
-
-    Raises
-    ------
-    DataError
-        The options contradict each other or do not fit the data.
-    """
+    """Grow an ensemble on a table and state the problem of pruning it."""
     growing = growing or Growing()
     options = {"regression": growing.regression, **columns}
     if growing.errors == "held-out":
@@ -249,19 +226,7 @@ def _per_column(train: Dataset, costs: FeatureCosts) -> np.ndarray:
 
 
 def describe_ensemble(ensemble: Ensemble, growing: Growing, counted: int) -> str:
-    """One line that describes an ensemble to a user.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    growing : Growing
-    counted : int
-        Number of rows of the problem.
-
-    Returns
-    -------
-    str
-    """
+    """One line that describes an ensemble to a user."""
     splits = int((ensemble.left >= 0).sum())
     rows = {
         "train": "training rows",

@@ -229,22 +229,6 @@ def feature_table(
     """Features by the share of rows that need them, with what each adds to the mean cost.
 
     Features are acquired in this order: the one that most rows need comes first.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The pruned ensemble.
-    rows : Rows
-    costs : FeatureCosts
-    unpruned : Ensemble, optional
-        Adds the column `share_unpruned`.
-
-    Returns
-    -------
-    DataFrame
-        Index: the feature. Columns `share`, `mean_cost` (with the price of a group at its first
-        member), `cumulative_cost`, and `splits`, the number of splits that test it. Not included is
-        what is paid for evaluated nodes, for leaves, and once for all rows.
     """
     routes, w = ensemble.walk(rows.X), rows.w
     share = w @ routes.used / w.sum()

@@ -102,18 +102,6 @@ def plot_features(pruner: Pruned, ax: Any = None, most: int = 25) -> Any:
 
     The colour is the share of the validation rows. Features that are needed up to the largest λ
     are at the top.
-
-    Parameters
-    ----------
-    pruner : Pruned
-    ax : matplotlib axes, optional
-        New ones by default.
-    most : int, default=25
-        Largest number of features.
-
-    Returns
-    -------
-    matplotlib axes
     """
     shares, lams = pruner.feature_shares_, pruner.validation_curve_["lam"].to_numpy()
     order = _by_disappearance(shares)
@@ -159,21 +147,7 @@ def plot_features(pruner: Pruned, ax: Any = None, most: int = 25) -> Any:
 
 
 def plot_acquisition(table: pd.DataFrame, ax: Any = None, most: int = 20) -> Any:
-    """Plot the share of the rows that need each feature, and the mean cost of a row up to it.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `feature_table` returns it.
-    ax : matplotlib axes, optional
-        New ones by default.
-    most : int, default=20
-        Largest number of features; the most needed come first.
-
-    Returns
-    -------
-    matplotlib axes
-    """
+    """Plot the share of the rows that need each feature, and the mean cost of a row up to it."""
     table = table[(table["share"] > 0) | (table["splits"] > 0)]
     left_out = max(0, len(table) - most)
     table = table.iloc[:most]

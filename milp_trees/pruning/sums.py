@@ -30,13 +30,7 @@ def numbers(given: Any, name: str) -> np.ndarray:
 
 
 def whole_numbers(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
-    """Weights as integers.
-
-    Raises
-    ------
-    DataError
-        A weight is negative or missing, or has too many digits for exact arithmetic.
-    """
+    """Weights as integers."""
     numbers = weights.astype(float)
     if not np.isfinite(numbers).all() or (numbers < 0).any():
         raise DataError(f"{name} must be finite and not negative.")

@@ -19,13 +19,7 @@ BELIEFS: dict[str, str] = {
 
 
 def evidence(row: Mapping[str, Any]) -> str | None:
-    """The word for what stands behind a row's answer; None for a row without an answer.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-    """
+    """The word for what stands behind a row's answer; None for a row without an answer."""
     if row["agrees"] is False:
         return "contradicted"
     if row["status"] in ("unsupported", "error"):

@@ -19,13 +19,7 @@ from milp_trees.results.threshold_words import sentence
 
 
 def row_html(row: Mapping[str, Any]) -> str:
-    """One result as an HTML table.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-    """
+    """One result as an HTML table."""
     shown = cells(row)
     claimed = f" (claimed by {row['proved_by']})" if row["proved_by"] else ""
     facts = {

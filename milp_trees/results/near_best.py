@@ -16,21 +16,7 @@ if TYPE_CHECKING:
 def near_best_json(
     result: Result, first: Iterable[Solution] = (), drawn: Iterable[Solution] = ()
 ) -> dict[str, Any]:
-    """The object that `milp-trees near-best --json` prints and `milp-trees verify` reads.
-
-    Parameters
-    ----------
-    result : Result
-        The answer to the question `NearBest`, with its set.
-    first : iterable of Solution
-        The first models of the set, best first.
-    drawn : iterable of Solution
-        Models that were drawn from it.
-
-    Returns
-    -------
-    dict
-    """
+    """The object that `milp-trees near-best --json` prints and `milp-trees verify` reads."""
     models, question = result.trees, result.problem.question
     kind = models.noun.split()[-1]
     used = models.importance().astype(object)

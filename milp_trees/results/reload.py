@@ -20,28 +20,7 @@ from milp_trees.data.roles import Columns
 def reload(
     source: Mapping[str, Any], path: str | Path | None = None, binarizer: Binarizer | None = None
 ) -> tuple[Dataset, Dataset | None]:
-    """The training and test rows that a result's `source` describes, read again.
-
-    Parameters
-    ----------
-    source : mapping
-        `source` of the dataset of the result.
-    path : str or Path, optional
-        Where the data file is now, if it was moved.
-    binarizer : Binarizer, optional
-        Replaces the thresholds that `source` states.
-
-    Returns
-    -------
-    train : Dataset
-    test : Dataset or None
-        None if no rows were left out.
-
-    Raises
-    ------
-    DataError
-        The data were made in memory, or generated and a path is given; or the file cannot be read.
-    """
+    """The training and test rows that a result's `source` describes, read again."""
     train, test = _read(source, path, binarizer)
     return permuted(train, source.get("permutation", 0)), test
 

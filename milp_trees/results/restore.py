@@ -64,26 +64,7 @@ class Restored:
 def problem_of(
     spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None
 ) -> Problem:
-    """The problem that a result's `problem` describes; its data are read again.
-
-    Parameters
-    ----------
-    spec : mapping
-        What `Problem.spec()` gave.
-    dataset : Dataset, optional
-        The data; by default they are read from the file that the description names.
-    path : str or Path, optional
-        Where the data file is now.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    VerificationError
-        The result was made from other data.
-    """
+    """The problem that a result's `problem` describes; its data are read again."""
     return restore(spec, dataset, path, thresholds=False).problem
 
 
@@ -95,30 +76,7 @@ def restore(
     question: str = "best",
     thresholds: bool = True,
 ) -> Restored:
-    """Like `problem_of`, with all that can be confirmed about the description.
-
-    Parameters
-    ----------
-    spec : mapping
-        What `Problem.spec()` gave.
-    dataset : Dataset, optional
-        The data; by default they are read from the file that the description names.
-    path : str or Path, optional
-        Where the data file is now.
-    question : str, default="best"
-        The question whose answer the caller can check.
-    thresholds : bool, default=True
-        Whether to compute the thresholds anew, which reads the data a second time.
-
-    Returns
-    -------
-    Restored
-
-    Raises
-    ------
-    VerificationError
-        The description contradicts itself or the data, or is for another question.
-    """
+    """Like `problem_of`, with all that can be confirmed about the description."""
     data = spec["data"]
     stated = spec["question"]
     _same("question", stated["name"] if isinstance(stated, Mapping) else stated, question)

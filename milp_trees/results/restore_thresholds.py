@@ -21,20 +21,7 @@ CHECKED = ("used", "of", "greedy_tree")
 
 
 def same_part(name: str, stated: Any, own: Any) -> None:
-    """Compare two descriptions.
-
-    Parameters
-    ----------
-    name : str
-        Where they stand in a result.
-    stated, own : object
-        Plain values, as the result states them and as they are made again.
-
-    Raises
-    ------
-    VerificationError
-        They differ; the message names the part.
-    """
+    """Compare two descriptions."""
     if stated == own:
         return
     if isinstance(stated, Mapping) and isinstance(own, Mapping):
@@ -61,31 +48,7 @@ def brief(value: Any) -> str:
 def thresholds_again(
     data: Mapping[str, Any], dataset: Dataset, path: str | Path | None
 ) -> tuple[str, tuple[str, ...], Dataset | None]:
-    """Compute the thresholds anew with the stated binarizer.
-
-    Parameters
-    ----------
-    data : mapping
-        The description of the data of a result.
-    dataset : Dataset
-        The data, read again with the stated thresholds.
-    path : str or Path, optional
-        Where the data file is now.
-
-    Returns
-    -------
-    said : str
-        Where the thresholds come from.
-    not_verified : tuple of str
-    complete : Dataset or None
-        The rows with all thresholds.
-
-    Raises
-    ------
-    VerificationError
-        The stated binarizer gives other thresholds, or the thresholds lose something that the
-        result does not state.
-    """
+    """Compute the thresholds anew with the stated binarizer."""
     if "binarizer" not in data:
         return "", (), None
     from milp_trees.data.binarize import THRESHOLD_NOTES, Binarizer

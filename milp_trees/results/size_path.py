@@ -71,28 +71,7 @@ class Point:
 
     @classmethod
     def of(cls, problem: Problem, leaves: int, tree: Tree, bound: Fraction | float | None) -> Point:
-        """The point of a tree; its value and loss are recomputed on the data.
-
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        leaves : int
-            Largest number of leaves.
-        tree : Tree
-            The tree.
-        bound : Fraction, float or None
-            No tree with at most `leaves` leaves is better (natural units).
-
-        Returns
-        -------
-        Point
-
-        Raises
-        ------
-        SolverFailure
-            The tree is better than the bound allows.
-        """
+        """The point of a tree; its value and loss are recomputed on the data."""
         value = problem.value(tree)
         if crosses(bound, value, problem.scale):
             raise SolverFailure(

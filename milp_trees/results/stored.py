@@ -29,20 +29,7 @@ MARKS = frozenset({"schema", "predictor", "sense", "objective", "problem"})
 
 
 def stored_results(data: Any, path: str | Path) -> list[dict[str, Any]]:
-    """The stored results of a file, as they are; whether they make sense is not checked.
-
-    Parameters
-    ----------
-    data : object
-        The content of the file.
-    path : str or Path
-        The file, for the sentences.
-
-    Raises
-    ------
-    DataError
-        The file holds something else, or a newer version wrote it.
-    """
+    """The stored results of a file, as they are; whether they make sense is not checked."""
     rows = data if isinstance(data, list) else [data]
     for row in rows:
         if isinstance(row, dict) and "schema" in row:  # a newer layout may have other fields

@@ -22,20 +22,7 @@ MOST_DIGITS = 1000
 def read_json(
     path: str | Path, remedy: str = "give a file that solve or compare wrote with --out or --json"
 ) -> Any:
-    """The content of a JSON file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    remedy : str
-        What the user can do instead, for the end of the sentences.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is not text, or `parse_json` raises an error.
-    """
+    """The content of a JSON file."""
     try:
         mode = Path(path).stat().st_mode
         content = b"" if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) else Path(path).read_bytes()
@@ -47,29 +34,7 @@ def read_json(
 
 
 def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> Any:  # noqa: C901
-    """The content of a JSON text, by the letter of RFC 8259, and with each name once.
-
-    Parameters
-    ----------
-    text : str or bytes
-        The text.
-    what : str
-        What the text is, for the beginning of the sentences.
-    remedy : str
-        What the user can do instead, for the end of the sentences.
-
-    Returns
-    -------
-    object
-        Dicts, lists, strings, numbers, truth values and None.
-
-    Raises
-    ------
-    DataError
-        The text is not JSON, or holds NaN or an infinity, a number that no float can hold, an
-        integer of more than 1000 digits, one name twice in an object, half a surrogate pair, or
-        more than 300 levels of brackets.
-    """
+    """The content of a JSON text, by the letter of RFC 8259, and with each name once."""
 
     def refuse(why: str) -> NoReturn:
         raise DataError(f"{what} {why}; {remedy}.")
@@ -130,22 +95,7 @@ def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> 
 
 
 def refuse_newer(schema: Any, newest: int, what: str) -> None:
-    """Raise DataError for a layout of a later version, or without a version.
-
-    Parameters
-    ----------
-    schema : object
-        What is stored as the version of the layout.
-    newest : int
-        The layout that this program writes.
-    what : str
-        What is read, for the sentence.
-
-    Raises
-    ------
-    DataError
-        The version is missing, not a positive integer, or larger than `newest`.
-    """
+    """Raise DataError for a layout of a later version, or without a version."""
     if type(schema) is not int or schema < 1:
         raise DataError(
             f"{what} has the layout {schema!r}; this version of milp-trees reads layout {newest}. Solve again."

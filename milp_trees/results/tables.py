@@ -92,19 +92,6 @@ def rich_tables(
     """The comparison as one rich table, or as two or three if the terminal is narrow.
 
     The answers come first, sizes and search after them. A column without any entry is left out.
-
-    Parameters
-    ----------
-    rows : iterable of mappings
-        What `Result.to_json` gives, one mapping per run.
-    width : int, default=200
-        Number of characters in a line of the terminal.
-    reference : str, default="reference"
-        Name of the method with which the values are compared, for the heading.
-
-    Returns
-    -------
-    list of rich.table.Table
     """
     rows = list(rows)
     shown, known = [cells(row) for row in rows], identifying_columns(rows)
@@ -290,13 +277,7 @@ def _status(row: Mapping[str, Any]) -> str:
 
 
 def group_text(group: Mapping[str, Any] | None) -> str:
-    """In words: whether splits may use the protected attribute; empty if there is none.
-
-    Parameters
-    ----------
-    group : mapping or None
-        What `Problem.group` gives.
-    """
+    """In words: whether splits may use the protected attribute; empty if there is none."""
     if group is None:
         return ""
     copies = ", ".join(group.get("copies", ()))

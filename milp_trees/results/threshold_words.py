@@ -10,18 +10,7 @@ from milp_trees.tasks.base import Value
 
 
 def covered(row: Mapping[str, Any]) -> str:
-    """Which thresholds a result covers: `over all 119 thresholds`, `over 34 of 119 thresholds`.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-
-    Returns
-    -------
-    str
-        Empty if the tests of its data are no thresholds, or their columns are unknown.
-    """
+    """Which thresholds a result covers: `over all 119 thresholds`, `over 34 of 119 thresholds`."""
     counts = row["problem"]["data"].get("thresholds")
     if not counts:
         return ""
@@ -37,11 +26,6 @@ def sentence(row: Mapping[str, Any]) -> str:
 
     For example `over 34 of 119 thresholds (of the optimal tree, the greedy tree and quantiles);
     greedy over all: 6 errors`. Empty if there is nothing to say.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
     """
     data = row["problem"]["data"]
     counts, notes = data.get("thresholds") or {}, _notes(data)

@@ -23,16 +23,6 @@ def value_words(row: Mapping[str, Any]) -> str:
 
     For example `34 errors in 400 rows (8.5 %)`, and with a penalty
     `34 errors in 400 rows (8.5 %), 5 leaves; objective 0.135 = 0.085 + 5 x 0.01`.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-
-    Returns
-    -------
-    str
-        Empty without a value.
     """
     if row["objective"] is None:
         return ""

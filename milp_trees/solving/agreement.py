@@ -35,31 +35,7 @@ def choose_reference(
     models: bool = True,
     quick: bool = False,
 ) -> str | None:
-    """Name of the first method that supports a problem and may be the reference.
-
-    Parameters
-    ----------
-    problem : Problem
-    wanted : str or None, default="auto"
-        The method that is tried first; None: no reference is wanted.
-    without : tuple of str
-        Methods that must not be the reference, because they are compared with it; a formulation is
-        excluded with every solver and option.
-    models : bool, default=True
-        Whether a formulation may be the reference.
-    quick : bool, default=False
-        Whether a method that was not named must be expected to take `work.ENOUGH` seconds at most.
-
-    Returns
-    -------
-    str or None
-        None if no method can be the reference, or none is wanted.
-
-    Raises
-    ------
-    UnknownName
-        There is no method `wanted`.
-    """
+    """Name of the first method that supports a problem and may be the reference."""
     if wanted is None:
         return None
     named = () if wanted == AUTO else (wanted,)
@@ -103,19 +79,6 @@ def reference_of(
 
     The reference for an engine that is itself a reference is another engine or none, since a second
     run that costs as much is not worth it.
-
-    Parameters
-    ----------
-    method : str
-        Label of the method.
-    problem : Problem
-    wanted : str or None, default="auto"
-    quick : bool, default=False
-        As for `choose_reference`.
-
-    Returns
-    -------
-    str or None
     """
     if wanted is None:
         return None
@@ -139,20 +102,7 @@ def with_agreement(result: Result, reference: Result | None) -> Result:
 
 
 def with_wish(result: Result, wanted: str | None, reference: str | None) -> Result:
-    """The result whose message says why a reference that was named did not judge it.
-
-    Parameters
-    ----------
-    result : Result
-    wanted : str or None
-        The reference that was asked for.
-    judge : str or None
-        The one that judged.
-
-    Returns
-    -------
-    Result
-    """
+    """The result whose message says why a reference that was named did not judge it."""
     if wanted in (None, AUTO, reference):
         return result
     assert wanted is not None

@@ -128,13 +128,7 @@ def _fitting(
 
 
 def _taken_by(method: Method, problem: Problem) -> bool:
-    """Whether a method takes a problem.
-
-    Raises
-    ------
-    Stopped
-        It is a formulation, and the answer takes longer than a moment.
-    """
+    """Whether a method takes a problem."""
     if not hasattr(method, "formulation"):
         return method.unsupported(problem) is None
     method.formulation.warm_up(problem.space)  # the first call includes loading modules
@@ -157,15 +151,7 @@ def method_for_sizes(problem: Problem, max_leaves: int) -> str:
 def named_method(
     name: str | Method | Formulation, options: Mapping[str, Any] | None = None
 ) -> Method:
-    """The method of that name, with solver options; a formulation gets the default solver.
-
-    Raises
-    ------
-    UnknownName
-        There is no such method.
-    DataError
-        Options were given for a method that has no solver.
-    """
+    """The method of that name, with solver options; a formulation gets the default solver."""
     method = registry.method(name) if isinstance(name, str) else _with_solver(name)
     if options is not None and not isinstance(options, Mapping):
         raise DataError(
@@ -196,26 +182,7 @@ def _with_solver(given: Any) -> Method:
 
 
 def find_start(problem: Problem, start: str | Shown | Ensemble | None, limits: Limits) -> Start:
-    """The start that was requested.
-
-    Parameters
-    ----------
-    problem : Problem
-    start : str, Tree, RuleList, Ensemble or None
-        A predictor, or the method that makes one (`dp`, `cart`, …); `auto` is explained at
-        `default_start`.
-    limits : Limits
-        For the run that makes it.
-
-    Returns
-    -------
-    Start
-
-    Raises
-    ------
-    DataError
-        `start` is something else.
-    """
+    """The start that was requested."""
     if start is None:
         return Start()
     if isinstance(start, (Shown, Ensemble)):
@@ -262,28 +229,6 @@ def attempt(
     """Run a method like `method.run`, but turn failures into results that hold the reason.
 
     So a failure costs a study one row and nothing else.
-
-    Parameters
-    ----------
-    method : Method
-    problem : Problem
-    limits : Limits
-    start : Start, optional
-    progress : callable, optional
-        Called with every `TracePoint`; True stops the run.
-    test_data : Dataset, optional
-        Rows left out of the problem, for `result.scores`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    DataError, UnknownName
-        The mistake is in what was requested, and not in the method.
-    Exception
-        What `progress` raised.
     """
     with callback_scope(
         progress
@@ -301,19 +246,5 @@ def attempt(
 
 
 def failed(problem: Problem, method: str, status: Status, message: str) -> Result:
-    """The result of a run without an answer.
-
-    Parameters
-    ----------
-    problem : Problem
-    method : str
-        Label of the method.
-    status : Status
-    message : str
-        The sentence with the reason.
-
-    Returns
-    -------
-    Result
-    """
+    """The result of a run without an answer."""
     return Result(problem, method, status, message=message, versions=versions())

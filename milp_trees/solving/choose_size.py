@@ -179,25 +179,7 @@ def choose_size(
 
 
 def limited(space: Space, depth: int | None, most: int) -> Space:
-    """The models of a space up to a size.
-
-    Parameters
-    ----------
-    space : Space
-    depth : int or None
-        Largest depth, of trees only; None is no limit.
-    most : int
-        Largest number of leaves.
-
-    Returns
-    -------
-    Space
-
-    Raises
-    ------
-    DataError
-        A limit is out of its range, or a depth is given for models that are no trees.
-    """
+    """The models of a space up to a size."""
     if isinstance(space, Trees):
         return replace(space, max_depth=depth).with_leaves(most)
     if depth is not None:
@@ -232,25 +214,7 @@ def _scores(path: SizePath, most: int, test: Dataset) -> list[float]:
 
 
 def random_folds(problem: Problem, n: int, seed: int) -> list[Fold]:
-    """Random folds, stratified by the class or the treatment of the rows.
-
-    Parameters
-    ----------
-    problem : Problem
-    n : int
-        Number of folds.
-    seed : int
-        Seed of the random numbers.
-
-    Returns
-    -------
-    list of Fold
-
-    Raises
-    ------
-    DataError
-        There cannot be so many folds.
-    """
+    """Random folds, stratified by the class or the treatment of the rows."""
     rows = problem.dataset
     rows.refuse_counts("Cross-validation")
     if not isinstance(n, int | np.integer) or not 2 <= n <= rows.n_rows:

@@ -70,20 +70,7 @@ def estimated(formulation: Formulation, problem: Problem) -> dict[str, Any]:
 
 
 def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:
-    """The class of a model with so many nonzeros, as the module explains.
-
-    Parameters
-    ----------
-    formulation : Formulation
-    nonzeros : int
-    side : bool
-        Whether there are side rows or a budget, which raise the class of a model with an integral
-        relaxation by one.
-
-    Returns
-    -------
-    str
-    """
+    """The class of a model with so many nonzeros, as the module explains."""
     limits = INTEGRAL if formulation.integral_relaxation else ROW_BLOCKS
     place = sum(nonzeros > limit for limit in limits) + int(
         formulation.integral_relaxation and side

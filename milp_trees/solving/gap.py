@@ -101,20 +101,7 @@ def gap_of(
 
 
 def read_model(path: str | Path, problem: Problem) -> Any:
-    """The predictor in a file, for `gap_of`.
-
-    Parameters
-    ----------
-    path : str or Path
-        A result that a command wrote with --out, or the JSON form of a predictor; or the text of a
-        rule list.
-    problem : Problem
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or holds no predictor of the problem's space.
-    """
+    """The predictor in a file, for `gap_of`."""
     remedy = (
         "give a result that was written with --out, a predictor's JSON, or the text of a rule list"
     )

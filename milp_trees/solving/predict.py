@@ -48,17 +48,7 @@ class Predictions:
 
 
 def predict_file(result: str | Path, table: str | Path, **reading: Any) -> tuple[list[Any], str]:
-    """Predictions for the rows of a table, and a sentence about their accuracy.
-
-    Parameters
-    ----------
-    result, table, **reading
-        As `predictions` takes them.
-
-    Returns
-    -------
-    list, str
-    """
+    """Predictions for the rows of a table, and a sentence about their accuracy."""
     found = predictions(result, table, **reading)
     return found.labels, found.note
 
@@ -76,31 +66,6 @@ def predictions(
 
     The sentence is empty if the table does not hold the target.
     A table without a header has the columns of the training file, with or without its target.
-
-    Parameters
-    ----------
-    result : str or Path
-        A file with a stored result.
-    table : str or Path
-        The table; its columns are read like those of the training rows.
-    name : str, optional
-        Column of the table that names the rows; by default they are numbered from 0.
-    proba : bool, default=False
-        Whether probabilities of the classes are wanted: their shares among the training rows in a
-        row's leaf, of an ensemble the means of those.
-    data : str or Path, optional
-        Where the training data are now, if they were moved.
-    **reading
-        Options of `Reading` for what is different in this file, such as its separator.
-
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    DataError
-        The result is damaged, or the table does not fit it.
     """
     stored = read_result(result)
     kind = stored["predictor"].get("kind") if isinstance(stored["predictor"], dict) else None

@@ -58,37 +58,7 @@ def answer(
     test_data: Dataset | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """The answer of one method, compared with a reference if one is wanted; see `milp_trees.solve`.
-
-    Parameters
-    ----------
-    problem : Problem
-    method : str, Method, Formulation or None
-        A formulation gets the default solver. None: the default method of the problem.
-    limits : Limits
-        For the run. A start and a reference that are named have as much time once more; of "auto"
-        they share the time of the run.
-    start : Tree, Ensemble, str or None
-        A predictor, or the method that makes it. "auto": an integer program begins with the model of
-        the default engine, and the greedy tree over all thresholds is the answer if it is better.
-        "none" is None.
-    reference : str or None
-        Name of the reference, or "auto": an integer program is judged by the first by `reference_rank`
-        that takes the problem. "none" is None.
-    reference_engines : bool, default=False
-        Whether "auto" judges an engine, too, if it judges no others and that is expected to take
-        seconds only.
-    options : mapping, optional
-        Options of the solver, by its own names.
-    test_data : Dataset, optional
-        Rows left out of the problem, for `result.scores`.
-    progress : callable, optional
-        Called with every `TracePoint`; it may also stop the start's and the reference's run.
-
-    Returns
-    -------
-    Result
-    """
+    """The answer of one method, compared with a reference if wanted; see `milp_trees.solve`."""
     start, reference = (
         None if isinstance(name, str) and name == NONE else name for name in (start, reference)
     )
@@ -156,31 +126,7 @@ def path_of_sizes(
     limits: Limits,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves; see `milp_trees.size_path`.
-
-    Parameters
-    ----------
-    problem : Problem
-    max_leaves : int
-        Largest number of leaves.
-    method : str, Method, Formulation or None
-        A formulation gets the default solver. None: the default method for sizes.
-    limits : Limits
-        For each run.
-    progress : callable, optional
-        Called with every `TracePoint` of the largest size, or of each size that is run alone.
-
-    Returns
-    -------
-    SizePath
-
-    Raises
-    ------
-    Infeasible, NothingFound, SolverFailure
-        There is no feasible tree, none was found within the limits, or a run failed.
-    KeyboardInterrupt
-        Ctrl-C ended the run before a tree was found.
-    """
+    """The best tree of every number of leaves; see `milp_trees.size_path`."""
     question = BySize(max_leaves)
     chosen = named_method(method or method_for_sizes(problem, max_leaves))
     if question.name in chosen.questions:

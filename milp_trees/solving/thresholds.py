@@ -74,21 +74,6 @@ def with_greedy(result: Result, limits: Limits, test_data: Dataset | None = None
     """The result, or a greedy tree over all thresholds if that is better.
 
     Greedy trees are our own and that of scikit-learn.
-
-    Parameters
-    ----------
-    result : Result
-        Its thresholds may be a choice of those of its columns.
-    limits : Limits
-        Of its run.
-    test_data : Dataset, optional
-        Rows left out of the problem, for the scores.
-
-    Returns
-    -------
-    Result
-        With a greedy tree it is feasible and has no bound, since the bound of the run holds for
-        the chosen thresholds alone. Otherwise its data state the value of our own greedy tree.
     """
     # A contradiction between a run and its reference must stay in sight.
     if result.status in (Status.ERROR, Status.UNSUPPORTED) or result.agrees is False:

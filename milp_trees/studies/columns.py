@@ -163,24 +163,7 @@ def method_columns(
     start: str | None,
     used: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The columns that are read from a method's label.
-
-    Parameters
-    ----------
-    label : str
-        `NAME:OPTION=VALUE,…@SOLVER` or `NAME:OPTION=VALUE,…`.
-    stated : mapping
-        Options of the solver, by its own names, that the study states.
-    start : str or None
-        The start as the study states it.
-    used : mapping, optional
-        All options that the solver got, also those that the formulation suggests.
-
-    Returns
-    -------
-    dict
-        `method`, `variant`, `formulation`, `solver`, `engine` and `options`.
-    """
+    """The columns that are read from a method's label."""
     made, at, solver = label.rpartition("@")
     name, _, options = (made if at else label).partition(":")
     own = _written(stated)

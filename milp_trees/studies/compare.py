@@ -54,27 +54,6 @@ def method_names(
     """Labels of the requested methods, each once, even if it was written in several ways.
 
     Every name is checked before anything runs.
-
-
-    Parameters
-    ----------
-    methods : names of methods, optional
-        A list, or a text with commas. If given, formulations and solvers are ignored.
-    formulations, solvers : "all" or names
-        Every combination of them is a method. "all" solvers are those installed on this machine,
-        "all" formulations those for the space and task of one of the problems; "auto" is the
-        default solver.
-    problems : iterable of Problem, optional
-        The problems of the comparison.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    UnknownName
-        A name is not registered, or nothing was named.
     """
     if methods is not None:
         names = _names(methods, "methods")
@@ -145,17 +124,6 @@ class Comparison:
 
         It stops early, with the finished rows, when a run is interrupted or the store cannot be
         written.
-
-        Parameters
-        ----------
-        problems : list of Problem
-        names : list of str
-            Labels of the methods.
-        seeds : iterable of int
-
-        Returns
-        -------
-        Study
         """
         seeds = checked_seeds(seeds)
         self.total = len(problems) * len(names) * len(seeds)
@@ -237,35 +205,7 @@ def compare_problems(
     progress: Watcher | None = None,
     prove: Prove | None = None,
 ) -> Study:
-    """Run a comparison; see `milp_trees.compare`, which reads the arguments of the user.
-
-    Parameters
-    ----------
-    problems : list of Problem
-    names : list of str
-        Labels of the methods.
-    limits : Limits
-        For every run.
-    start : str, Tree or None
-        What formulations begin with.
-    reference : str or None
-        Method with which answers are compared; "auto" for the first by `reference_rank`.
-    seeds : iterable of int, default=(0,)
-    store : path, optional
-        SQLite file for the rows; they are kept in memory by default.
-    options : mapping, optional
-        Options of the solver, by its own names.
-    test_data : Dataset, optional
-        Rows left out of the problems, for the scores.
-    progress : callable, optional
-        Called with every `Moment`.
-    prove : callable, optional
-        Adds proofs to the results of the runs.
-
-    Returns
-    -------
-    Study
-    """
+    """Run a comparison; see `milp_trees.compare`, which reads the arguments of the user."""
     study = Study(store)
     settings = Comparison(
         study, limits, start, reference, options or {}, test_data, progress, prove

@@ -68,31 +68,7 @@ def run_key(
     permutation: int = 0,
     software: Callable[[Method], Mapping[str, str]] | None = None,
 ) -> str:
-    """Fingerprint of a run.
-
-    Parameters
-    ----------
-    problem : Problem or Statement
-        Of a permuted run it is the problem in the order as given.
-    method : Method
-        Its label, its solver's options and the versions of its software.
-    limits : Limits
-        With threads and seed. The place of the log is ignored, since it changes nothing.
-    start : Start, str or None
-        What the run begins with: a predictor of the user, or the method that makes it (or its
-        label), which runs under the same limits and counts with the versions of its software.
-    test : Dataset, optional
-        Rows on which the answer is scored; a Statement contains them already.
-    permutation : int, default=0
-        The seed of the order of rows and columns.
-    software : callable, optional
-        Gives the versions of a method, for many runs from what it found before; by default
-        `method.software()`.
-
-    Returns
-    -------
-    str
-    """
+    """Fingerprint of a run."""
     stated = problem if isinstance(problem, Statement) else Statement.of(problem, test)
     software = software or (lambda maker: maker.software())
     settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}

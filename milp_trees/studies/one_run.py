@@ -46,34 +46,10 @@ class RunStore(Protocol):
     """Where finished runs are kept and found again."""
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
-        """The finished run with a key and a role.
-
-        Parameters
-        ----------
-        problem : Problem
-        key : str
-            Fingerprint of the run.
-        role : str
-            `RUN` or `HELPER`.
-
-        Returns
-        -------
-        Result or None
-            None if the caller has to make the run.
-        """
+        """The finished run with a key and a role."""
 
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
-        """Keep a finished run.
-
-        Parameters
-        ----------
-        result : Result
-        key : str
-            Fingerprint of the run.
-        role : str
-            `RUN` or `HELPER`.
-        seed : int
-        """
+        """Keep a finished run."""
 
 
 @dataclass(frozen=True)
@@ -211,24 +187,7 @@ class RunContext:
         tell: Tell | None = None,
         key: str | None = None,
     ) -> CompletedRun:
-        """One run of a method, compared with the reference.
-
-        Parameters
-        ----------
-        name : str
-            Label of the method.
-        seed : int
-        options : mapping, optional
-            Options of the solver; engines take none.
-        tell : callable, optional
-            Called when the run begins, and with every point of its trace.
-        key : str, optional
-            The identity of the run, if it is known already.
-
-        Returns
-        -------
-        Made
-        """
+        """One run of a method, compared with the reference."""
         case = self.case
         modelled = not registry.is_engine(name)
         method = named_method(name, options if modelled else None)

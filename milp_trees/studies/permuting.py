@@ -16,16 +16,6 @@ def permuted_problem(problem: Problem, permutation: int) -> Problem:
 
     Every model of the one problem is a model of the other, with exactly the same value; nothing
     but the order in which methods meet rows, features and trees is another one.
-
-    Parameters
-    ----------
-    problem : Problem
-    permutation : int
-        The seed; 0 gives the problem itself.
-
-    Returns
-    -------
-    Problem
     """
     if permutation == 0:
         return problem

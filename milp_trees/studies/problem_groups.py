@@ -17,16 +17,6 @@ def same_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
     Permutations of a problem have fingerprints of their own and the same optimum, so they are one
     problem: if they have the same name, and descriptions that differ in the arrays alone.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        Rows of the study.
-
-    Returns
-    -------
-    dict
-        Fingerprint of a row's problem → that of the problem as given, or of its first permutation.
     """
     first: dict[str, str] = {}
     found: dict[str, str] = {}
@@ -41,13 +31,7 @@ def same_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def brief(value: Any) -> Any:
-    """A description without its long parts: arrays, the trees of an ensemble, long texts.
-
-    Parameters
-    ----------
-    value : object
-        Plain data.
-    """
+    """A description without its long parts: arrays, the trees of an ensemble, long texts."""
     if isinstance(value, Mapping):
         return {str(k): brief(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -32,22 +32,7 @@ def keep(db: sqlite3.Connection, number: Any) -> None:
 
 
 def states(db: sqlite3.Connection, where: str = "1", given: tuple[Any, ...] = ()) -> dict[int, str]:
-    """What the hashes say of runs, by their ids.
-
-    Parameters
-    ----------
-    db : Connection
-    where : str
-        A condition of SQL on runs.
-    given : tuple
-        Its parameters.
-
-    Returns
-    -------
-    dict
-        "same" for a row as it was written, "changed", "deleted", and "unknown" for a row of an
-        earlier version that kept no hashes.
-    """
+    """What the hashes say of runs, by their ids."""
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'hashes'").fetchone() is None:
         return {}
     found = db.execute(

@@ -37,15 +37,7 @@ class NewerRow(MilpTreesError):
 
 
 def read_row(text: Any) -> dict[str, Any]:
-    """The row in a JSON text, after a check that it can be shown and that its numbers are numbers.
-
-    Raises
-    ------
-    DamagedRow
-        The text is not JSON, or a field is absent or of another kind.
-    NewerRow
-        The row has a layout that only a newer version can read.
-    """
+    """The row in a JSON text, after a check that it can be shown and holds numbers."""
     try:
         row = parse_json(text, "it", "the run is made again")
         if not isinstance(row, dict):
@@ -131,20 +123,6 @@ def with_gaps_to_best(
     """Rows of one problem with `gap_to_best`, the gap to the best bound of them all.
 
     So a method that proves no bound, such as a heuristic, has a gap too.
-
-    Parameters
-    ----------
-    rows : iterable of mappings
-        What `Result.to_json` gives, one mapping per run on the same problem.
-    reference : mapping, optional
-        The same for a run that judges them.
-
-    Returns
-    -------
-    list of dict
-        `gap_to_best` is |value − bound| / |value|, or None if there is no value or no bound (or
-        the value alone is 0). It is None, too, where the value is better than the bound: then
-        the rows that state such a bound do not agree (`agrees`).
     """
     own = [dict(row) for row in rows]
     known = [row for row in [*own, *([reference] if reference else [])] if row["status"] != "error"]

@@ -31,22 +31,7 @@ class RunClaims:
         self._owner = secrets.token_hex(8)
 
     def take(self, key: str, role: str, number: int) -> bool:
-        """Claim a run, in a transaction that the caller ends.
-
-        Parameters
-        ----------
-        key : str
-            Fingerprint of the run.
-        role : str
-        number : int
-            How many rows with them the caller has seen.
-
-        Returns
-        -------
-        bool
-            False if a living process makes the run, or has added a row meanwhile. Of several
-            processes that ask at once exactly one gets True.
-        """
+        """Claim a run, in a transaction that the caller ends."""
         # Commands that only read rows do without its psutil.
         from milp_trees.studies.processes_seen import lives, machine, started
 

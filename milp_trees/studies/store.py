@@ -144,22 +144,7 @@ class Store:
     def append(
         self, row: Mapping[str, Any], *, key: str, role: str, problem: str, seed: int, log: str = ""
     ) -> None:
-        """Add a finished row.
-
-        Parameters
-        ----------
-        row : mapping
-            What `Result.to_json` returns.
-        key : str
-            Fingerprint of the run.
-        role : str
-            "run" for a row of the study; other roles are for runs that help.
-        problem : str
-            Fingerprint of the problem.
-        seed : int
-        log : str, default=""
-            The solver's log.
-        """
+        """Add a finished row."""
         entry = Entry(row, key, role, problem, seed, log)
         with self._explained("written"), self._db:
             self._insert(entry)
@@ -171,21 +156,7 @@ class Store:
             return self._claims.number(key, role)
 
     def claim(self, key: str, role: str, number: int) -> bool:
-        """Say that this process makes a run now; `append` and `release` take it back.
-
-        Parameters
-        ----------
-        key : str
-            Fingerprint of the run.
-        role : str
-        number : int
-            How many rows with them the caller has seen.
-
-        Returns
-        -------
-        bool
-            As `RunClaims.take`.
-        """
+        """Say that this process makes a run now; `append` and `release` take it back."""
         with self._explained("written"), self._db:
             return self._claims.take(key, role, number)
 
@@ -195,14 +166,7 @@ class Store:
             self._claims.release()
 
     def merge(self, entries: Iterable[Entry], about: Mapping[str, str]) -> None:
-        """Add rows and notes in one step: after a crash, all of them are there, or none.
-
-        Parameters
-        ----------
-        entries : iterable of Entry
-        about : mapping
-            Values by their keys; they replace older ones.
-        """
+        """Add rows and notes in one step: after a crash, all of them are there, or none."""
         with self._explained("written"), self._db:
             for entry in entries:
                 self._insert(entry)

@@ -27,13 +27,7 @@ def is_final(row: Mapping[str, Any]) -> bool:
 
 
 def recalled(row: Mapping[str, Any], problem: Problem) -> Result:
-    """The result in a stored row.
-
-    Raises
-    ------
-    DamagedRow
-        The row is unreadable, or contradicts itself.
-    """
+    """The result in a stored row."""
     try:
         found = result_from_json(row, problem)
         _check_tree(found)
@@ -43,13 +37,7 @@ def recalled(row: Mapping[str, Any], problem: Problem) -> Result:
 
 
 def _check_tree(found: Result) -> None:
-    """Refuse a stored run whose status and tree do not fit, or whose tree has another value.
-
-    Raises
-    ------
-    DamagedRow
-        The row contradicts itself.
-    """
+    """Refuse a stored run whose status and tree do not fit, or whose tree has another value."""
     tree, value = found.predictor, found.value
     if (tree is None) == (found.status in (Status.OPTIMAL, Status.FEASIBLE)):
         raise DamagedRow(

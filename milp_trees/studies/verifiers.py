@@ -17,11 +17,6 @@ def credit_derivers(rows: Iterable[dict[str, Any]]) -> None:
 
     Rows that have a deriver keep it. The first row that has no part in common with the method and
     proves the same value of the same problem becomes the deriver.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Rows of studies; they are changed.
     """
     proven: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:

@@ -86,17 +86,7 @@ class Attribute:
 
 
 def attributes_of(given: Any) -> tuple[Attribute, ...]:
-    """Attributes as they are given to a task.
-
-    Parameters
-    ----------
-    given : sequence of Attribute or of their descriptions, mapping of column name to price, or None
-
-    Raises
-    ------
-    DataError
-        It is something else, or two attributes have the same name or column.
-    """
+    """Attributes as they are given to a task."""
     given = entries_by_name(given, "attributes")
     if isinstance(given, Mapping):
         given = [Attribute(str(name), cost) for name, cost in given.items()]
@@ -119,19 +109,7 @@ def attributes_of(given: Any) -> tuple[Attribute, ...]:
 
 
 def by_column(attributes: Sequence[Attribute], columns: Sequence[str]) -> dict[str, int]:
-    """The attribute of every column that has one, as its index.
-
-    Parameters
-    ----------
-    attributes : sequence of Attribute
-    columns : sequence of str
-        The columns of the table in their order, to which positions refer.
-
-    Raises
-    ------
-    DataError
-        A column does not exist.
-    """
+    """The attribute of every column that has one, as its index."""
     out: dict[str, int] = {}
     for a, attribute in enumerate(attributes):
         for column in attribute.columns:

@@ -38,19 +38,7 @@ def units(value: Number, scale: Scale) -> Fraction:
 
 
 def slack(scale: Scale, *numbers: Number) -> Fraction:
-    """The difference in units up to which numbers count as equal.
-
-    Parameters
-    ----------
-    scale : Scale
-    *numbers : Value, Fraction, int or float
-        The natural numbers that are compared.
-
-    Returns
-    -------
-    Fraction
-        0 if values and all these numbers are exact.
-    """
+    """The difference in units up to which numbers count as equal."""
     if scale.exact and all(_is_exact(number) for number in numbers):
         return Fraction(0)
     if not scale.exact:
@@ -60,36 +48,13 @@ def slack(scale: Scale, *numbers: Number) -> Fraction:
 
 
 def solver_slack(scale: Scale, *own: Fraction | float) -> Fraction:
-    """The difference in units up to which a solver's number equals another one.
-
-    Parameters
-    ----------
-    scale : Scale
-    *own : Fraction or float
-        The numbers that are compared, in units.
-
-    Returns
-    -------
-    Fraction
-    """
+    """The difference in units up to which a solver's number equals another one."""
     share = Fraction(SOLVER_SLACK) * max([Fraction(1), *(abs(Fraction(u)) for u in own)])
     return min(share, HALF) if scale.exact else max(Fraction(scale.tolerance), share)
 
 
 def crosses(bound: Number | None, value: Number | None, scale: Scale) -> bool:
-    """Whether a value is better than a bound allows.
-
-    Parameters
-    ----------
-    bound, value : Value, Fraction, int, float or None
-        In natural units.
-    scale : Scale
-
-    Returns
-    -------
-    bool
-        False if one of the two is None.
-    """
+    """Whether a value is better than a bound allows."""
     if bound is None or value is None:
         return False
     above = units(bound, scale) - units(value, scale)
@@ -100,48 +65,18 @@ def floats_cross(bound: float, value: float) -> bool:
     """As `crosses`, for the minimised numbers of stored rows, of which no scale is known.
 
     Whole numbers are compared exactly as far as floats tell them apart.
-
-    Parameters
-    ----------
-    bound, value : float
-
-    Returns
-    -------
-    bool
     """
     whole = float(bound).is_integer() and float(value).is_integer() and abs(value) < WHOLE
     return bound > value if whole else bound - value > SOLVER_SLACK * max(1.0, abs(value))
 
 
 def meets(bound: Number, value: Number, scale: Scale) -> bool:
-    """Whether no value is better than this one by the bound, up to the stated tolerance.
-
-    Parameters
-    ----------
-    bound, value : Value, Fraction, int or float
-        In natural units.
-    scale : Scale
-
-    Returns
-    -------
-    bool
-    """
+    """Whether no value is better than this one by the bound, up to the stated tolerance."""
     return units(value, scale) - units(bound, scale) <= slack(scale, bound, value)
 
 
 def equal(a: Number, b: Number, scale: Scale) -> bool:
-    """Whether two values count as equal.
-
-    Parameters
-    ----------
-    a, b : Value, Fraction, int or float
-        In natural units.
-    scale : Scale
-
-    Returns
-    -------
-    bool
-    """
+    """Whether two values count as equal."""
     return abs(units(a, scale) - units(b, scale)) <= slack(scale, a, b)
 
 

@@ -121,30 +121,6 @@ def from_convention(
 
     The penalty is a rate, the same number per split and per leaf.
 
-    Parameters
-    ----------
-    name : str
-        A key of `CONVENTIONS`.
-    parameter : number
-        Parameter of that convention.
-    n : number, optional
-        Number of rows, or total row weight.
-    baseline : number, optional
-        Number of rows of the largest class.
-    dataset : Dataset, optional
-        Data on which `n` and `baseline` are counted if they are not given.
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    DataError
-        The parameter is out of range, or `n` or `baseline` is needed and not given.
-    UnknownName
-        There is no such convention.
-
     Examples
     --------
     >>> from_convention("count", 2, n=100)
@@ -163,30 +139,6 @@ def to_convention(
     name: str, penalty: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None
 ) -> Fraction:
     """Another convention's parameter for this package's `split_penalty` or `leaf_penalty`.
-
-    Parameters
-    ----------
-    name : str
-        A key of `CONVENTIONS`.
-    penalty : number
-        The penalty, a rate.
-    n : number, optional
-        Number of rows, or total row weight.
-    baseline : number, optional
-        Number of rows of the largest class.
-    dataset : Dataset, optional
-        Data on which `n` and `baseline` are counted if they are not given.
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    DataError
-        The penalty is negative, or `n` or `baseline` is needed and not given.
-    UnknownName
-        There is no such convention.
 
     Examples
     --------

@@ -138,13 +138,7 @@ def _apart(
 def _named(
     name: str, features: tuple[BinaryFeature, ...], dataset: Dataset, rule: str
 ) -> tuple[int, ...]:
-    """Numbers of the features with a name: all tests of a column, or one test.
-
-    Raises
-    ------
-    DataError
-        The data have no such column and no such test.
-    """
+    """Numbers of the features with a name: all tests of a column, or one test."""
     if not any(name in _names(t) for t in (*dataset.features, *features)):
         known = ", ".join(list(dict.fromkeys(t.column for t in dataset.features))[:8])
         raise DataError(

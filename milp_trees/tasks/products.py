@@ -68,24 +68,7 @@ def bounded(task: Task, *limits: Any) -> Bounded:
 
 
 def states_of(task: Task, dataset: Dataset, space: Space | None) -> States:
-    """The six parts of a task.
-
-    Parameters
-    ----------
-    task : Task
-    dataset : Dataset
-    space : Space or None
-        None: all features are candidates.
-
-    Returns
-    -------
-    States
-
-    Raises
-    ------
-    NoView
-        The task has neither the view `States` nor a `CostMatrix` without side constraints.
-    """
+    """The six parts of a task."""
     if isinstance(task, SeparableTask):
         return task.states(dataset, space)
     space = space or Trees(max_depth=None, split_on_group=True)  # every feature is a candidate
@@ -281,20 +264,7 @@ def _within(allowed: Callable[..., bool] | None, width: int, tables_before: int)
 def _parts_of_product(
     first: tuple[Any, ...], V: int, S: int, C: int, T: int, second: tuple[Any, ...]
 ) -> dict[str, Any]:
-    """The functions of a product; equal arguments give the same functions.
-
-    Parameters
-    ----------
-    first, second : tuple of functions
-        As `_functions` gives them.
-    V, S, C, T : int
-        Numbers in a value, sums, context and tables of the first task.
-
-    Returns
-    -------
-    dict
-        Fields of `States`.
-    """
+    """The functions of a product; equal arguments give the same functions."""
     leaf1, split1, move1, better1, combine1, allows1 = (
         given or default for given, default in zip(first, _defaults(V), strict=True)
     )

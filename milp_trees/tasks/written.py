@@ -12,13 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def mapping(text: str) -> dict[str, str]:
-    """`ill=5;well=1` as a mapping; the numbers stay texts, which tasks read exactly.
-
-    Raises
-    ------
-    DataError
-        A part has no `=`, or a name comes twice.
-    """
+    """`ill=5;well=1` as a mapping; the numbers stay texts, which tasks read exactly."""
     out: dict[str, str] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         name, equals, value = part.rpartition("=")
@@ -31,13 +25,7 @@ def mapping(text: str) -> dict[str, str]:
 
 
 def listed_names(text: str) -> list[str]:
-    """`ill;well` as a list of names.
-
-    Raises
-    ------
-    DataError
-        A name is empty, or comes twice.
-    """
+    """`ill;well` as a list of names."""
     names = [name.strip() for name in text.split(";")]
     if not all(names) or len(set(names)) < len(names):
         raise DataError(
@@ -50,11 +38,6 @@ def cost_matrix(path: str) -> list[list[str]]:
     """The cost matrix at the beginning of a file, as lines of numbers.
 
     The first other line and all lines after it are ignored.
-
-    Raises
-    ------
-    DataError
-        There is no such text file, or it does not begin with a square matrix.
     """
     rows: list[list[str]] = []
     rest = 0
@@ -78,13 +61,7 @@ def cost_matrix(path: str) -> list[list[str]]:
 
 
 def read_feature_costs(path: Path) -> dict[str, str]:
-    """Prices of columns from a file of lines `COLUMN COST`.
-
-    Raises
-    ------
-    DataError
-        It is no text file, a line is something else, or a column has two costs.
-    """
+    """Prices of columns from a file of lines `COLUMN COST`."""
     out: dict[str, str] = {}
     for line in filter(str.strip, text_of(path).splitlines()):
         name, _, cost = line.strip().rpartition("," if "," in line else " ")
@@ -98,13 +75,7 @@ def read_feature_costs(path: Path) -> dict[str, str]:
 
 
 def text_of(path: Path) -> str:
-    """The content of a text file, which must be UTF-8.
-
-    Raises
-    ------
-    DataError
-        It cannot be read, or is no text file.
-    """
+    """The content of a text file, which must be UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

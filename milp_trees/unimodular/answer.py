@@ -116,23 +116,7 @@ class Unimodularity:
 def yes(
     matrix: NamedMatrix, proof: str, reason: str = "", certificate: Any = None
 ) -> Unimodularity:
-    """The answer that a matrix is totally unimodular.
-
-    Parameters
-    ----------
-    matrix : NamedMatrix
-        The matrix.
-    proof : str
-        The check that decided.
-    reason : str, optional
-        The reason, in a sentence.
-    certificate : object, optional
-        As for `Unimodularity`.
-
-    Returns
-    -------
-    Unimodularity
-    """
+    """The answer that a matrix is totally unimodular."""
     return Unimodularity("yes", proof, matrix.A.shape, int(matrix.A.nnz), reason, certificate)
 
 
@@ -147,24 +131,6 @@ def no(
     """The answer that a submatrix shows a matrix not to be totally unimodular.
 
     The determinant is always computed here, whichever check found the submatrix.
-
-    Parameters
-    ----------
-    matrix : NamedMatrix
-        The matrix.
-    rows, columns : sequence of int
-        Indices of the submatrix.
-    proof : str, default="submatrix"
-        The check that decided.
-
-    Returns
-    -------
-    Unimodularity
-
-    Raises
-    ------
-    VerificationError
-        The determinant is 0, 1 or -1, so the check that found the submatrix is wrong.
     """
     rows, columns = sorted(map(int, rows)), sorted(map(int, columns))
     entries = matrix.A[rows][:, columns].toarray().tolist()

@@ -107,34 +107,7 @@ def unimodular(
 def read_model(
     model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool
 ) -> tuple[Any, Any, str]:
-    """The matrix of a file or formulation.
-
-    Parameters
-    ----------
-    model : str
-        A model file, or the name of a formulation.
-    example : str or None
-        Name of a small problem for the formulation.
-    data : str or None
-        A table for the formulation.
-    options : dict
-        Options for the problem on that table.
-    quiet : bool
-        Print the meaning of the columns on standard error.
-
-    Returns
-    -------
-    matrix : NamedMatrix
-    tree : object or None
-        The spanning tree, if the formulation has one.
-    missing : str
-        What the matrix lacks; empty if nothing.
-
-    Raises
-    ------
-    DataError, Unsupported
-        The arguments contradict each other, or the formulation cannot take the problem.
-    """
+    """The matrix of a file or formulation."""
     from milp_trees.mip.linear.matrix import compile_model
     from milp_trees.mip.open_thresholds import for_models
     from milp_trees.mip.registry import registry
@@ -171,27 +144,7 @@ def read_model(
 
 
 def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool) -> Problem:
-    """A problem of the formulation's kind on a table, such as that of the best tree.
-
-    Parameters
-    ----------
-    formulation : Formulation
-    data : str
-        A file or a built-in name.
-    given : dict
-        The options that were given, by name.
-    quiet : bool
-        Print the meaning of the columns on standard error.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    DataError
-        An option does not belong to this kind of problem.
-    """
+    """A problem of the formulation's kind on a table, such as that of the best tree."""
     from milp_trees.mip.model_problems import ModelProblems, of_families
     from milp_trees.models.space import Trees, space_classes, space_names
 

@@ -13,18 +13,7 @@ from milp_trees.unimodular.reading import NamedMatrix, canonical, read_matrix
 
 
 def read_model_file(path: Path) -> NamedMatrix:
-    """The constraint matrix of a file, with its names of rows and columns.
-
-    Parameters
-    ----------
-    path : Path
-        `.mps`, `.lp`, each also with `.gz`, or `.npz` (`scipy.sparse.save_npz`).
-
-    Raises
-    ------
-    DataError
-        The content of the file does not fit its ending.
-    """
+    """The constraint matrix of a file, with its names of rows and columns."""
     if path.suffix.lower() == ".npz":
         try:
             return read_matrix(sparse.load_npz(path))

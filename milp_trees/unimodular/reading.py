@@ -60,12 +60,6 @@ def read_matrix(matrix: Any) -> NamedMatrix:
 
     Rows and columns keep their names. For a model it is the matrix of its constraints: bounds and
     slacks are unit rows and columns, so they do not matter for total unimodularity.
-
-    Raises
-    ------
-    DataError
-        The input is of another kind, is not two-dimensional, has entries that are not finite
-        numbers, or a constraint is not linear.
     """
     if isinstance(matrix, NamedMatrix):
         return matrix

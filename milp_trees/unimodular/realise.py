@@ -62,21 +62,7 @@ class _Piece:
 def realise(
     paths: Iterable[Iterable[int]], deadline: Deadline
 ) -> dict[int, tuple[int, int]] | None:
-    """A tree in which each given set of edges is a path.
-
-    Parameters
-    ----------
-    paths : iterable of sets of int
-        Together they are connected: the edges cannot be divided into two sets such that each path
-        is in one of them.
-    deadline : Deadline
-        End of the allowed time.
-
-    Returns
-    -------
-    dict or None
-        Edge → its two vertices; None if there is no such tree.
-    """
+    """A tree in which each given set of edges is a path."""
     sets = list(dict.fromkeys(map(frozenset, paths)))
     pieces = [_Piece(sets, set().union(*sets))]
     draw = random.Random(0)  # chooses edges to split at; the answer does not depend on it

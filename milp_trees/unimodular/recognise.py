@@ -91,24 +91,7 @@ def realise_block(
     transposed: bool,
     deadline: Deadline,
 ) -> Realisation | Literal["support", "signs"]:
-    """The directed tree of one block.
-
-    Parameters
-    ----------
-    reduction : Reduction
-        The reduced matrix.
-    arcs, paths : sequence of int
-        Lines of the block that become arcs and paths.
-    transposed : bool
-        Whether arcs are columns.
-    deadline : Deadline
-        End of the allowed time.
-
-    Returns
-    -------
-    Realisation, "support" or "signs"
-        If there is no tree, what prevents it: the support, or the signs.
-    """
+    """The directed tree of one block."""
     lines = reduction.lines[ROW if transposed else COLUMN]
     tree = realise([lines[j] for j in paths], deadline)
     if tree is None:
@@ -170,21 +153,6 @@ def network_answer(
     """One tree from the trees of the blocks, as a verified answer.
 
     The trees are joined at a vertex, and the steps of the reduction are undone.
-
-    Parameters
-    ----------
-    named : NamedMatrix
-        The whole matrix.
-    steps : sequence of Step
-        Steps of its reduction.
-    blocks : sequence of Realisation
-        Trees of all blocks.
-    transposed : bool
-        Whether arcs are columns.
-
-    Returns
-    -------
-    Unimodularity
     """
     m, n = named.A.shape
     arcs, paths, vertices = _joined(blocks)

@@ -51,37 +51,6 @@ def verify(
 ) -> Verification:
     """Recompute what a result states, and derive again what it claims.
 
-    Parameters
-    ----------
-    result : Result or mapping
-        A result, or the JSON object that was made from one.
-    dataset : Dataset, optional
-        The data, if the result does not hold their source (or to avoid reading them again).
-    path : path, optional
-        The present place of the data file.
-    time_limit : float, default=60
-        Seconds for checking the proof file, and as many for deriving the claim with other methods
-        if there is none or it was not checked in time.
-    expect : mapping, optional
-        Requirements on the problem, by their place in `Statement.to_json`, for example
-        `{"space.max_depth": 2}`.
-    proof : path, optional
-        The proof file of the result, which is checked instead of deriving the claim again, unless
-        it proves less than the result states, or the check takes too long.
-
-    Returns
-    -------
-    Verification
-        The verdict, a sentence per check, the problem, and the fields that were not verified.
-
-    Raises
-    ------
-    VerificationError
-        Something was altered or is wrong, or a newer version wrote the result; the sentence names
-        the first such thing.
-    DataError
-        The data cannot be read.
-
     Examples
     --------
     >>> import milp_trees as mt
@@ -164,26 +133,7 @@ def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:
 def verify_file(
     file: str | Path, dataset: Dataset | None = None, **options: Any
 ) -> list[Verification]:
-    """`verify` for a file that `--out` or `--json` wrote.
-
-    Parameters
-    ----------
-    file : str or Path
-    dataset, **options
-        As for `verify`.
-
-    Returns
-    -------
-    list of Verification
-        One per result of the file.
-
-    Raises
-    ------
-    VerificationError
-        As `verify` raises it.
-    DataError
-        As `verify` raises it; also for a file that cannot be read, or holds no result.
-    """
+    """`verify` for a file that `--out` or `--json` wrote."""
     data = read_json(file)
     for kind, verify_kind in families.parts("stored"):
         if isinstance(data, dict) and data.get("kind") == kind:

@@ -40,27 +40,7 @@ def _of_family(stated: dict[str, Any]) -> ProofKind | None:
 
 
 def check_file(proof: str | Path, data: str | Path | None = None, slowly: bool = False) -> Checked:
-    """Check a proof file.
-
-    Parameters
-    ----------
-    proof : path
-    data : path, optional
-        The data file, unless the proof holds its rows.
-    slowly : bool, default=False
-        Use the second checker, which is written in plain loops and shares no code with the first.
-
-    Returns
-    -------
-    Checked
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold; the sentence names the first claim that does not follow.
-    DataError
-        A file cannot be read, or is no proof.
-    """
+    """Check a proof file."""
     if data is not None and not Path(data).is_file():
         raise DataError(f"There is no data file {data}.")
     stated = _one_object(proof)

@@ -45,19 +45,7 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
 
 
 def check_bound(data: Mapping[str, Any], problem: Problem) -> None:
-    """Check a stated bound and root bound against their other forms, their gaps and the value.
-
-    Parameters
-    ----------
-    data : mapping
-        The stored result.
-    problem : Problem
-
-    Raises
-    ------
-    VerificationError
-        They contradict each other.
-    """
+    """Check a stated bound and root bound against their other forms, their gaps and the value."""
     value = None if data["objective"] is None else _number(data, "objective", "exact")
     for name, form in (("bound", "bound_exact"), ("root_bound", "root_bound")):
         stated = None if data[name] is None else _number(data, name, form)

@@ -69,19 +69,7 @@ def claim_of(result: Result) -> str:
 
 
 def derive(result: Result, limits: Limits) -> Derivation:
-    """Solve the problem again, and check that what is proved does not contradict the result.
-
-    Parameters
-    ----------
-    result : Result
-    limits : Limits
-        The seconds are for all methods together; compilation does not count.
-
-    Raises
-    ------
-    VerificationError
-        Something that a method finds or proves here contradicts the result.
-    """
+    """Solve the problem again, and check that what is proved does not contradict the result."""
     claim = claim_of(result)
     if not claim:
         what = (
@@ -124,20 +112,7 @@ def derive(result: Result, limits: Limits) -> Derivation:
 
 
 def run_again(name: str, problem: Problem, limits: Limits) -> Result | str:
-    """The answer of a method after it was recomputed.
-
-    Parameters
-    ----------
-    name : str
-        Label of the method.
-    problem : Problem
-    limits : Limits
-
-    Returns
-    -------
-    Result or str
-        A sentence if there is no answer.
-    """
+    """The answer of a method after it was recomputed."""
     try:
         other = attempt(registry.method(name), problem, limits)
     except MilpTreesError as error:
@@ -177,22 +152,7 @@ def _in_turn(problem: Problem, maker: str, failed: list[str]) -> Iterator[tuple[
 def methods_for(
     problem: Problem, maker: str, failed: list[str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """Names of all exact methods that take a problem, the cheapest first.
-
-    Parameters
-    ----------
-    problem : Problem
-    maker : str
-        Label of the method that made the result.
-    failed : list of str, optional
-        Gets a sentence for every plug-in that raises an error when its support is checked, which a
-        third party's plug-in may do.
-
-    Returns
-    -------
-    independent, others : list of str, list of str
-        Those that have no part in common with the maker, and the others.
-    """
+    """Names of all exact methods that take a problem, the cheapest first."""
     own, failed = built_on(maker), [] if failed is None else failed
     return _ordered([*_engines(problem, failed), *_models(problem, own, failed)], maker)
 
@@ -289,22 +249,7 @@ def _settles(result: Result, other: Result) -> bool:
 
 
 def refuse_contradiction(result: Result, other: Result, name: str) -> None:
-    """Refuse a result that contradicts what another method found and proved.
-
-    Parameters
-    ----------
-    result : Result
-    other : Result
-        The answer of the other method.
-    name : str
-        Label of the other method.
-
-
-    Raises
-    ------
-    VerificationError
-        The two cannot both be true.
-    """
+    """Refuse a result that contradicts what another method found and proved."""
     scale = result.problem.scale
     mine, theirs = result.value, other.value
     if result.status is Status.INFEASIBLE and theirs is not None:

@@ -166,26 +166,7 @@ HISTORY = (
 
 
 def complete(data: Any, needed: Collection[str], what: str) -> Mapping[str, Any]:
-    """The object, if it has all fields and a known layout.
-
-    Parameters
-    ----------
-    data : object
-        As read from JSON.
-    needed : collection of str
-        The fields that it must have.
-    what : str
-        What the object is, for the error.
-
-    Returns
-    -------
-    mapping
-
-    Raises
-    ------
-    VerificationError
-        It is not an object, lacks a field, or was written by a newer version.
-    """
+    """The object, if it has all fields and a known layout."""
     if not isinstance(data, Mapping):
         raise VerificationError(f"This is not a {what}: a JSON object is expected.")
     if "schema" in data:
@@ -206,22 +187,7 @@ def sensible(
     fields: Mapping[str, tuple[Callable[[Any], bool], str]],
     inside: str = "",
 ) -> None:
-    """Refuse fields with values of a wrong kind.
-
-    Parameters
-    ----------
-    data : mapping
-        A stored object; fields that are absent are not checked.
-    fields : mapping
-        For each field its check, and the same in words.
-    inside : str, default=""
-        What is written before the field's name in the error.
-
-    Raises
-    ------
-    VerificationError
-        The sentence names the first such field.
-    """
+    """Refuse fields with values of a wrong kind."""
     for key, (check, words) in fields.items():
         if key in data and not check(data[key]):
             shown = repr(data[key])
@@ -231,13 +197,7 @@ def sensible(
 
 
 def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Refuse fields whose values make no sense; return the fields that cannot be recomputed here.
-
-    Raises
-    ------
-    VerificationError
-        The sentence names the first such field.
-    """
+    """Refuse fields whose values make no sense; return those that cannot be recomputed."""
     sensible(data, FIELDS)
     sensible(data["start"], START, "start.")
     check_times(data)

@@ -30,24 +30,7 @@ OF_BOUND = ("bound", "bound_exact", "gap", "root_bound", "root_gap")
 
 
 def check_front(data: Mapping[str, Any], problem: Problem) -> list[str]:
-    """Check every model of a front, its coordinates, and that none is superfluous.
-
-    Parameters
-    ----------
-    data : mapping
-        The stored result.
-    problem : Problem
-
-    Returns
-    -------
-    list of str
-        A sentence per check.
-
-    Raises
-    ------
-    VerificationError
-        The sentence names the first statement that does not hold.
-    """
+    """Check every model of a front, its coordinates, and that none is superfluous."""
     stored = data["front"]["solutions"]
     whole, status = data["front"]["complete"], Status(data["status"])
     most, first = problem.question.most, stored[0] if stored else data
@@ -97,24 +80,7 @@ def _checked(i: int, one: Mapping[str, Any], data: Mapping[str, Any], problem: P
 
 
 def derive_front(result: Result, limits: Limits) -> Derivation:
-    """Find the whole front again, if the result claims to hold it.
-
-    Parameters
-    ----------
-    result : Result
-        Its models were checked by `check_front`.
-    limits : Limits
-        The seconds are for all methods together.
-
-    Returns
-    -------
-    Derivation
-
-    Raises
-    ------
-    VerificationError
-        Another method finds a model that the front lacks, or proves another front.
-    """
+    """Find the whole front again, if the result claims to hold it."""
     if not result.complete and result.bound is not None:  # it claims a bound of the best value
         best = replace(result.problem, question=Best())
         return derive(replace(result, problem=best, status=Status.FEASIBLE), limits)

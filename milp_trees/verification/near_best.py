@@ -74,24 +74,7 @@ def verify_near_best(
     expect: Mapping[str, Any] | None = None,
     proof: str | Path | None = None,
 ) -> Verification:
-    """Recompute what a set of near-best models states, and prove or derive its count.
-
-    Parameters
-    ----------
-    data : mapping
-        What `milp-trees near-best --out` wrote.
-    dataset, path, time_limit, expect, proof
-        As for `verify`.
-
-    Returns
-    -------
-    Verification
-
-    Raises
-    ------
-    VerificationError
-        The sentence names the first statement that does not hold.
-    """
+    """Recompute what a set of near-best models states, and prove or derive its count."""
     with refusing_damage():
         _known(data)
         restored = restore(data["problem"], dataset, path)

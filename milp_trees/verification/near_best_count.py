@@ -24,27 +24,7 @@ COUNTER = "check_count"
 
 
 def prove_count(of: NearBestSet, proof: str | Path, seconds: float) -> str | None:
-    """Check a proof file of the count on the problem's own features, costs and limits.
-
-    Parameters
-    ----------
-    of : NearBestSet
-    proof : path
-    seconds : float
-        Time limit.
-
-    Returns
-    -------
-    str or None
-        None if the file proves the count; otherwise the sentence why it is not used.
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold for this set.
-    DataError
-        There is no such file.
-    """
+    """Check a proof file of the count on the problem's own features, costs and limits."""
     file = Path(proof).name
     if not Path(proof).is_file():
         raise DataError(f"There is no proof file {proof}.")
@@ -84,26 +64,7 @@ def _check(of: NearBestSet, proof: str | Path) -> check_count.Verdict:
 
 
 def derive_count(of: NearBestSet, seconds: float) -> tuple[Verdict, str | None, str]:
-    """Count all trees again, without any claim.
-
-    Parameters
-    ----------
-    of : NearBestSet
-    seconds : float
-        Time limit.
-
-    Returns
-    -------
-    verdict : Verdict
-    by : str or None
-        What counted them.
-    sentence : str
-
-    Raises
-    ------
-    VerificationError
-        There is another number of them.
-    """
+    """Count all trees again, without any claim."""
     who = printable(of.data["method"])
     only = f"Only claimed: the number of {of.models} is claimed by {who} and was not derived here"
     if not of.trees or of.view.side or of.view.structure:

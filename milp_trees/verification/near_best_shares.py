@@ -17,26 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_shares(of: NearBestSet, seconds: float) -> tuple[str, bool]:
-    """Count again how many models ask each question.
-
-    Parameters
-    ----------
-    of : NearBestSet
-    seconds : float
-        Time limit.
-
-    Returns
-    -------
-    sentence : str
-    checked : bool
-        Whether the counts are those of the set; otherwise the sentence says why they were not
-        compared.
-
-    Raises
-    ------
-    VerificationError
-        The set states others.
-    """
+    """Count again how many models ask each question."""
     what = f"how many {of.models} use each {of.asked[:-1]}"
     question = replace(of.question, slack=of.covered, relative=None)
     problem = replace(of.problem, question=question)

@@ -29,21 +29,7 @@ MISSING = ["", "NA", "NaN", "nan", "N/A", "n/a", "NULL", "null", "None", "?"]
 
 
 def data_of(problem: Problem, view: CostMatrix, rows: bool = False) -> dict[str, Any]:
-    """How the checker gets features and costs: from the data file, or from the proof itself.
-
-    Parameters
-    ----------
-    problem : Problem
-    view : CostMatrix
-        Before presolve.
-    rows : bool, default=False
-        State the rows, even if there is a data file.
-
-    Returns
-    -------
-    dict
-        `data`, `features` and `costs` of a statement.
-    """
+    """How the checker gets features and costs: from the data file, or from the proof itself."""
     for form in () if rows else _forms(problem):
         found = _read(problem, view, form)
         if found is not None:

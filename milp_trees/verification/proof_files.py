@@ -49,30 +49,7 @@ ENDED = {
 def write_proof(
     path: str | Path, problem: Problem, result: Result, claims: Claims, rows: bool = False
 ) -> dict[str, Any]:
-    """Write a proof file.
-
-    Parameters
-    ----------
-    path : str or Path
-    problem : Problem
-    result : Result
-        Its predictor is the model of the statement.
-    claims : Claims
-        As the method that made the result hands them over.
-    rows : bool, default=False
-        State the rows of the problem, even if there is a data file.
-
-    Returns
-    -------
-    dict
-        `claims` (their number), `bytes`, `seconds` of writing, and `data`: "table" if the checker
-        reads the data file, "rows" if the proof holds the rows.
-
-    Raises
-    ------
-    DataError
-        The file cannot be written.
-    """
+    """Write a proof file."""
     began = run_clock()
     with collector_off():  # there may be tens of thousands of features and claims
         stated = statement(problem, result, claims, rows)
@@ -96,13 +73,7 @@ def write_proof(
 
 
 def read_statement(path: str | Path) -> dict[str, Any]:
-    """The statement of a proof file.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is no proof.
-    """
+    """The statement of a proof file."""
     try:
         first = proof_reading.unpacked(path).decode().split("\n", 1)[0]
         stated = json.loads(first, object_pairs_hook=proof_reading.once)
@@ -118,24 +89,7 @@ def read_statement(path: str | Path) -> dict[str, Any]:
 def statement(
     problem: Problem, result: Result, claims: Claims, rows: bool = False
 ) -> dict[str, Any]:
-    """What a proof is about: the first line of its file.
-
-    Parameters
-    ----------
-    problem, result, claims
-        As for `write_proof`.
-    rows : bool, default=False
-        State the rows of the problem, even if there is a data file.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    Unsupported
-        The checker could not sum the numbers exactly.
-    """
+    """What a proof is about: the first line of its file."""
     space = problem.space
     if own := kind_of(problem):
         return own.statement(problem, result, claims)
@@ -213,21 +167,6 @@ def prove(
     """The result with a proof of its bound in a file.
 
     If there is no proof, the result says why in its message.
-
-    Parameters
-    ----------
-    method : Method
-        It made the result.
-    problem : Problem
-    result : Result
-    path : path
-        The file; it is replaced if it exists.
-    limits : Limits
-        Limits of the pass that collects the claims.
-
-    Returns
-    -------
-    Result
     """
     began = run_clock()
     try:
@@ -281,27 +220,7 @@ def with_remark(result: Result, said: str) -> Result:
 
 
 def prover(method: str | Method | Formulation | None, problem: Problem, path: str | Path) -> Method:
-    """The method of this name, which must be able to prove what it returns.
-
-    Parameters
-    ----------
-    method : str, Method, Formulation or None
-        None: the default method of the problem.
-    problem : Problem
-    path : path
-        The file for the proof.
-
-    Returns
-    -------
-    Method
-
-    Raises
-    ------
-    DataError
-        The file cannot be written, or is that of the data.
-    Unsupported
-        The method writes no proofs; the sentence names methods that do and take the problem.
-    """
+    """The method of this name, which must be able to prove what it returns."""
     _refuse_place(Path(path), problem.dataset.source.get("path"))
     if why := unprovable(problem):
         raise Unsupported(why)

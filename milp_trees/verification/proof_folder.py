@@ -43,25 +43,6 @@ class ProofFolder:
 
         A result whose file is still there and was checked stays as it is. If there is no proof, or
         it was not checked, the message says why; it says nothing of methods without proofs.
-
-        Parameters
-        ----------
-        method : Method
-            It made the result.
-        result : Result
-        key : str
-            Fingerprint of the run.
-        limits : Limits
-            For the pass that collects the claims; its time is the limit of the check, too.
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        KeyboardInterrupt
-            The user ended one of the two.
         """
         path, problem = self.folder / f"{key}.proof", result.problem
         if not method.proves or unprovable(problem) or method.unproved(problem):

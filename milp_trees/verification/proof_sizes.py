@@ -12,21 +12,7 @@ from milp_trees.verification.proof_reading import LIMIT
 
 
 def too_large(view: CostMatrix, minima: Any, claims: Claims | None = None) -> str | None:
-    """The sentence that the checker's sums would not be exact, or None.
-
-    Parameters
-    ----------
-    view : CostMatrix
-        As the task gives it.
-    minima : iterable of (int, int array)
-        What a leaf must hold: the least sum, and an amount per row.
-    claims : Claims, optional
-        Multipliers of side rows make costs larger.
-
-    Returns
-    -------
-    str or None
-    """
+    """The sentence that the checker's sums would not be exact, or None."""
     q, mus = (1, ()) if claims is None else (claims.denominator, claims.multipliers)
     priced = q * view.costs.astype(float)
     for mu, row in zip(mus, view.side, strict=False):

@@ -49,20 +49,7 @@ def proof_beside(data: Mapping[str, Any], result: Path) -> Path | None:
 
 
 def check_facts(facts: Mapping[str, Any] | None, proof: str | Path | None) -> tuple[str, ...]:
-    """Check what a stored result says about its proof file, if it is the file at hand.
-
-    Parameters
-    ----------
-    facts : mapping or None
-        The field `proof` of the result.
-    proof : path or None
-        The file that was checked.
-
-    Returns
-    -------
-    tuple of str
-        Names of what was not checked.
-    """
+    """Check what a stored result says about its proof file, if it is the file at hand."""
     if not facts:
         return ()
     if proof is None or sha256(proof) != facts["sha256"]:
@@ -74,20 +61,7 @@ def check_facts(facts: Mapping[str, Any] | None, proof: str | Path | None) -> tu
 
 
 def proved_within(result: Result, proof: str | Path, seconds: float | None) -> Derivation | str:
-    """`proved_by` within a time limit.
-
-    Parameters
-    ----------
-    result : Result
-    proof : path
-    seconds : float or None
-        None is no limit.
-
-    Returns
-    -------
-    Derivation or str
-        A sentence also if the time was over before the file was checked.
-    """
+    """`proved_by` within a time limit."""
     try:
         return within(seconds, lambda: proved_by(result, proof))
     except Stopped as stopped:
@@ -101,25 +75,6 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
     """The result whose `proof` says whether the checker accepted the file.
 
     If it did not prove what the result states, the message says so.
-
-    Parameters
-    ----------
-    result : Result
-        `proof` has the facts of this file.
-    proof : path
-    seconds : float or None
-        Time limit of the check.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold.
-    DataError
-        There is no such file, or it is not the one that the result names.
     """
     return checked_proof(result, proof, seconds)[0]
 
@@ -127,28 +82,7 @@ def with_checked_proof(result: Result, proof: str | Path, seconds: float | None)
 def checked_proof(
     result: Result, proof: str | Path, seconds: float | None
 ) -> tuple[Result, Derivation | str]:
-    """As `with_checked_proof`, and what the checker found.
-
-    Parameters
-    ----------
-    result : Result
-    proof : path
-    seconds : float or None
-        Time limit of the check.
-
-    Returns
-    -------
-    result : Result
-    found : Derivation or str
-        A sentence if the file proves less than the result states, or was not checked in time.
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold.
-    DataError
-        There is no such file, or it is not the one that the result names.
-    """
+    """As `with_checked_proof`, and what the checker found."""
     facts = result.proof
     if not Path(proof).is_file():
         raise DataError(f"There is no proof file {proof}.")
@@ -166,21 +100,6 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
 
     The claims are checked on the features, costs and limits of the result's own problem. Those that
     the file states do not matter, so that a proof of another problem is refused.
-
-    Parameters
-    ----------
-    result : Result
-    proof : path
-
-    Returns
-    -------
-    Derivation or str
-        A sentence if the proof holds, or may hold, but is about less than the result states.
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold for this problem, or proves another value.
     """
     name = Path(proof).name
     if not Path(proof).is_file():
@@ -195,25 +114,7 @@ def proved_by(result: Result, proof: str | Path) -> Derivation | str:
 def proved_with(
     result: Result, proof: str | Path, check: Callable[..., tuple[Any, Any, str]]
 ) -> Derivation | str:
-    """`proved_by` for a kind of proof.
-
-    Parameters
-    ----------
-    result : Result
-    proof : path
-    check : callable (result, proof, lines) → (view, found, what)
-        It checks all lines but the first against the result's own problem, and says what of the
-        file holds.
-
-    Returns
-    -------
-    Derivation or str
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold for this problem, or proves another value.
-    """
+    """`proved_by` for a kind of proof."""
     name = Path(proof).name
     try:
         lines = proof_reading.unpacked(proof).decode().split("\n")[1:]

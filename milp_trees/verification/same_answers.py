@@ -18,26 +18,7 @@ if TYPE_CHECKING:
 
 
 def same_answers(table: proof_reading.Table, features: list[Any], view: CostMatrix) -> bool:
-    """Whether every feature has the answers of the view on all rows.
-
-    Parameters
-    ----------
-    table : Table
-        The data file, read as the checker reads it.
-    features : list
-        One conjunction of literals per feature of the view, as in a statement.
-    view : CostMatrix
-        Before presolve, with the rows of the table.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    Wrong, or one of FAULTS
-        The checker cannot read a column as a feature needs it.
-    """
+    """Whether every feature has the answers of the view on all rows."""
     if view.ranked is None:
         return np.array_equal(table.features(features), np.asarray(view.X, dtype=bool))
     groups: dict[Any, list[int]] = {}

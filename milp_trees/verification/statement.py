@@ -108,21 +108,7 @@ class Statement:
         return [printable(f"{name:<11} {text}") for name, text in lines if text]
 
     def require(self, expected: Mapping[str, Any]) -> None:
-        """Refuse a problem that is not the expected one.
-
-        Parameters
-        ----------
-        expected : mapping
-            Values by their place in `to_json`, for example `{"space.max_depth": 2}` or
-            `{"penalties.leaf_penalty": "1/100"}`.
-
-        Raises
-        ------
-        DataError
-            No problem has such a part.
-        VerificationError
-            The result answers another problem.
-        """
+        """Refuse a problem that is not the expected one."""
         for place, value in expected.items():
             found: Any = self.to_json()
             for name in place.split("."):
@@ -140,18 +126,7 @@ class Statement:
 
 
 def statement_of(problem: Problem, thresholds: str = "") -> Statement:
-    """State a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    thresholds : str
-        A clause that explains where the thresholds of its tests come from.
-
-    Returns
-    -------
-    Statement
-    """
+    """State a problem."""
     dataset, source, task = problem.dataset, problem.dataset.source, problem.task
     split = source.get("split") or {}
     data = {

@@ -25,27 +25,6 @@ def prove_study(study: Study, plan: Plan, folder: str | Path) -> int:
 
     The rows of the study are changed, and stored anew. Rows with a checked file in the folder stay
     as they are.
-
-    Parameters
-    ----------
-    study : Study
-        With its rows, after its runs.
-    plan : Plan
-        Of the study.
-    folder : path
-        For the files `KEY.proof`.
-
-    Returns
-    -------
-    int
-        How many rows have a checked proof file.
-
-    Raises
-    ------
-    DataError
-        There cannot be such a folder, or the data of a problem cannot be read.
-    KeyboardInterrupt
-        The user ended it; what was proved until then is stored.
     """
     keep, rows = ProofFolder(folder), {row["key"]: row for row in study.rows}
     problems = {problem.name: problem for problem in plan.problems}

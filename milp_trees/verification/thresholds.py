@@ -15,25 +15,7 @@ from milp_trees.results.threshold_words import sentence
 
 
 def check_thresholds(data: Mapping[str, Any], restored: Restored) -> list[str]:
-    """Compare the sentence on thresholds with their numbers, and grow the greedy tree again.
-
-    Parameters
-    ----------
-    data : mapping
-        The stored result; its numbers of thresholds were compared when its data were restored.
-    restored : Restored
-
-    Returns
-    -------
-    list of str
-        A sentence per check.
-
-    Raises
-    ------
-    VerificationError
-        The sentence says something else, or the stated value of the greedy tree is not that of the
-        tree that is grown.
-    """
+    """Compare the sentence on thresholds with their numbers, and grow the greedy tree again."""
     message, own = data.get("thresholds", ""), sentence(data)
     # Results of older versions have neither the sentence nor the numbers.
     if message != own and ("thresholds" in data or "thresholds" in data["problem"]["data"]):

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_predictor(stored: Any, problem: Problem) -> Any:
-    """The stored predictor, if it belongs to the problem and does not contradict itself.
-
-    Raises
-    ------
-    VerificationError, DataError
-        It is damaged, or belongs to another problem.
-    """
+    """The stored predictor, if it belongs to the problem and does not contradict itself."""
     space = problem.space
     try:
         predictor = space.read(stored)
@@ -80,28 +74,7 @@ def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
 def check_scores(
     data: Mapping[str, Any], problem: Problem, test: Dataset | None
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Check that every stated score exists and is that of the predictor.
-
-    Parameters
-    ----------
-    data : mapping
-        The stored result.
-    problem : Problem
-    test : Dataset or None
-        Rows left out of the problem, if they are available.
-
-    Returns
-    -------
-    sentences : list of str
-        What was checked.
-    not_verified : tuple of str
-        Names of the scores whose rows are not available.
-
-    Raises
-    ------
-    VerificationError
-        A score is unknown, missing or wrong.
-    """
+    """Check that every stated score exists and is that of the predictor."""
     from milp_trees.methods.scores import scores
 
     stated = data["scores"]
@@ -169,38 +142,12 @@ def _same_actions(actions: tuple[Any, ...], problem: Problem) -> None:
 
 
 def near(stated: Any, value: float, share: float) -> bool:
-    """Whether a stated number equals a recomputed one, up to the rounding of sums.
-
-    Parameters
-    ----------
-    stated : number
-    value : float
-        The recomputed number.
-    share : float
-        Tolerance, relative to the value and at least relative to 1.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a stated number equals a recomputed one, up to the rounding of sums."""
     return abs(float(stated) - value) <= share * max(1.0, abs(value))
 
 
 def same(name: str, stated: Any, expected: Any) -> None:
-    """Refuse a statement that differs from what was recomputed.
-
-    Parameters
-    ----------
-    name : str
-        What is stated, for the error.
-    stated, expected : object
-        The stated and the recomputed value.
-
-    Raises
-    ------
-    VerificationError
-        They differ.
-    """
+    """Refuse a statement that differs from what was recomputed."""
     if stated != expected:
         raise VerificationError(
             f"The result states {name} {stated!r}; recomputed it is {expected!r}."

@@ -82,19 +82,7 @@ def unpacked(context: Any, content: bytes) -> Any:
 
 
 def provide_references(context: Any, content: bytes | None) -> bytes | None:
-    """Provide the functions that count references, which compiled code needs, once per process.
-
-    Parameters
-    ----------
-    context : numba's target context
-    content : bytes or None
-        The content of their file; None if there is none, and they are compiled.
-
-    Returns
-    -------
-    bytes or None
-        The content for their file, if they were compiled.
-    """
+    """Provide the functions that count references, which compiled code needs, once per process."""
     runtime, made = inside.rtsys, None
     with inside.global_compiler_lock:
         if runtime._init:  # by another thread, meanwhile

@@ -211,23 +211,7 @@ class Kernel(inside.CPUDispatcher):
 
 
 def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True) -> Any:
-    """Compile a function at its first call, or read it from the user's files of compiled code.
-
-    Parameters
-    ----------
-    function : callable, optional
-        What is compiled; None where the decorator is given options.
-    nogil : bool, default=False
-        Whether other threads of Python run while this function does.
-    allocates : bool, default=True
-        False: the function makes and returns no arrays, and calls only such functions. Its code
-        then counts no references, so there is less to compile.
-
-    Returns
-    -------
-    Kernel or decorator
-        A decorator if no function is given.
-    """
+    """Compile a function at its first call, or read it from the user's files of compiled code."""
 
     def decorate(function: Any) -> Any:
         return Kernel(function, {"nogil": nogil, **({} if allocates else {"_nrt": False})})
@@ -243,13 +227,7 @@ class _CFunction(inside.CFunc):
 
 
 def c_function(signature: str, function: Callable[..., Any]) -> Any:
-    """A function for compiled code that calls it by its address: `c_function(…).address`.
-
-    Parameters
-    ----------
-    signature : str
-        As numba writes it: `int64(int64)`.
-    """
+    """A function for compiled code that calls it by its address: `c_function(…).address`."""
     arguments = inside.sigutils.normalize_signature(signature)
     made: Any = _CFunction(function, arguments, {}, {}, pipeline_class=_Compiler)
     made._cache = Store(function, ("c",))

@@ -132,13 +132,7 @@ def compile_seconds() -> float:
 
 @contextmanager
 def kernel_compiled(name: str) -> Iterator[None]:
-    """Within this block a kernel is compiled, and the clock of runs stands still.
-
-    Parameters
-    ----------
-    name : str
-        Of the function, for the log.
-    """
+    """Within this block a kernel is compiled, and the clock of runs stands still."""
     _told.begin()
     began = time.perf_counter()
     # A compiler makes millions of objects; to look through them again and again is a tenth of its time.
@@ -160,11 +154,6 @@ def compiling(what: str) -> Iterator[None]:
 
     Kernels that are compiled elsewhere are not charged either. This block leaves out the loading of
     modules and the tiny problems that cause compilation, too; a search of its own has no place in it.
-
-    Parameters
-    ----------
-    what : str
-        Its name in the log: for example `the exact search`.
     """
     began, before = time.perf_counter(), _told.spent
     try:

@@ -81,19 +81,7 @@ class Code:
 
     @contextmanager
     def loop(self, start: Any, stop: Any, step: int = 1) -> Iterator[Any]:
-        """Within this block code is written for the body of a loop.
-
-        Parameters
-        ----------
-        start, stop : int or LLVM value
-            The first index, and the one at which the loop ends.
-        step : int, default=1
-
-        Yields
-        ------
-        LLVM value
-            The index.
-        """
+        """Within this block code is written for the body of a loop."""
         with cgutils.for_range_slice(
             self.builder, self.number(start), self.number(stop), self.number(step), I64
         ) as (index, _):
@@ -123,21 +111,7 @@ class Code:
         return self.splat(scalar if self.bits == 64 else self.builder.trunc(scalar, self.int))
 
     def call(self, name: str, *args: Any, result: Any = None) -> Any:
-        """Call an LLVM intrinsic of vectors.
-
-        Parameters
-        ----------
-        name : str
-            Without types.
-        *args : LLVM values
-            The first one determines the types in the intrinsic's full name.
-        result : LLVM type, optional
-            The type of the first argument by default.
-
-        Returns
-        -------
-        LLVM value
-        """
+        """Call an LLVM intrinsic of vectors."""
         kind = args[0].type
         text = (
             f"v{kind.count}i{kind.element.width}"
@@ -157,19 +131,7 @@ class Code:
         return self.call("smax", a, b)
 
     def shuffle(self, a: Any, b: Any, lanes: list[int]) -> Any:
-        """Lanes of two vectors as one vector.
-
-        Parameters
-        ----------
-        a, b : LLVM vectors
-            Of the same type.
-        lanes : list of int
-            Positions in a followed by b.
-
-        Returns
-        -------
-        LLVM vector
-        """
+        """Lanes of two vectors as one vector."""
         return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(lanes)), lanes))
 
 

@@ -125,20 +125,7 @@ class Plugins:
         }
 
     def lacks(self, group: str, name: str, attribute: str, item: str) -> bool:
-        """Whether a plug-in is known to hold a set without this item; no if it is imported.
-
-        Parameters
-        ----------
-        group, name : str
-            Kind and name of the plug-in.
-        attribute : str
-            Attribute that holds a set of texts, such as `questions`.
-        item : str
-
-        Returns
-        -------
-        bool
-        """
+        """Whether a plug-in is known to hold a set without this item; no if it is imported."""
         if name in self._classes[group]:
             return False
         held = self._folder(group).values(attribute).get(name, declared.UNKNOWN)
@@ -148,18 +135,6 @@ class Plugins:
         """Whether a plug-in is known to hold none of these classes in an attribute.
 
         The answer is no if the plug-in is already imported, because the class itself can be asked.
-
-        Parameters
-        ----------
-        group, name : str
-            Kind and name of the plug-in.
-        attribute : str
-            Attribute that holds a class or several, such as `needs`.
-        classes : iterable of type
-
-        Returns
-        -------
-        bool
         """
         if name in self._classes[group]:
             return False
@@ -319,13 +294,7 @@ def _root(module: str) -> str:
 
 
 def homes(group: str) -> list[str]:
-    """Packages that hold plug-ins of a kind: the core's, and those of the families.
-
-    Parameters
-    ----------
-    group : str
-        A key of `HOMES`.
-    """
+    """Packages that hold plug-ins of a kind: the core's, and those of the families."""
     return [HOMES[group], *(families.homes(group) if group in families.FOLDERS else ())]
 
 

@@ -19,17 +19,6 @@ def load_file(path: str | Path) -> None:
 
     The name of the file and the fingerprint of its text become the origin of its classes, so runs
     with another text of the file are other runs. A file is imported once per process.
-
-    Parameters
-    ----------
-    path : path
-        A file that registers at least one plug-in with `@register`.
-
-    Raises
-    ------
-    DataError
-        There is no such file, it cannot be imported, it registers nothing, or its text changed
-        after it was imported.
     """
     file = Path(path).resolve()
     try:

@@ -60,12 +60,6 @@ def check(cls: Any, group: str) -> None:
     """Refuse a class that cannot be registered.
 
     Such a class cannot be made by its name alone, or declares an unknown capability.
-
-    Raises
-    ------
-    TypeError
-        A rank is no whole number; an option has no default; a formulation has a rank below
-        `FORMULATIONS_FROM` or an effort below `FORMULATIONS_VERIFY_FROM`; or the class itself finds something wrong (`check_class`).
     """
     getattr(cls, "check_class", lambda: None)()
     for rank in ("default_rank", "reference_rank", "verification_rank"):
@@ -107,13 +101,7 @@ def _check_declared(cls: Any) -> None:
 
 
 def checked(plug_in: Any) -> Any:
-    """The plug-in, if it keeps its options as attributes, where its label reads them.
-
-    Raises
-    ------
-    UnknownName
-        It does not keep them, so its runs could not be told apart.
-    """
+    """The plug-in, if it keeps its options as attributes, where its label reads them."""
     hidden = [option for option in declared(type(plug_in)) if not hasattr(plug_in, option)]
     if hidden:
         raise UnknownName(
@@ -144,11 +132,6 @@ def options(text: str, cls: Any) -> dict[str, Any]:
     """Read `merge_rows=off,repair=spo` as arguments of a plug-in's class.
 
     Every value is read according to the type of its option's default.
-
-    Raises
-    ------
-    UnknownName
-        An option is not one of the class, or its value is not of its type.
     """
     return {
         name: _read(value, f"{cls.name}:{name}", declared(cls)[name])
@@ -161,11 +144,6 @@ def parameters(text: str, cls: Any) -> dict[str, Any]:
 
     Values are read by the `readers` of the class, as `on` and `off` where the default is true or
     false, and otherwise stay texts, because tasks read numbers exactly.
-
-    Raises
-    ------
-    UnknownName
-        A parameter is not one of the class, or its value is neither `on` nor `off` and must be.
     """
     defaults = declared(cls)
     read: dict[str, Any] = {}
@@ -180,13 +158,7 @@ def parameters(text: str, cls: Any) -> dict[str, Any]:
 
 
 def texts(text: str, cls: Any) -> dict[str, str]:
-    """Read `beta=2,positive=ill` as parameters of a class whose values stay texts.
-
-    Raises
-    ------
-    UnknownName
-        A parameter is not one of the class, or is given twice.
-    """
+    """Read `beta=2,positive=ill` as parameters of a class whose values stay texts."""
     out: dict[str, str] = {}
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
@@ -250,21 +222,7 @@ def _guessed(word: str) -> Any:
 
 
 def wrong_type(name: str, given: Any, default: Any) -> UnknownName:
-    """The error for a value that does not have the type of an option.
-
-    Parameters
-    ----------
-    name : str
-        Name of the option.
-    given : object
-        The value that was given.
-    default : object
-        The option's default, whose type is required.
-
-    Returns
-    -------
-    UnknownName
-    """
+    """The error for a value that does not have the type of an option."""
     return UnknownName(
         f"{name} is {_ALLOWED.get(type(default), 'a word')}; got {given!r}. Options are separated by commas."
     )

@@ -7,15 +7,7 @@ from difflib import get_close_matches
 
 
 def same_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that differs in capitals only, or has _ where it has -; None if none does.
-
-    Parameters
-    ----------
-    name : str
-        As it was given.
-    known : iterable of str
-        All names.
-    """
+    """The known name that differs in capitals only, or has _ where it has -; None if none does."""
     wanted = name.lower().replace("_", "-")
     return next((one for one in known if one.lower().replace("_", "-") == wanted), None)
 
@@ -24,13 +16,6 @@ def hint(name: str, known: Iterable[str]) -> str:
     """` Did you mean 'NAME'?`, or nothing.
 
     It is the name that contains what was given as a word, or else the one that is spelt most alike.
-
-    Parameters
-    ----------
-    name : str
-        As it was given.
-    known : iterable of str
-        All names.
     """
     names = list(known)
     parts = [one for one in names if name.lower() in one.lower().split("-")]

@@ -81,35 +81,11 @@ class Optimum:
         return self._keys[2:]
 
     def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
-        """The optimum of a set if it is at most the budget, else a lower bound above the budget.
-
-        Parameters
-        ----------
-        rows : uint64 array
-            The set, as `instance.data.everything` is one.
-        depth : int
-            Largest depth of a tree.
-        budget : int
-            In search values: above the cheapest actions of the rows.
-
-        Returns
-        -------
-        int
-        """
+        """The optimum of a set if it is at most the budget, else a lower bound above the budget."""
         return self.value_at(rows, self.key(rows), depth, budget)
 
     def value_at(self, rows: np.ndarray, key: np.ndarray, depth: int, budget: int) -> int:
-        """As `value`, for a set whose key is known.
-
-        Parameters
-        ----------
-        rows, key : uint64 array
-        depth, budget : int
-
-        Returns
-        -------
-        int
-        """
+        """As `value`, for a set whose key is known."""
         shared, stack, depth = self.shared, self.stack, min(depth, self.instance.depth)
         if depth <= 2:
             where = self.data.address, self.work.address, shared.table.address

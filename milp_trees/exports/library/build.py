@@ -98,32 +98,7 @@ def build(
     plugin_files: Sequence[Path] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Registry:
-    """Make the instances of all entries that are not in the folder yet, and describe them all.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-    folder : Path
-        Is made if it does not exist.
-    about : mapping
-        `title` and `version` of the library.
-    effort : Effort, optional
-    jobs : int, default=1
-        Number of processes; each of them runs one solver at a time.
-    plugin_files : sequence of Path
-        Python files that the processes import first, because they register plug-ins.
-    progress : callable, optional
-        Called with a line for every problem.
-
-    Returns
-    -------
-    Registry
-
-    Raises
-    ------
-    DataError
-        Two instances would have one name, or the folder holds other files.
-    """
+    """Make the instances of all entries that are not in the folder yet, and describe them all."""
     effort, say = effort or Effort(), progress or (lambda line: None)
     _check_names(entries)
     folder.mkdir(parents=True, exist_ok=True)

@@ -199,20 +199,7 @@ def _of_folder(folder: Path, held: Registry) -> Iterator[str]:
 def check_instance(
     one: Instance, folder: Path, limits: Limits, solvers: Sequence[str]
 ) -> CheckedInstance:
-    """Read the files of one instance again, and let solvers settle or bound it.
-
-    Parameters
-    ----------
-    one : Instance
-    folder : Path
-    limits : Limits
-        Of each solver.
-    solvers : sequence of str
-
-    Returns
-    -------
-    CheckedInstance
-    """
+    """Read the files of one instance again, and let solvers settle or bound it."""
     began = run_clock()
     wrong: list[str] = []
     message: list[str] = []

@@ -89,13 +89,7 @@ class Known:
         return "derived again" if self.derived_by else "claimed"
 
     def take(self, result: Result) -> None:
-        """Learn from another result, which must not contradict what is known.
-
-        Raises
-        ------
-        VerificationError
-            It contradicts it.
-        """
+        """Learn from another result, which must not contradict what is known."""
         best = self.best
         if best is not None:
             refuse_contradiction(best, result, result.method)
@@ -122,25 +116,7 @@ class Known:
 
 
 def known_of(problem: Problem, seconds: float, memory_mb: int | None = None) -> Known:
-    """Ask methods for the answer, and derive a proven answer again by an independent one.
-
-    Parameters
-    ----------
-    problem : Problem
-    seconds : float
-        Time limit of each method, and of deriving the answer again.
-    memory_mb : int, optional
-        Memory limit of each method.
-
-    Returns
-    -------
-    Known
-
-    Raises
-    ------
-    VerificationError
-        Two methods contradict each other.
-    """
+    """Ask methods for the answer, and derive a proven answer again by an independent one."""
     known = Known(problem)
     limits = Limits(time=seconds, memory_mb=memory_mb)
     first = choose_reference(problem, models=False)
@@ -183,29 +159,7 @@ def from_file(
     bound: Fraction | None,
     seconds: float,
 ) -> Result:
-    """The answer of a solver to a model file as a result of the formulation with that solver.
-
-    Parameters
-    ----------
-    problem : Problem
-    formulation, solver : str
-    predictor : predictor or None
-        Decoded from the solver's point; its value is recomputed here.
-    status : Status
-    bound : Fraction or None
-        Natural bound.
-    seconds : float
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    VerificationError
-        The predictor violates a limit or constraint of the problem, or is better than the bound of
-        an optimum.
-    """
+    """The answer of a solver to a model file as a result of the formulation with that solver."""
     label = f"{named_formulation(formulation).label}@{solver}"
     solutions: tuple[Solution, ...] = ()
     if predictor is not None:

@@ -90,28 +90,7 @@ def make_problem(
     effort: Effort,
     say: Callable[[str], None] = lambda news: None,
 ) -> Made:
-    """Write, solve and describe all instances of a problem.
-
-    Parameters
-    ----------
-    about : About
-    problem : Problem
-    formulations : iterable of str
-    folder : Path
-        Gets the model and solution files.
-    effort : Effort
-    say : callable, optional
-        Called with a few words at every step.
-
-    Returns
-    -------
-    Made
-
-    Raises
-    ------
-    VerificationError
-        Two means contradict each other about the answer.
-    """
+    """Write, solve and describe all instances of a problem."""
     say("proving")
     known = known_of(problem, effort.proof_seconds, effort.memory_mb)
     stated = _statement(known)
@@ -142,13 +121,7 @@ def make_problem(
 
 
 def _as_result(draft: Draft, solver: str, answer: Answer) -> Result:
-    """A solver's answer to a file, with its point decoded and the value recomputed.
-
-    Raises
-    ------
-    VerificationError
-        The point does not have the objective that the solver calls optimal, or the solver failed.
-    """
+    """A solver's answer to a file, with its point decoded and the value recomputed."""
     export = draft.export
     if answer.status is Status.ERROR:
         raise VerificationError(f"{solver} failed on {draft.path.name}: {answer.message}")

@@ -22,21 +22,6 @@ def each(
     """Every item with the outcome of `work(item, *more)`, in the order in which they are finished.
 
     Ctrl-C and errors end the processes; outcomes that were yielded before are not lost.
-
-    Parameters
-    ----------
-    work : function of a module
-    items : sequence
-    jobs : int
-        Number of processes; 1 works in this process.
-    *more
-        Further arguments.
-    first : function of a module, optional
-        Called once in every process before its first item.
-
-    Yields
-    ------
-    item, outcome
     """
     if jobs <= 1 or len(items) <= 1:
         if first is not None:

@@ -24,17 +24,7 @@ ANSWER = ("model", "value", "bound", "multipliers", "denominator", "keep")
 
 
 def statement_hash(stated: Mapping[str, Any]) -> str:
-    """The SHA-256 of what a proof is about, without the answer.
-
-    Parameters
-    ----------
-    stated : mapping
-        The first line of a proof file.
-
-    Returns
-    -------
-    str
-    """
+    """The SHA-256 of what a proof is about, without the answer."""
     about = {name: value for name, value in stated.items() if name not in ANSWER}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

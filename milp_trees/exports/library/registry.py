@@ -242,19 +242,6 @@ def near(a: float, b: float, tolerance: float = 0.0) -> bool:
     """Whether two objectives are equal up to the tolerance of solvers, or a larger one.
 
     Without a tolerance objectives are whole numbers, so that less than half a unit is allowed.
-
-    Parameters
-    ----------
-    a : float
-        An objective or a bound.
-    b : float
-        Another one.
-    tolerance : float, default=0
-        An absolute difference that means the same value too.
-
-    Returns
-    -------
-    bool
     """
     share = ROUNDING * max(1.0, abs(a), abs(b))
     return abs(a - b) <= (max(tolerance, share) if tolerance else min(0.499, share))
@@ -269,13 +256,7 @@ def _cell(value: Any) -> str:
 
 
 def read_registry(folder: Path) -> Registry:
-    """The registry of a library.
-
-    Raises
-    ------
-    DataError
-        The folder holds no library, or its `registry.json` is damaged.
-    """
+    """The registry of a library."""
     path = folder / JSON
     if not path.is_file():
         raise DataError(

@@ -92,18 +92,7 @@ def of_problems(instances: Sequence[Instance]) -> Iterator[str]:
 
 
 def of_names(one: Instance, solvers: Collection[str]) -> Iterator[str]:
-    """Contradictions between what a row names and what is known.
-
-    Parameters
-    ----------
-    one : Instance
-    solvers : collection of str
-        Solvers that the registry states for the whole library.
-
-    Yields
-    ------
-    str
-    """
+    """Contradictions between what a row names and what is known."""
     name = one.instance
     known = known_licence(one.source)
     if known is not None and one.licence != known:
@@ -178,17 +167,7 @@ def _of_run(one: Instance, solver: str, run: Any) -> Iterator[str]:
 
 
 def of_comments(one: Instance, folder: Path) -> Iterator[str]:
-    """What the model file says of itself, against the row.
-
-    Parameters
-    ----------
-    one : Instance
-    folder : Path
-
-    Yields
-    ------
-    str
-    """
+    """What the model file says of itself, against the row."""
     message = comments(folder / one.model)
     direction = {"min": "minimised", "max": "maximised"}.get(one.sense)
     value = f"Value in {one.unit} ({direction}) = {one.offset} + {one.scale} * objective"

@@ -19,20 +19,7 @@ from milp_trees.results.result import Status
 
 
 def readers(wanted: Sequence[str] | None = None) -> list[str]:
-    """Names of the installed solvers that read model files by themselves.
-
-    Parameters
-    ----------
-    wanted : sequence of str, optional
-        By default all of them.
-
-    Raises
-    ------
-    SolverUnavailable
-        A named solver is absent, or no solver is there.
-    DataError
-        A named solver cannot read files.
-    """
+    """Names of the installed solvers that read model files by themselves."""
     classes: dict[str, Any] = registry.classes("solvers")
     able = [name for name, cls in classes.items() if "files" in cls.capabilities]
     if wanted is None:
@@ -61,26 +48,6 @@ def read_and_solve(
     """The answer of every solver to a file that it reads with its own reader.
 
     A solver that cannot read compressed files is given an uncompressed copy.
-
-    Parameters
-    ----------
-    file : FileModel
-        What the file should hold.
-    path : Path
-    limits : Limits
-        Of each solver; loading it does not count.
-    solvers : sequence of str, optional
-        By default all that are installed.
-
-    Returns
-    -------
-    dict
-        Solver → Answer.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        A solver was interrupted.
     """
     answers = {}
     for name in readers(solvers):

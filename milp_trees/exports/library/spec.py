@@ -84,20 +84,7 @@ def build_library(
 def entries_of(
     plan: Plan, only: str = "*", licences: Mapping[str, str] | None = None
 ) -> list[Entry]:
-    """The problems of a plan, each with the formulations of its runs.
-
-    Parameters
-    ----------
-    plan : Plan
-    only : str, default="*"
-        Problems whose names match this pattern.
-    licences : mapping, optional
-        File of data, as the SPEC names it → licence.
-
-    Returns
-    -------
-    list of Entry
-    """
+    """The problems of a plan, each with the formulations of its runs."""
     from fnmatch import fnmatchcase
 
     forms: dict[str, dict[str, None]] = {}

@@ -28,25 +28,7 @@ MOST_CHARACTERS = 200
 def description(
     problem: Problem, formulation: Formulation, m: Any, matrix: MatrixModel, file: FileModel
 ) -> dict[str, Any]:
-    """The description of a model file, without the solution.
-
-    Parameters
-    ----------
-    problem : Problem
-    formulation : Formulation
-    m : Pyomo model
-    matrix, file : MatrixModel, FileModel
-        The compiled model, and its form in the file.
-
-    Returns
-    -------
-    dict
-        `schema`, `objective` (`sense` of the file, and `offset` and `scale` as exact fractions:
-        natural value = offset + scale · objective of the file, with its `unit` and
-        `natural_sense`), `problem`, `formulation`, `versions`, `sizes`, `components` (documentation
-        and index sets of each Pyomo component), `sets` (documentation and elements of each index
-        set), `variables` and `rows` (name in the file → component and index).
-    """
+    """The description of a model file, without the solution."""
     view: Any = m.view
     offset = Fraction(view.to_value(0))
     words = formulation.meanings(m, problem)
@@ -139,19 +121,7 @@ def _places_of_rows(matrix: MatrixModel, file: FileModel) -> list[list[Any]]:
 
 
 def comments(described: Mapping[str, Any], beside: str | None = None) -> Iterator[str]:
-    """The description as lines of comments, without the names of single variables and rows.
-
-    Parameters
-    ----------
-    described : mapping
-        What `description` returns.
-    beside : str, optional
-        Name of the JSON file that holds the whole description, if there is one.
-
-    Yields
-    ------
-    str
-    """
+    """The description as lines of comments, without the names of single variables and rows."""
     objective, formulation = described["objective"], described["formulation"]
     more = "" if beside is None else f" {beside} says the same, and what each name stands for."
     yield f"Written by milp-trees {described['versions']['milp-trees']}.{more}"

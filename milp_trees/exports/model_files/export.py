@@ -141,26 +141,7 @@ class Export:
 
 
 def prepare(problem: Problem, formulation: str, limits: Limits) -> Export:
-    """Build and compile a model that is to be written to a file.
-
-    Parameters
-    ----------
-    problem : Problem
-    formulation : str
-        With its options.
-    limits : Limits
-        A model with more nonzeros than they allow is not built.
-
-    Returns
-    -------
-    Export
-
-    Raises
-    ------
-    Unsupported
-        The formulation cannot take the problem, is too large, or has rows that are found only while
-        it is solved.
-    """
+    """Build and compile a model that is to be written to a file."""
     model, problem = named_formulation(formulation), for_models(problem)
     _check_exportable(problem, model, limits)
     m = model.build(problem, max_nonzeros=limits.nonzeros)

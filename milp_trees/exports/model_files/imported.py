@@ -63,30 +63,6 @@ def import_solution(
 
     The model is built again and must be the one that was written; the point must keep its rows;
     the value is recomputed from the decoded tree, and must be what the objective says.
-
-    Parameters
-    ----------
-    model : path
-        `NAME.json`, which `export_model` wrote beside the model, or the model file itself.
-    solution : path
-        The solver's solution file (`milp_trees.mip.linear.stored_solutions`).
-    dataset : Dataset, optional
-        The data of the problem; by default they are read again.
-    data : path, optional
-        Where the data file is now, if it was moved.
-    limits : Limits, optional
-        For building the model.
-
-    Returns
-    -------
-    Imported
-
-    Raises
-    ------
-    DataError
-        A file is of another kind, or the solution is one of another model.
-    VerificationError
-        The point breaks the model, or states another objective than it has.
     """
     clock = Clock()
     described = read_description(Path(model))
@@ -123,18 +99,7 @@ def import_solution(
 
 
 def read_description(model: Path) -> dict[str, Any]:
-    """The description of a model file.
-
-    Parameters
-    ----------
-    model : Path
-        The JSON file, or the model file beside which it lies.
-
-    Raises
-    ------
-    DataError
-        There is none, or it is another kind of file.
-    """
+    """The description of a model file."""
     path = model
     for ending in (".mps.gz", ".mps", ".lp", ".opb"):
         if model.name.endswith(ending):

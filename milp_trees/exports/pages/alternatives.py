@@ -23,25 +23,7 @@ MOST_BYTES, MOST_NAMES = 500 * 2**20, 8
 def alternatives(
     problem: Problem, tree: Tree, seconds: float, most: int
 ) -> tuple[list[dict[str, Any] | None], str]:
-    """What the page says about other splits, per branch level by level, and why if nothing is.
-
-    Parameters
-    ----------
-    problem : Problem
-    tree : Tree
-        A tree of the problem.
-    seconds : float
-        Time for all branches together; 0 for none.
-    most : int
-        Number of ways that are listed per branch.
-
-    Returns
-    -------
-    others : list of dict or None
-        None where the time was over.
-    why : str
-        A sentence if there are no others at all, otherwise empty.
-    """
+    """What the page says about other splits, per branch level by level, and why if nothing is."""
     if seconds <= 0:
         return [], "Other splits were not asked for when this page was written."
     why = _refused(problem)

@@ -33,19 +33,7 @@ class Checks:
 def certificate(
     row: Mapping[str, Any], checks: Checks
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """What is known about a model, as pairs of a name and a text.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-    checks : Checks
-
-    Returns
-    -------
-    checked, stored : list of (str, str)
-        What was recomputed or checked, and what the result states and nothing here has checked.
-    """
+    """What is known about a model, as pairs of a name and a text."""
     problem, data = row["problem"], row["problem"]["data"]
     facts = dict(summary(row, verbose=True))
     about = {
@@ -75,20 +63,7 @@ def certificate(
 
 
 def headline(row: Mapping[str, Any], model: Any, checks: Checks) -> list[str]:
-    """What the model is, and what is known about how good it can be.
-
-    Parameters
-    ----------
-    row : mapping
-        What `Result.to_json` gives.
-    model : Tree or RuleList
-    checks : Checks
-
-    Returns
-    -------
-    list of str
-        A sentence or two.
-    """
+    """What the model is, and what is known about how good it can be."""
     noun, facts = model.noun, dict(summary(row, verbose=True))
     size = (
         f"{counted(model.length, 'rule')} and a default rule"

@@ -76,13 +76,7 @@ class Source:
 
     @classmethod
     def of(cls, store: Study | str | Path) -> Source:
-        """A study in memory, or in a file.
-
-        Raises
-        ------
-        StoreError
-            The file is no study, or cannot be read.
-        """
+        """A study in memory, or in a file."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DamagedRowWarning)
             study = store if isinstance(store, Study) else Study.open(store)

@@ -16,17 +16,6 @@ def thin(trace: Iterable[Sequence[float | None]], most: int) -> list[list[float 
 
     A moment without news is left out. If too many are left, those go that change the area under
     relative value and bound least. The first and the last moment stay.
-
-    Parameters
-    ----------
-    trace : iterable of (seconds, incumbent, bound)
-        As a stored row holds it; None where a value is unknown or did not change.
-    most : int
-        Largest number of moments, at least 2.
-
-    Returns
-    -------
-    list of [seconds, incumbent, bound]
     """
     points = _carried(trace)
     kept = [p for k, p in enumerate(points) if k == len(points) - 1 or _news(points, k)]

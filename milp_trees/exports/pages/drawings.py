@@ -17,36 +17,12 @@ LONGEST_TEXT = 20_000
 
 
 def read_model(stored: Mapping[str, Any], space: Mapping[str, Any]) -> Any:
-    """The predictor of a stored row.
-
-    Parameters
-    ----------
-    stored : mapping
-        What its `to_json` gave.
-    space : mapping
-        The space in the row's problem, which holds the trees of an ensemble.
-
-    Raises
-    ------
-    DataError, KeyError, TypeError, ValueError, IndexError, AttributeError
-        The description is damaged.
-    """
+    """The predictor of a stored row."""
     return space_of(space).read(stored)
 
 
 def drawing(stored: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, str]:
-    """The model as `text`, and as `svg` if it is small enough to be drawn.
-
-    Parameters
-    ----------
-    stored, space : mapping
-        As for `read_model`.
-
-    Returns
-    -------
-    dict
-        A damaged model has a `text` that says so.
-    """
+    """The model as `text`, and as `svg` if it is small enough to be drawn."""
     try:
         model = read_model(stored, space)
         text = model.to_text()

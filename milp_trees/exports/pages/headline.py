@@ -15,12 +15,7 @@ LONG = 24
 
 
 def headline(content: Content) -> tuple[str, list[str]]:
-    """Title of a page and the sentences below it.
-
-    Parameters
-    ----------
-    content : Content
-    """
+    """Title of a page and the sentences below it."""
     rows = content.flat
     title = content.title or "A comparison of methods"
     kinds = _listed(sorted({str(row["kind"]).replace("-", " ") for row in rows if row["kind"]}), 4)

@@ -10,13 +10,7 @@ from typing import Any
 
 
 def packed(value: Any) -> str:
-    """JSON, compressed by gzip, in base64; the same value gives the same text.
-
-    Parameters
-    ----------
-    value : object
-        Plain data, or a text, which is packed as it is.
-    """
+    """JSON, compressed by gzip, in base64; the same value gives the same text."""
     text = (
         value
         if isinstance(value, str)
@@ -31,15 +25,7 @@ def unpacked(text: str) -> Any:
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows as columns.
-
-    Returns
-    -------
-    dict
-        `count`, the number of rows, and `columns` by name: `{"all": value}` if all are equal,
-        `{"of": values, "at": numbers}` if values repeat (−1 for a missing one), or
-        `{"each": values}`.
-    """
+    """Rows as columns."""
     names = dict.fromkeys(name for row in rows for name in row)
     found = {name: _column([row.get(name) for row in rows]) for name in names}
     return {"count": len(rows), "columns": found}

@@ -20,22 +20,7 @@ def problems(
     references: Sequence[Mapping[str, Any]],
     shown: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
-    """What a page says of every problem, by the fingerprint under which it is shown.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        Rows of the study.
-    references : sequence of mappings
-        Rows of runs that only served as references.
-    shown : mapping
-        What `same_problems` gave.
-
-    Returns
-    -------
-    dict
-        Names, sizes, and what was asked, without arrays.
-    """
+    """What a page says of every problem, by the fingerprint under which it is shown."""
     found: dict[str, dict[str, Any]] = {}
     data = data_names(str(flat(row)["data"] or "") for row in rows)
     for row in rows:
@@ -56,16 +41,6 @@ def data_names(data: Iterable[str]) -> dict[str, str]:
     """What a page calls files and other data: the file name, and the folders that tell it apart.
 
     A page is sent around, so it names no more folders of the machine than that.
-
-    Parameters
-    ----------
-    data : iterable of str
-        Files, built-in names or generators.
-
-    Returns
-    -------
-    dict
-        The name of each.
     """
     parts = {}
     for one in data:

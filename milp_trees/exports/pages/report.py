@@ -82,13 +82,7 @@ def write_report(
 
 
 def report_page(store: Study | str | Path, against: Study | str | Path | None = None) -> str:
-    """The page as text; see `write_report`.
-
-    Parameters
-    ----------
-    store : Study or path
-    against : Study or path, optional
-    """
+    """The page as text; see `write_report`."""
     content = Content(Source.of(store))
     if not content.rows:
         raise DataError(

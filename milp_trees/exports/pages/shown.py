@@ -21,30 +21,7 @@ if TYPE_CHECKING:
 def check_shown(
     model: Result | StoredModel, proof: str = "", seconds: float = 60.0
 ) -> tuple[Any, Checks]:
-    """Recompute value, limits and scores of a result, and check its proof file.
-
-    Parameters
-    ----------
-    model : Result or StoredModel
-    proof : str, optional
-        The proof file.
-    seconds : float, default=60
-        Time for checking it.
-
-    Returns
-    -------
-    result : Result or StoredModel
-        Its `proof` says whether the file was accepted now, whatever it said before.
-    checks : Checks
-        Nothing, if the rows are not at hand.
-
-    Raises
-    ------
-    VerificationError
-        The result contradicts its data or itself, or the proof does not hold.
-    DataError
-        There are no rows to check the proof with, or no such file.
-    """
+    """Recompute value, limits and scores of a result, and check its proof file."""
     problem = model.problem
     if problem is None or getattr(problem.dataset, "left_out", False):
         if proof:

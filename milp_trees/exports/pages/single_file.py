@@ -28,29 +28,7 @@ def single_file(
     blocks: Mapping[str, Any],
     parts: Mapping[str, str],
 ) -> str:
-    """The text of a page, in ASCII.
-
-    Parameters
-    ----------
-    template : str
-        Name of the template in the folder of assets, without `.html`.
-    title : str
-        Untrusted text; it is escaped.
-    styles, scripts : sequence of str
-        Names of assets without their endings, in the order in which the page reads them.
-    libraries : sequence of Library
-        Libraries of others, which are packed.
-    begin : str
-        The last line of the script, which starts the page.
-    blocks : mapping
-        Data by the name under which the script finds them; plain, they are packed.
-    parts : mapping
-        Markup for further places of the template, already escaped.
-
-    Returns
-    -------
-    str
-    """
+    """The text of a page, in ASCII."""
     own = "\n".join((_ASSETS / f"{name}.js").read_text("utf-8") for name in scripts)
     codes = [*(library.text() for library in libraries), ascii_code(f"{own}\n{begin}\n")]
     held = [
@@ -80,13 +58,7 @@ def ascii_code(code: str) -> str:
 
 
 def policy(codes: list[str]) -> str:
-    """A content security policy under which these scripts run and nothing else, without network.
-
-    Parameters
-    ----------
-    codes : list of str
-        All scripts of the page, those of libraries too.
-    """
+    """A content security policy under which these scripts run and nothing else, without network."""
     digests = (hashlib.sha256(code.encode("utf-8")).digest() for code in codes)
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (

@@ -15,21 +15,7 @@ LONGEST_TEXT = 200_000
 
 
 def tree_nodes(model: Any, dataset: Any) -> list[dict[str, Any]]:
-    """The nodes of a tree, parents first, or the rules of a list and its default rule last.
-
-    Parameters
-    ----------
-    model : Tree or RuleList
-    dataset : Dataset or None
-        Rows to count.
-
-    Returns
-    -------
-    list of dict
-        A branch has `test` (literals), `name`, `no` and `yes` (places of the children) and the two
-        conditions on its `edges`; a leaf has `label`, the number of its label. A rule has `test`, `name` and `label`. With rows, each has
-        `rows`, and `counts` per label if the labels are the classes of the target.
-    """
+    """The nodes of a tree, parents first, or the rules of a list and its default rule last."""
     counts = None if dataset is None else leaf_counts(model, dataset)
     if hasattr(model, "rules"):
         return _rules(model, counts)

@@ -64,27 +64,7 @@ def tree_page(
     seconds: float = 5.0,
     most: int = 12,
 ) -> str:
-    """The page of the model of a result, as text.
-
-    Parameters
-    ----------
-    result : Result or StoredModel
-    columns : list of dict
-        The columns that the model asks for: `name`, `holds`, `may_be_missing`, and `order` for
-        ordered categories.
-    checks : Checks
-        What was just recomputed or checked.
-    title : str, optional
-        Title of the page.
-    seconds : float, default=5
-        Time for computing what else could be asked at the nodes; 0 for none.
-    most : int, default=12
-        Number of other splits that are listed per node.
-
-    Returns
-    -------
-    str
-    """
+    """The page of the model of a result, as text."""
     model, row = result.predictor, result.to_json()
     problem = result.problem
     rows = None if problem is None or problem.dataset.left_out else problem.dataset

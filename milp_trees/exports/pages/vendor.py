@@ -33,13 +33,7 @@ class Library:
     sha256: str
 
     def text(self) -> str:
-        """The library's code.
-
-        Raises
-        ------
-        MilpTreesError
-            The file is not the one that was published.
-        """
+        """The library's code."""
         code = (_FOLDER / self.file).read_bytes()
         found = hashlib.sha256(code).hexdigest()
         if found != self.sha256:

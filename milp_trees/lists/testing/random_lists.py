@@ -24,17 +24,6 @@ def random_list_problem(seed: int, side: bool = False) -> Problem:
 
     Rows may be equal, antecedents equal, complementary or constant, and costs zero or
     negative; there are one to three actions.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the random numbers.
-    side : bool, default=False
-        Whether there is a side constraint.
-
-    Returns
-    -------
-    Problem
     """
     rng = np.random.default_rng(seed)
     n, F, K = int(rng.integers(2, 10)), int(rng.integers(1, 5)), int(rng.choice([1, 2, 2, 3]))
@@ -101,18 +90,7 @@ def _task(
 
 
 def any_list(problem: Problem, rng: np.random.Generator) -> RuleList:
-    """A random list within the limit on the length without rules that capture no row.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    RuleList
-        Feasible or not.
-    """
+    """A random list within the limit on the length without rules that capture no row."""
     antecedents = problem.space_as(RuleLists).table(problem.dataset).antecedents
     actions = problem.task.actions(problem.dataset)
     most = problem.space_as(RuleLists).max_length

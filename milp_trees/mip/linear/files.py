@@ -74,13 +74,7 @@ class FileModel:
 
 
 def opb_model(file: FileModel) -> FileModel:
-    """The model of a file as a pseudo-Boolean problem, with the columns x1, x2, and so on.
-
-    Raises
-    ------
-    Unsupported
-        It has other columns than 0/1 columns, or numbers that are not whole.
-    """
+    """The model of a file as a pseudo-Boolean problem, with the columns x1, x2, and so on."""
     model = pseudo_boolean(file.model)
     more = model.n_rows - len(file.rows)
     return FileModel(
@@ -153,13 +147,7 @@ def _with_constant_column(model: MatrixModel) -> MatrixModel:
 
 
 def suffix_of(path: Path, allowed: Sequence[str] = SUFFIXES) -> str:
-    """The ending of the name of a model file.
-
-    Raises
-    ------
-    DataError
-        The ending is not allowed.
-    """
+    """The ending of the name of a model file."""
     found = next(
         (s for s in sorted(allowed, key=len, reverse=True) if path.name.lower().endswith(s)), None
     )
@@ -171,22 +159,7 @@ def suffix_of(path: Path, allowed: Sequence[str] = SUFFIXES) -> str:
 
 
 def write_model(model: MatrixModel, path: str | Path, comments: Iterable[str] = ()) -> Path:
-    """Write a model as `.mps` or `.lp`, either with `.gz`. The same model gives the same bytes.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        The model.
-    path : str or Path
-        The file; its ending is the format.
-    comments : iterable of str
-        Lines before the model.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write a model as `.mps` or `.lp`, either with `.gz`. The same model gives the same bytes."""
     path = Path(path)
     write_text(path, file_model(model).text(suffix_of(path).removesuffix(".gz"), comments))
     return path

@@ -20,18 +20,6 @@ def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> 
     Section names are written in full, because CBC reads `bin` and `gen` as variables. Every row and
     the objective have at least one term, because GLPK requires it. Every column occurs in the
     objective or in a row, because CBC ignores other columns.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        It has at least one column and one row, and no row with two different sides; readers
-        disagree about other models.
-    columns, rows : sequences of str
-        Names that are safe in LP files.
-
-    Returns
-    -------
-    str
     """
     idle = np.diff(model.A.tocsc().indptr) == 0
     wanted = np.flatnonzero((model.c != 0) | idle)

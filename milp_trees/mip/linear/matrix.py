@@ -144,13 +144,7 @@ class MatrixModel:
         return safe_names(columns, "x"), safe_names(rows, "r")
 
     def values(self) -> np.ndarray:
-        """Current values of the Pyomo variables.
-
-        Raises
-        ------
-        ValueError
-            A variable has no value; `encode` must set every variable.
-        """
+        """Current values of the Pyomo variables."""
         values = [v.value for v in self.columns]
         if None in values:
             raise ValueError(

@@ -28,21 +28,7 @@ def write_mps(model: MatrixModel, path: Path) -> None:
 def mps_text(
     model: MatrixModel, columns: Sequence[str], rows: Sequence[str], name: str = "model"
 ) -> str:
-    """The text of an MPS file, without the constant of the objective.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        The model.
-    columns, rows : sequences of str
-        Names that are safe in MPS files.
-    name : str, default="model"
-        Name of the model in the file.
-
-    Returns
-    -------
-    str
-    """
+    """The text of an MPS file, without the constant of the objective."""
     lower, upper = model.row_lower, model.row_upper
     kept = np.isfinite(lower) | np.isfinite(upper)
     ranged = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)

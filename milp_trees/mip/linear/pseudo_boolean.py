@@ -38,22 +38,7 @@ class Constraint(NamedTuple):
 
 
 def pseudo_boolean(model: MatrixModel) -> MatrixModel:
-    """A model whose columns are all 0 or 1; columns that are fixed get a row at the end.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        Without a constant in the objective.
-
-    Returns
-    -------
-    MatrixModel
-
-    Raises
-    ------
-    Unsupported
-        It has other columns, numbers that are not whole, or a row that nothing satisfies.
-    """
+    """A model whose columns are all 0 or 1; columns that are fixed get a row at the end."""
     name = model.name
     if why := model.contradiction():
         raise Unsupported(why)
@@ -106,19 +91,7 @@ def constraints(model: MatrixModel) -> Iterator[Constraint]:
 
 
 def opb_text(model: MatrixModel, columns: Sequence[str]) -> str:
-    """The text of an OPB file.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        As `pseudo_boolean` returns it.
-    columns : sequence of str
-        Names of the columns; other programs than VeriPB accept only x1, x2, and so on.
-
-    Returns
-    -------
-    str
-    """
+    """The text of an OPB file."""
 
     def terms(some: Iterable[tuple[int, int]]) -> str:
         return " ".join(f"{a:+d} {columns[j]}" for a, j in some)
@@ -141,19 +114,7 @@ class Bound(NamedTuple):
 
 
 def best_bound(model: MatrixModel, duals: np.ndarray) -> Bound:
-    """The best bound that duals prove after they are rounded, with the smallest divisor.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        As `pseudo_boolean` returns it.
-    duals : float array, one per row
-        Duals of the relaxation; others give a lower bound, which is valid too.
-
-    Returns
-    -------
-    Bound
-    """
+    """The best bound that duals prove after they are rounded, with the smallest divisor."""
     y = np.where(np.isfinite(duals), duals, 0.0)
     y = np.where((y > 0) & np.isinf(model.row_lower), 0.0, y)
     y = np.where((y < 0) & np.isinf(model.row_upper), 0.0, y)
@@ -176,21 +137,7 @@ def _rounded(model: MatrixModel, y: np.ndarray, divisor: int) -> Bound:
 
 
 def proof_text(model: MatrixModel, columns: Sequence[str], bound: Bound, point: np.ndarray) -> str:
-    """The text of a VeriPB proof: a bound as one line, and a solution.
-
-    Parameters
-    ----------
-    model : MatrixModel
-        As `pseudo_boolean` returns it.
-    columns : sequence of str
-    bound : Bound
-    point : array
-        A solution; its objective is the upper bound that is concluded.
-
-    Returns
-    -------
-    str
-    """
+    """The text of a VeriPB proof: a bound as one line, and a solution."""
     words: list[str] = []
 
     def add(what: str, times: int) -> None:

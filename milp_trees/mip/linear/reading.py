@@ -21,24 +21,7 @@ from milp_trees.mip.linear.silent_highs import silent_highs
 
 
 def read_model(path: str | Path) -> FileModel:
-    """The model in a file, with its names of columns and rows.
-
-    Parameters
-    ----------
-    path : str or Path
-        `.mps` or `.lp`, either with `.gz`.
-
-    Returns
-    -------
-    FileModel
-        A model that is maximised in the file is returned with the opposite costs.
-
-    Raises
-    ------
-    DataError
-        The content of the file does not fit its ending; it holds something that a linear program
-        has not; or the reader of HiGHS left out or changed something, which it warns about.
-    """
+    """The model in a file, with its names of columns and rows."""
     path = Path(path)
     with unpacked(path) as plain:
         return _by_highs(plain, path.name)
@@ -46,13 +29,7 @@ def read_model(path: str | Path) -> FileModel:
 
 @contextlib.contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The file itself, or during the block a copy without compression if its name ends in `.gz`.
-
-    Raises
-    ------
-    DataError
-        The file cannot be uncompressed.
-    """
+    """The file itself, or during the block a copy without compression if its name ends in `.gz`."""
     if path.suffix.lower() != ".gz":
         yield path
         return

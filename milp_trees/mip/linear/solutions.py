@@ -74,25 +74,7 @@ def read_solution(path: Path, columns: Sequence[str]) -> tuple[float, np.ndarray
 
 
 def number_at(text: str, path: Path, line: int) -> float:
-    """The finite number in a line of a solution file.
-
-    Parameters
-    ----------
-    text : str
-    path : Path
-        The file, for errors.
-    line : int
-        Number of the line, for errors.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    DataError
-        The text is no finite number.
-    """
+    """The finite number in a line of a solution file."""
     try:
         value = float(text)
     except ValueError:

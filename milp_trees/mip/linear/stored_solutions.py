@@ -46,21 +46,7 @@ class StoredSolution:
 
 
 def read_stored(path: Path) -> StoredSolution:
-    """Read a solution file of any of these programs.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    StoredSolution
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is of another kind, or holds no solution.
-    """
+    """Read a solution file of any of these programs."""
     try:
         text = path.read_text("utf-8", errors="replace")
     except OSError as error:

@@ -31,26 +31,7 @@ def whole_path(
     as_json: bool,
     proof: Path | None = None,
 ) -> None:
-    """Print and write the best prunings for all λ.
-
-    Parameters
-    ----------
-    grown : Grown
-        The ensemble and its problem.
-    method : str or None
-        Name of the method; None: the default.
-    budget : str or None
-        A mean cost: the best pruning of the curve within it is shown too.
-    plot : Path or None
-        File for a picture.
-    limits : Limits
-    out : Path or None
-        File for the curve as JSON.
-    as_json : bool
-        Print JSON instead of tables.
-    proof : Path or None
-        File for a proof.
-    """
+    """Print and write the best prunings for all λ."""
     from milp_trees.problems.questions import ByPrice
     from milp_trees.results.json import SCHEMA
     from milp_trees.solving.solve import answer
@@ -139,22 +120,7 @@ def within_budget(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Solve the exact program for a budget, with the hull point below the budget as its start.
-
-    Parameters
-    ----------
-    grown : Grown
-        The ensemble and its problem.
-    budget : str
-        Largest mean cost.
-    method : str or None
-        Name of the method; None: the default.
-    limits : Limits
-    out : Path or None
-        File for the result as JSON.
-    as_json : bool
-        Print JSON instead of a summary.
-    """
+    """Solve the exact program for a budget, with the hull point below the budget as its start."""
     from milp_trees.solving.solve import answer
 
     start = hull_start(grown.problem, budget)
@@ -200,23 +166,7 @@ def compared(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare several methods for one λ or a budget.
-
-    Parameters
-    ----------
-    grown : Grown
-        The ensemble and its problem.
-    names : str
-        Labels of the methods, with commas.
-    limits : Limits
-        For each run.
-    store : Path or None
-        SQLite file for the rows.
-    out : Path or None
-        File for the rows as JSON.
-    as_json : bool
-        Print JSON instead of tables.
-    """
+    """Compare several methods for one λ or a budget."""
     from milp_trees.studies.compare import compare_problems, method_names
     from milp_trees.studies.live import Live
 
@@ -243,22 +193,7 @@ def at_one_price(
     as_json: bool,
     proof: Path | None = None,
 ) -> None:
-    """Find the best pruning for one λ.
-
-    Parameters
-    ----------
-    grown : Grown
-        The ensemble and its problem.
-    method : str or None
-        Name of the method; None: the default.
-    limits : Limits
-    out : Path or None
-        File for the result as JSON.
-    as_json : bool
-        Print JSON instead of a summary.
-    proof : Path or None
-        File for a proof.
-    """
+    """Find the best pruning for one λ."""
     from milp_trees.solving.solve import answer
     from milp_trees.studies.live import Live
 

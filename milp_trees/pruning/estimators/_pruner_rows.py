@@ -22,24 +22,7 @@ from milp_trees.data.names import entries_by_name
 
 
 def unwrapped(estimator: Any, prefit: Any) -> tuple[Any, bool]:
-    """Take an estimator out of scikit-learn's `FrozenEstimator`, and see whether it is fitted.
-
-    Parameters
-    ----------
-    estimator : estimator
-    prefit : {"auto", True, False}
-
-    Returns
-    -------
-    estimator
-    fitted : bool
-        Whether it is pruned as it is; otherwise it is cloned and fitted first.
-
-    Raises
-    ------
-    DataError
-        It must be fitted and is not, or `prefit` has another value.
-    """
+    """Take an estimator out of scikit-learn's `FrozenEstimator`, and see whether it is fitted."""
     if prefit not in ("auto", True, False):
         raise DataError(f"prefit is 'auto', True or False; got {prefit!r}.")
     frozen = isinstance(estimator, FrozenEstimator)
@@ -88,20 +71,7 @@ def fitted_clone(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarra
 
 
 def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) -> None:
-    """Check that a fitted model was fitted on the given columns.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    n_columns : int
-    names : sequence of str, optional
-        Names of the columns, if they have any.
-
-    Raises
-    ------
-    DataError
-        The number of columns or a name differs.
-    """
+    """Check that a fitted model was fitted on the given columns."""
     kind = type(model).__name__
     if model.n_features_in_ != n_columns:
         raise DataError(
@@ -119,11 +89,6 @@ def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
     """Check that the validation rows and the ensemble have a class in common.
 
     Otherwise every prediction would be wrong, and the smallest pruning would be chosen.
-
-    Raises
-    ------
-    DataError
-        They have no class in common.
     """
     known, given = set(classes.tolist()), set(np.unique(np.asarray(y_val)).tolist())
     if not known & given:
@@ -133,13 +98,7 @@ def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
 
 
 def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | None:
-    """Mapping from column to feature, given as such or as one name per column.
-
-    Raises
-    ------
-    DataError
-        There is not one name per column.
-    """
+    """Mapping from column to feature, given as such or as one name per column."""
     features = entries_by_name(features, "features")
     if features is None or isinstance(features, Mapping):
         return features
@@ -241,24 +200,7 @@ def check_prices(row_costs: Any) -> Any:
 def choose(
     frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str
 ) -> int | None:
-    """Choose the cheapest pruning whose validation error is within the slack of the reference.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The validation curve.
-    unpruned : mapping
-        The same figures of the unpruned ensemble.
-    slack : number or "one-se"
-        `one-se` is the standard error of the reference's validation error.
-    reference : {"unpruned", "best"}
-        The unpruned ensemble, or the best of it and all prunings.
-
-    Returns
-    -------
-    int or None
-        Row of the validation curve; None if only the unpruned ensemble satisfies the condition.
-    """
+    """Choose the cheapest pruning whose validation error is within the slack of the reference."""
     to_beat, spread = unpruned["validation_error"], unpruned["standard_error"]
     if reference == "best" and frame["validation_error"].min() <= to_beat:
         best = frame.loc[frame["validation_error"].idxmin()]

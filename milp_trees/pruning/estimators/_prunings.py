@@ -145,11 +145,6 @@ def exact_lam(curve: PruningCurve, lam: Any) -> Fraction:
 
     A float that is the nearest float of a breakpoint stands for the breakpoint, so that the values
     in `validation_curve_` can be used.
-
-    Raises
-    ------
-    DataError
-        λ is negative or no number.
     """
     price = fraction(lam, "lam")
     if price < 0:
@@ -160,24 +155,7 @@ def exact_lam(curve: PruningCurve, lam: Any) -> Fraction:
 
 
 def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
-    """The smallest pruning that is optimal for λ.
-
-    Parameters
-    ----------
-    problem : Problem
-    curve : PruningCurve
-        The curve of this problem.
-    lam : number
-
-    Returns
-    -------
-    Pruning
-
-    Raises
-    ------
-    DataError
-        λ is negative or no number.
-    """
+    """The smallest pruning that is optimal for λ."""
     price = exact_lam(curve, lam)
     point = curve.at(price)
     until = "on" if point.lambda_to is None else f"to {float(point.lambda_to):.6g}"
@@ -193,26 +171,7 @@ def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
 
 
 def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
-    """The pruning on the curve with the least error within the budget, and a bound from the curve.
-
-    Parameters
-    ----------
-    problem : Problem
-    curve : PruningCurve
-        The curve of this problem.
-    budget : number
-        Largest mean cost of a row.
-
-    Returns
-    -------
-    Pruning
-        With status "optimal" or "hull point".
-
-    Raises
-    ------
-    DataError
-        Every pruning costs more than the budget.
-    """
+    """The pruning on the curve with the least error within the budget, and a bound from it."""
     below = curve.below(budget)
     point, most = below.point, float(below.budget)
     keep = curve.keep(point.lambda_from)
@@ -244,30 +203,7 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
 def within_budget(
     problem: Problem, point: Pruning, budget: Any, method: str | None, limits: Limits
 ) -> Pruning:
-    """The best pruning within a budget, by a mixed-integer program with the budget as a constraint.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its task is a `PrunedError`.
-    point : Pruning
-        The best pruning on the curve within the budget; the start of the program.
-    budget : number
-        Largest mean cost of a row.
-    method : str or None
-        By default the first method that takes a budget.
-    limits : Limits
-
-    Returns
-    -------
-    Pruning
-        With status "optimal" or "feasible".
-
-    Raises
-    ------
-    SolverFailure
-        The solver failed, or recomputation contradicts its answer.
-    """
+    """The best pruning within a budget, by an integer program with the budget as a row."""
     from milp_trees.solving.solve import answer
 
     most = float(fraction(budget, "budget"))
@@ -294,13 +230,7 @@ def within_budget(
 
 
 def curve_of(problem: Problem) -> PruningCurve:
-    """The optimal prunings for all λ; the user's function is called meanwhile.
-
-    Raises
-    ------
-    NothingFound
-        The user's function stopped the computation.
-    """
+    """The optimal prunings for all λ; the user's function is called meanwhile."""
     from milp_trees.pruning.engines.min_cut.curve import prune_curve
 
     watch = None if current_callback() is None else Watch(Limits(time=None))

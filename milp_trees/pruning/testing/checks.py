@@ -158,21 +158,7 @@ def check_optimum(formulation: Formulation, problem: Problem) -> None:
 
 
 def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
-    """What is wrong with a claimed optimum, or None.
-
-    Parameters
-    ----------
-    formulation : Formulation
-        The formulation.
-    problem : Problem
-        The problem.
-    point : Point
-        The claimed optimum.
-
-    Returns
-    -------
-    str or None
-    """
+    """What is wrong with a claimed optimum, or None."""
     best, view, b = (
         best_pruning(problem),
         formulation.presolved_view(problem),
@@ -299,27 +285,7 @@ PRUNING_CHECKS: dict[str, Check] = {
 def check_pruning_formulation(
     formulation: Formulation, problems: Mapping[str, Problem] | None = None, *, level: str = "quick"
 ) -> dict[str, str]:
-    """Run every check on every problem that the formulation takes.
-
-    Parameters
-    ----------
-    formulation : Formulation
-        The formulation.
-    problems : mapping of name to Problem, optional
-        By default those of the level (`default_pruning_problems`).
-    level : {"quick", "thorough"}
-        The level.
-
-    Returns
-    -------
-    dict
-        For each problem that the formulation does not take, the reason.
-
-    Raises
-    ------
-    AssertionError
-        For the first check that fails, or if the formulation takes no problem.
-    """
+    """Run every check on every problem that the formulation takes."""
     problems = default_pruning_problems(level) if problems is None else problems
     skipped = {name: why for name, p in problems.items() if (why := formulation.unsupported(p))}
     if len(skipped) == len(problems):

@@ -19,27 +19,7 @@ def pruned_error(
     trees: Sequence[Any],
     weights: Sequence[float],
 ) -> tuple[float, float]:
-    """Mean error of the trees plus price times mean cost of a row, and the mean cost.
-
-    Parameters
-    ----------
-    spec : mapping
-        Description of the task.
-    rows : sequence of mappings of feature to number
-        The rows.
-    y : sequence
-        Labels, or numbers for trees that predict numbers.
-    trees : sequence
-        A leaf is `{"says": label or number}`; a split is `{"feature", "threshold", "left",
-        "right"}`, left for values up to the threshold.
-    weights : sequence of float
-        Row weights of the data, used if the task has none of its own.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Value, and mean cost.
-    """
+    """Mean error of the trees plus price times mean cost of a row, and the mean cost."""
     of_error, of_cost = spec.get("error_weights", weights), spec.get("cost_weights", weights)
     squared = not isinstance(y[0], str)
     wrong, total, needed, steps = 0.0, 0.0, [set[str]() for _ in rows], [0] * len(rows)

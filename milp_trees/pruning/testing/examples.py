@@ -40,22 +40,7 @@ def example(make: Callable[[], Problem]) -> Callable[[], Problem]:
 def ensemble(
     trees: Sequence[Drawing], columns: Sequence[str], classes: Sequence[Any] | None = ("A", "B")
 ) -> Ensemble:
-    """An ensemble from drawings of its trees.
-
-    Parameters
-    ----------
-    trees : sequence of drawings
-        A leaf is its label (a number if `classes` is None), a split `(label, column, threshold,
-        left, right)`; left is `column <= threshold`.
-    columns : sequence of str
-        Names of the columns.
-    classes : sequence or None
-        Class labels; None for regression.
-
-    Returns
-    -------
-    Ensemble
-    """
+    """An ensemble from drawings of its trees."""
     more: dict[str, Any] = {
         "classes": None if classes is None else tuple(classes),
         "single": False,
@@ -106,25 +91,7 @@ def pruning_problem(
     task: PrunedError,
     name: str = "",
 ) -> Problem:
-    """A problem from drawings of trees and the columns of the data.
-
-    Parameters
-    ----------
-    trees : sequence of drawings
-        As for `ensemble`.
-    rows : mapping of column to numbers
-        The data.
-    y : sequence
-        "A" and "B", or numbers; for numbers the ensemble is one for regression.
-    task : PrunedError
-        The task.
-    name : str, optional
-        Name of the problem in messages.
-
-    Returns
-    -------
-    Problem
-    """
+    """A problem from drawings of trees and the columns of the data."""
     columns, numeric = list(rows), np.array(list(rows.values()), dtype=float).T
     source = {"testing": name} if name else {}
     data = Dataset(np.zeros((len(y), 0)), numeric=numeric, columns=columns, y=y, source=source)

@@ -17,17 +17,7 @@ if TYPE_CHECKING:
 def of_table(
     data: str, target: str | None = None, depth: int | None = None, trees: int = 2
 ) -> tuple[Problem, list[str]]:
-    """The pruning of a random forest with unit costs, with a description of data and forest.
-
-    Parameters
-    ----------
-    data : str
-        A file or a built-in name.
-    target : str, optional
-    depth : int, optional
-        Most levels of splits of a tree.
-    trees : int, default=2
-    """
+    """The pruning of a random forest with unit costs, with a description of data and forest."""
     from milp_trees.cli.describing import describe
 
     growing = Growing(trees=trees, max_depth=depth)

@@ -20,13 +20,7 @@ PRUNINGS = 8
 
 
 def check_pruned_error(problem: Problem) -> None:
-    """Raise AssertionError if the value, the budget or the view is not as defined.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of prunings; some of all prunings are tried.
-    """
+    """Raise AssertionError if the value, the budget or the view is not as defined."""
     spec, data, ensemble = described(problem.task), problem.dataset, unpruned(problem)
     assert data.numeric is not None
     columns = list(data.columns or ())

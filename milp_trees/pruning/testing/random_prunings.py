@@ -29,24 +29,6 @@ def random_problem(
     """Random trees on random rows, with rational prices and λ.
 
     The trees were not fitted on these rows, so gains may be negative.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of random numbers.
-    n_trees, depth, n_features, n_rows : int
-        Trees have at most this depth; features may be tested repeatedly.
-    budget : bool, default=False
-        Whether there is one (`max_cost`); then λ may be 0.
-    prices : {"any", "features"}
-        `any` draws groups (some bought once), node and leaf prices, prices by row and weights too;
-        `features` draws one price per feature.
-    lam : number, optional
-        λ, drawn by default.
-
-    Returns
-    -------
-    Problem
     """
     columns = [f"x{k + 1}" for k in range(n_features)]
 

@@ -74,24 +74,7 @@ def verify_curve(
     expect: Mapping[str, Any] | None = None,
     proof: str | Path | None = None,
 ) -> Verification:
-    """Recompute what a curve states, and derive it again.
-
-    Parameters
-    ----------
-    data : mapping
-        What `milp-trees prune --path` wrote.
-    dataset, path, time_limit, expect, proof
-        As for `verify`.
-
-    Returns
-    -------
-    Verification
-
-    Raises
-    ------
-    VerificationError
-        The sentence names the first statement that does not hold.
-    """
+    """Recompute what a curve states, and derive it again."""
     from milp_trees.verification.damage import refusing_damage, told
 
     with refusing_damage():

@@ -78,22 +78,7 @@ def _of_curve(result: Result, proof: str | Path) -> Derivation:
 
 
 def proved_curve(curve: PruningCurve, proof: str | Path) -> tuple[Verdict, str, str]:
-    """Check a proof file about all prunings of a curve, on its own gains and prices.
-
-    Returns
-    -------
-    verdict : Verdict
-    name : str
-        Of the file.
-    sentence : str
-
-    Raises
-    ------
-    VerificationError
-        The proof does not hold for this curve.
-    DataError
-        There is no such file.
-    """
+    """Check a proof file about all prunings of a curve, on its own gains and prices."""
     name = Path(proof).name
     if not Path(proof).is_file():
         raise DataError(f"There is no proof file {proof}.")

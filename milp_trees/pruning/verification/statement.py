@@ -20,26 +20,7 @@ if TYPE_CHECKING:
 
 
 def pruning_statement(problem: Problem, result: Result, claims: Claims) -> dict[str, Any]:
-    """What a proof about prunings is about: the first line of its file.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of the space `PrunedEnsembles`.
-    result : Result
-        Its pruning is the model of the statement.
-    claims : Claims
-        The flow, with the bound that it proves as a note; without a note it is the model's value.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    Unsupported
-        There is no pruning, or the problem has a budget.
-    """
+    """What a proof about prunings is about: the first line of its file."""
     view = problem.view(NodeGains)
     if result.curve is not None:
         return curve_statement(view, result.curve)
@@ -65,18 +46,7 @@ def pruning_statement(problem: Problem, result: Result, claims: Claims) -> dict[
 
 
 def curve_statement(view: NodeGains, curve: PruningCurve) -> dict[str, Any]:
-    """The first line of a proof about all prunings that are best for some λ.
-
-    Parameters
-    ----------
-    view : NodeGains
-    curve : PruningCurve
-        Corner i keeps the nodes whose rank is below the largest rank less i.
-
-    Returns
-    -------
-    dict
-    """
+    """The first line of a proof about all prunings that are best for some λ."""
     return {
         **_network("curve", view),
         "error_unit": _ratio(view.error_unit),

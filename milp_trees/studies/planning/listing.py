@@ -44,20 +44,7 @@ def _plain(value: Any) -> str:
 
 
 def totals(plan: Plan, jobs: int = 1) -> dict[str, Any]:
-    """The number of runs and their seconds: guessed, and at most by the limits.
-
-    Parameters
-    ----------
-    plan : Plan
-    jobs : int, default=1
-        Number of runs at a time.
-
-    Returns
-    -------
-    dict
-        `problems`, `runs`, `methods` (numbers), `seconds` (guessed, with so many jobs), `at_most`
-        (by the time limits; None if a run has none), `basis` (runs per reason of the guess).
-    """
+    """The number of runs and their seconds: guessed, and at most by the limits."""
     limits = [run.limits.time for run in plan.runs]
     known = [limit for limit in limits if limit is not None]
     guess = sum(run.estimate for run in plan.runs)

@@ -114,13 +114,7 @@ class MethodTable:
                 registry.spelled("formulations", name)
 
     def of(self, fitting: list[str]) -> Iterator[Chosen]:
-        """The methods of the table for a problem.
-
-        Parameters
-        ----------
-        fitting : list of str
-            Formulations that model the problem, which `all` stands for.
-        """
+        """The methods of the table for a problem."""
         for i, label in enumerate(self.table.labels):
             for number in range(len(self.table.options)):
                 yield self._chosen(label, "labels", number, i)

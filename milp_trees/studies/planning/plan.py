@@ -52,25 +52,7 @@ class PlannedProblem:
     folder: str = ""
 
     def build(self, permutation: int = 0) -> tuple[Problem, Dataset | None]:
-        """The problem, with the same arrays on every machine.
-
-        Parameters
-        ----------
-        permutation : int, default=0
-            0 is the problem as stated; any other number is the seed of an exact permutation of its
-            rows and columns, which has the same optimum.
-
-        Returns
-        -------
-        problem : Problem
-        test : Dataset or None
-            Rows left out for the scores.
-
-        Raises
-        ------
-        DataError
-            The data cannot be read, or the recipe does not fit them.
-        """
+        """The problem, with the same arrays on every machine."""
         return build_problem(self.kind, self.recipe, Path(self.folder), permutation)
 
 
@@ -160,13 +142,7 @@ class Plan:
         return {problem.name: problem for problem in self.problems}
 
     def load_plugins(self) -> None:
-        """Import the plug-in files, so that their methods and tasks can be made by name.
-
-        Raises
-        ------
-        DataError
-            A file is absent or cannot be imported.
-        """
+        """Import the plug-in files, so that their methods and tasks can be made by name."""
         from milp_trees.common.registering.from_files import load_file
 
         for name in self.plugins:
@@ -191,24 +167,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], folder: str | Path | None = None) -> Plan:
-        """The plan that `to_json` described.
-
-        Parameters
-        ----------
-        stored : mapping
-            What `to_json` gave.
-        folder : path, optional
-            Where the folder of the SPEC is on this machine, if it is elsewhere.
-
-        Returns
-        -------
-        Plan
-
-        Raises
-        ------
-        DataError
-            The plan was written by a newer version, or is damaged.
-        """
+        """The plan that `to_json` described."""
         try:
             if stored["layout"] > LAYOUT:
                 raise DataError(

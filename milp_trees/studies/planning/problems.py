@@ -60,21 +60,7 @@ def _dimensions(table: Any) -> list[str]:
 
 
 def stated(table: Any, path: Path, folder: str) -> Iterator[Stated]:
-    """The problems of a table.
-
-    Parameters
-    ----------
-    table : Problems
-        The checked table.
-    path : Path
-        Where it stands in the SPEC.
-    folder : str
-        Where relative paths begin.
-
-    Returns
-    -------
-    iterator of Stated
-    """
+    """The problems of a table."""
     dimensions = {
         name: _data(table.data, (*path, name))
         if name == "data"

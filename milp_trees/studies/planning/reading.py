@@ -22,24 +22,6 @@ def read_plan(spec: str | Path | Mapping[str, Any]) -> Plan:
 
     The layout, all names, the data files and every problem are checked; the problems are built for
     this, one after the other, because the keys of runs hold fingerprints of the data.
-
-    Parameters
-    ----------
-    spec : path or mapping
-        A TOML file, or what one says as a mapping; docs/guide/studies.md describes the layout. Paths in
-        it are relative to the folder of the file, or to the working directory.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    SpecError
-        Something in the SPEC is wrong; the sentence begins with the file and the line, or with
-        the key of the mapping.
-    DataError
-        The SPEC itself cannot be read.
     """
     if isinstance(spec, Mapping):
         return plan_of(Source.of(spec), Path.cwd())
@@ -77,13 +59,7 @@ def plan_of(source: Source, folder: Path) -> Plan:
 
 
 def _problems(checked: Any, source: Source, folder: str) -> list[tuple[int, Stated]]:
-    """All problems with the numbers of their tables.
-
-    Raises
-    ------
-    SpecError
-        Two problems have one name.
-    """
+    """All problems with the numbers of their tables."""
     found: list[tuple[int, Stated]] = []
     places: dict[str, Place] = {}
     for i, table in enumerate(checked.problems):

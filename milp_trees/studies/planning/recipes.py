@@ -34,30 +34,7 @@ PATHS = ("file", "policy", "grouped")
 def build_problem(
     kind: str, recipe: Mapping[str, Any], folder: Path, permutation: int = 0
 ) -> tuple[Problem, Dataset | None]:
-    """The problem of a recipe, and its test rows.
-
-    Parameters
-    ----------
-    kind : str
-        The name of a space, whose models are about rows with binary features, or a kind that a
-        family declares among its parts `recipes`.
-    recipe : mapping
-        Plain values, as a plan holds them.
-    folder : Path
-        Where relative paths begin.
-    permutation : int, default=0
-        The seed of another order of the rows and columns; 0 is the order as given.
-
-    Returns
-    -------
-    problem : Problem
-    test : Dataset or None
-
-    Raises
-    ------
-    DataError
-        The data cannot be read, or do not fit the task or the space.
-    """
+    """The problem of a recipe, and its test rows."""
     from milp_trees.studies.permuting import permuted_problem
 
     others: dict[str, Build] = dict(families.parts("recipes"))
@@ -181,13 +158,7 @@ def place(data: dict[str, Any], folder: Path) -> str:
 
 
 def _path(stated: str, folder: Path) -> str:
-    """A path of a SPEC on this machine; `$NAME` stands for an environment variable.
-
-    Raises
-    ------
-    DataError
-        The variable is not set.
-    """
+    """A path of a SPEC on this machine; `$NAME` stands for an environment variable."""
     found = os.path.expandvars(stated)
     if absent := re.search(r"\$\{?(\w+)", found):
         raise DataError(

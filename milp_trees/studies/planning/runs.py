@@ -119,22 +119,7 @@ class Expansion:
     def add(
         self, planned: PlannedProblem, number: int, problem: Problem, test: Any
     ) -> PlannedProblem:
-        """Add the runs of a problem.
-
-        Parameters
-        ----------
-        planned : PlannedProblem
-        number : int
-            The place of its table in the SPEC.
-        problem : Problem
-            As given, without a permutation.
-        test : Dataset or None
-
-        Returns
-        -------
-        PlannedProblem
-            With the thresholds that its methods get, if the problem leaves them open.
-        """
+        """Add the runs of a problem."""
         table = self.spec.problems[number]
         pairs = list(self._methods_on(problem, table))
         planned, problem = _settled(planned, problem, [chosen.method for _, chosen in pairs])
@@ -229,13 +214,7 @@ class Expansion:
         counts[name] = counts.get(name, 0) + 1
 
     def finished(self) -> tuple[tuple[PlannedRun, ...], tuple[str, ...]]:
-        """The runs, and a sentence for each thing that was asked for and is no run.
-
-        Raises
-        ------
-        SpecError
-            There is no run, or a table of problems names a method that no table has.
-        """
+        """The runs, and a sentence for each thing that was asked for and is no run."""
         for i, table in enumerate(self.spec.problems):
             for j, pattern in enumerate(table.methods or ()):
                 if not self._names_something(pattern):

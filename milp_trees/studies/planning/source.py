@@ -59,13 +59,7 @@ class Source:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Source:
-        """The SPEC of a mapping; errors name the key, as in `problems[0].data`.
-
-        Raises
-        ------
-        SpecError
-            It holds something that TOML cannot say, such as an object.
-        """
+        """The SPEC of a mapping; errors name the key, as in `problems[0].data`."""
         try:
             text = json.dumps(values, indent=1, default=_plain)
         except (TypeError, ValueError) as error:
@@ -79,13 +73,7 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """The SPEC in a file.
-
-        Raises
-        ------
-        DataError
-            The file cannot be read, or is no TOML.
-        """
+        """The SPEC in a file."""
         from milp_trees.data.files import contents, decoded, find
 
         file = find(path)
@@ -133,13 +121,7 @@ class Source:
             raise self.error(path, str(error)) from error
 
     def checked(self) -> Spec:
-        """The values, after a check of all keys and types.
-
-        Raises
-        ------
-        SpecError
-            The first value that is wrong, with its line.
-        """
+        """The values, after a check of all keys and types."""
         from pydantic import ValidationError
 
         from milp_trees.studies.planning.schema import Spec

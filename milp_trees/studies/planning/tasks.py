@@ -12,28 +12,7 @@ from milp_trees.mip.registry import registry
 
 
 def made_task(stated: Mapping[str, Any], folder: Path) -> Any:
-    """The task of a recipe.
-
-    Parameters
-    ----------
-    stated : mapping
-        `name`, which may be a label with parameters (`f-beta:beta=2`), and further parameters.
-        Numbers are read exactly as they are written. `constraints` are labels
-        (`capacity:action=1,at_most=3`) or tables of a name and parameters.
-    folder : Path
-        Where paths of cost files begin.
-
-    Returns
-    -------
-    Task
-
-    Raises
-    ------
-    UnknownName
-        There is no such task, parameter or constraint.
-    DataError
-        A parameter is given twice or has a value that is not allowed, or a file cannot be read.
-    """
+    """The task of a recipe."""
     given = dict(stated)
     label = given.pop("name")
     kind, read = registry.task_from_label(label)
@@ -84,19 +63,7 @@ def _constraint(rule: str | Mapping[str, Any]) -> Any:
 
 
 def prices(given: Any, folder: Path) -> Any:
-    """Prices of columns: a table, or the path of a file of lines `COLUMN COST`.
-
-    Parameters
-    ----------
-    given : number, mapping or str
-    folder : Path
-        Where the path begins.
-
-    Returns
-    -------
-    number or mapping
-        Numbers as texts.
-    """
+    """Prices of columns: a table, or the path of a file of lines `COLUMN COST`."""
     if not isinstance(given, str):
         return exact(given)
     from milp_trees.tasks.written import read_feature_costs

@@ -15,20 +15,7 @@ LEAST = 0.02
 
 
 def batches(runs: Sequence[PlannedRun], number: int) -> list[list[int]]:
-    """Cut runs into batches.
-
-    Parameters
-    ----------
-    runs : sequence of PlannedRun
-    number : int
-        The wanted number of batches. There are fewer if there are fewer runs. A batch differs from
-        the mean by at most its longest run.
-
-    Returns
-    -------
-    list of list of int
-        Numbers of the runs, in their order.
-    """
+    """Cut runs into batches."""
     total = sum(max(run.estimate, LEAST) for run in runs)
     cut: list[list[int]] = []
     spent, last = 0.0, 0

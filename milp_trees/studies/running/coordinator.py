@@ -88,44 +88,7 @@ def run_plan(
     memory_mb: float | None = None,
     progress: Callable[[News], object] | None = None,
 ) -> Study:
-    """Make all runs of a plan that the store does not hold yet.
-
-    Parameters
-    ----------
-    plan : Plan
-    store : path, optional
-        SQLite file for the rows; the folder `STORE.runs` beside it holds the files of the workers.
-        Without it rows are kept in memory. The same call continues a study that was killed, and a
-        second one, on this machine or on another that sees the same folder, joins it.
-    executor : str, default="processes"
-        Where runs are made: `serial`, `processes`, `dask` or `slurm`.
-    jobs : int, optional
-        Largest number of runs at a time: by default 1, and on a cluster all that it has.
-    address : str, optional
-        Of a Dask scheduler.
-    options : mapping, optional
-        Further settings of the executor, by its own names.
-    retries : int, default=2
-        How often a run that crashed is made again.
-    memory_mb : number, optional
-        Memory, in MB, that a run and its solver may use together; a run with more is ended and
-        counts as crashed.
-    progress : callable, optional
-        Called with `News` about twice a second. If it returns True, the study ends as after one
-        Ctrl-C: runs in flight are finished.
-
-    Returns
-    -------
-    Study
-        Its rows are those of the plan, in the order of the plan.
-
-    Raises
-    ------
-    StudyError
-        The executor cannot work, or another study uses the folder.
-    StoreError
-        The store cannot be read or written.
-    """
+    """Make all runs of a plan that the store does not hold yet."""
     settings = Settings(executor, jobs, address, options or {}, retries, memory_mb, progress)
     with folder_of(store) as folder:
         while True:
@@ -281,18 +244,7 @@ class Coordinator:
             self.executor.close()
 
     def _follow(self, merging: Merging, led: Callable[[], bool]) -> bool:
-        """Start workers and merge rows until all is done; whether the user ended it before.
-
-        Parameters
-        ----------
-        merging : Merging
-        led : callable
-            Whether the front end that leads is alive.
-
-        Returns
-        -------
-        bool
-        """
+        """Start workers and merge rows until all is done; whether the user ended it before."""
         assert self.executor is not None
         wait, todo = QUICK, self._todo()
         keys = {run.key for run in todo}

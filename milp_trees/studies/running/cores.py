@@ -32,19 +32,7 @@ def here() -> list[int]:
 
 
 def claim(claims: Leases, wanted: int) -> list[int] | None:
-    """Claim cores that no other worker of the study has.
-
-    Parameters
-    ----------
-    claims : Claims
-    wanted : int
-        A machine with fewer cores gives all that it has.
-
-    Returns
-    -------
-    list of int or None
-        None if not enough cores are free now.
-    """
+    """Claim cores that no other worker of the study has."""
     possible = here()
     wanted = min(wanted, len(possible))
     mine: dict[int, int] = {}

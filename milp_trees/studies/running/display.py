@@ -177,20 +177,7 @@ def _cell(text: str) -> str:
 
 
 def watch(follower: Follower, display: Display, every: float = 0.5) -> StudyProgress:
-    """Show a study that other processes make, until it has ended; only reads its folder.
-
-    Parameters
-    ----------
-    follower : Follower
-    display : Display
-    every : float, default=0.5
-        Seconds between two looks.
-
-    Returns
-    -------
-    StudyProgress
-        The last one; `workers` is 0.
-    """
+    """Show a study that other processes make, until it has ended; only reads its folder."""
     while True:
         idle = not (follower.alive("front") or follower.alive("worker"))
         follower.read()

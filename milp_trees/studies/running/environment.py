@@ -50,53 +50,18 @@ PARTS = {
 
 
 def environment(command: Sequence[str] | None = None) -> dict[str, Any]:
-    """The environment of this process, as plain data for JSON.
-
-    Parameters
-    ----------
-    command : sequence of str, optional
-        The command that runs the study; by default that of this process.
-
-    Returns
-    -------
-    dict
-        `machine` (host name), `cpu` (model), `cores` (physical), `logical_cores`, `memory_mb`,
-        `os`, `python`, `commit` (of this package's sources; None where it was installed from a
-        package), `solvers` and `versions` (name: version), and `command`. What the system does not
-        tell is None.
-    """
+    """The environment of this process, as plain data for JSON."""
     return {**_fixed(), "command": list(sys.argv if command is None else command)}
 
 
 def fingerprint(found: Mapping[str, Any]) -> str:
-    """Fingerprint of an environment: 16 hexadecimal digits, equal on the same machine and software.
-
-    Parameters
-    ----------
-    found : mapping
-        What `environment` gave.
-
-    Returns
-    -------
-    str
-    """
+    """Fingerprint of an environment: 16 hexadecimal digits, equal on equal machines."""
     reported = {part: found.get(part) for part in PARTS}
     return hashlib.sha256(json.dumps(reported, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def differences(found: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What differs between environments, in words such as `numpy 2.1 or 2.2`.
-
-    Parameters
-    ----------
-    found : iterable of mapping
-        Environments.
-
-    Returns
-    -------
-    list of str
-        Empty for environments with the same fingerprint.
-    """
+    """What differs between environments, in words such as `numpy 2.1 or 2.2`."""
     environments, message = list(found), []
     for part, name in PARTS.items():
         values = [one.get(part) for one in environments]
@@ -110,17 +75,7 @@ def differences(found: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def mixed(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """The sentence that rows of a study come from several environments; empty for one.
-
-    Parameters
-    ----------
-    found : mapping of fingerprint to environment
-        The environments of the rows, such as `Study.environments()`.
-
-    Returns
-    -------
-    str
-    """
+    """The sentence that rows of a study come from several environments; empty for one."""
     if len(found) < 2:
         return ""
     reported = differences(found.values())

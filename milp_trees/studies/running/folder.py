@@ -72,16 +72,7 @@ class Folder:
             return None
 
     def write(self, name: str, content: Any, durable: bool = True) -> None:
-        """Write a JSON file at once: readers see the old content or the new one.
-
-        Parameters
-        ----------
-        name : str
-        content : object
-            Plain values.
-        durable : bool, default=True
-            Whether to wait until the disk has it.
-        """
+        """Write a JSON file at once: readers see the old content or the new one."""
         target = self.path / name
         draft = target.with_name(f".{target.name}.{os.getpid()}")
         with open(draft, "w", encoding="utf-8") as file:
@@ -92,21 +83,7 @@ class Folder:
         os.replace(draft, target)
 
     def make(self, name: str, content: Any, like: Path | None = None) -> bool:
-        """Make a JSON file; False if it exists. Of several processes exactly one gets True.
-
-        Parameters
-        ----------
-        name : str
-        content : object
-            Plain values.
-        like : Path, optional
-            A file with the same content. A second name for it comes into being with its content at
-            once, and no process can be killed in between.
-
-        Returns
-        -------
-        bool
-        """
+        """Make a JSON file; False if it exists. Of several processes exactly one gets True."""
         target = self.path / name
         if like is not None:
             try:

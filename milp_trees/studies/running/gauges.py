@@ -54,18 +54,7 @@ class Gauges:
         return self._weigh()
 
     def end(self, of_solver: bool = True) -> dict[str, Any]:
-        """What the run used: the fields of a row.
-
-        Parameters
-        ----------
-        of_solver : bool, default=True
-            Whether the run may have started processes. To look for them takes milliseconds, on a
-            machine with many processes more.
-
-        Returns
-        -------
-        dict
-        """
+        """What the run used: the fields of a row."""
         if of_solver:
             self._find()
         self._weigh()

@@ -60,19 +60,7 @@ class Leases:
     _rows: dict[str, Rows] = field(default_factory=dict)
 
     def take(self, key: str, first: int = 1) -> Acquired | Held | Finished:
-        """Claim the next attempt at a run.
-
-        Parameters
-        ----------
-        key : str
-            Fingerprint of the run, or another name of what at most one process may do.
-        first : int, default=1
-            Attempts before this one are not looked at.
-
-        Returns
-        -------
-        Taken, Busy or Done
-        """
+        """Claim the next attempt at a run."""
         attempt, crashes = first, []
         while not self._make(key, attempt):
             fate = self._fate(key, attempt)
@@ -98,19 +86,7 @@ class Leases:
         return Acquired(attempt)
 
     def give_up(self, key: str, attempt: int, why: str) -> bool:
-        """Say that an attempt has failed and why; an empty sentence is no crash.
-
-        Parameters
-        ----------
-        key : str
-        attempt : int
-        why : str
-
-        Returns
-        -------
-        bool
-            False if it was said before.
-        """
+        """Say that an attempt has failed and why; an empty sentence is no crash."""
         return self.folder.make(f"claims/{key}.{attempt}.why", {"why": why})
 
     def _make(self, key: str, attempt: int) -> bool:

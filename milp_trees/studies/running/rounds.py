@@ -57,13 +57,7 @@ class Round:
 
     @classmethod
     def read(cls, folder: Folder) -> Round | None:
-        """The round of a folder; None if there is none yet.
-
-        Raises
-        ------
-        StudyError
-            The file was changed, or written by another version.
-        """
+        """The round of a folder; None if there is none yet."""
         found = folder.read("round.json")
         try:
             return None if found is None else cls(**{**found, "jobs": tuple(found["jobs"])})

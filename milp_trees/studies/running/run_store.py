@@ -49,26 +49,7 @@ class RunStore:
         self.begun: float | None = None
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
-        """The helper run with a key, also if another worker is making it now.
-
-        Parameters
-        ----------
-        problem : Problem
-        key : str
-            Fingerprint of the run.
-        role : str
-            Runs of another role than `HELPER` are not kept here.
-
-        Returns
-        -------
-        Result or None
-            None if this worker has to make the run.
-
-        Raises
-        ------
-        StudyError
-            This worker was told to end while it waited.
-        """
+        """The helper run with a key, also if another worker is making it now."""
         if role != HELPER:
             return None
         while key not in self._known:
@@ -94,16 +75,7 @@ class RunStore:
         return self._known[key]
 
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
-        """Share a helper run that was made now.
-
-        Parameters
-        ----------
-        result : Result
-        key : str
-            Fingerprint of the run.
-        role : str
-        seed : int
-        """
+        """Share a helper run that was made now."""
         self._known[key], self.begun = result, None
         stored = {"row": result.to_json(), "seed": seed, "log": result.log}
         identity = problem_key(result.problem)

@@ -180,19 +180,7 @@ class Follower:
         return tuple(sorted(found, key=lambda run: -run.seconds))
 
     def standing(self, workers: int | None = None, stopping: int = 0) -> StudyProgress:
-        """How far the study is.
-
-        Parameters
-        ----------
-        workers : int, optional
-            Processes that make runs, if the caller knows; otherwise they are counted.
-        stopping : int, default=0
-            How often the user has asked for the end.
-
-        Returns
-        -------
-        StudyProgress
-        """
+        """How far the study is."""
         running = self.running()
         alive = self.alive("worker") if workers is None else workers
         left: float | None = None
@@ -218,20 +206,7 @@ class Follower:
 
 
 def is_alive(folder: Folder, name: str, role: str | None = None) -> bool:
-    """Whether a process of the study is alive; nothing is written to find out.
-
-    Parameters
-    ----------
-    folder : Folder
-    name : str
-        Of the process.
-    role : str, optional
-        "front" or "worker"; a process of another role does not count.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a process of the study is alive; nothing is written to find out."""
     about = folder.read(f"workers/{name}.json")
     if about is None or role not in (None, about["role"]):
         return False

@@ -20,13 +20,7 @@ def names() -> list[str]:
 
 
 def executor(name: str, order: Order) -> Executor:
-    """The executor of that name.
-
-    Raises
-    ------
-    StudyError
-        There is none, or it cannot work as it is asked to.
-    """
+    """The executor of that name."""
     if name not in names():
         raise StudyError(f"There is no executor {name!r}; take one of {', '.join(names())}.")
     module = importlib.import_module(f"{__name__}.{name}")

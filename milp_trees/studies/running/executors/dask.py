@@ -138,19 +138,7 @@ def sees(path: str) -> bool:
 
 
 def work(folder: str, order: dict[str, Any]) -> str | None:
-    """Run a worker of a study beside a Dask worker, until it ends.
-
-    Parameters
-    ----------
-    folder : str
-    order : mapping
-        The fields of an `Order`.
-
-    Returns
-    -------
-    str or None
-        A sentence if it could not work.
-    """
+    """Run a worker of a study beside a Dask worker, until it ends."""
     here = Folder(folder)
     name = new_name()
     process = start(Order(**{**order, "folder": here}), name)

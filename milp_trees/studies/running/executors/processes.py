@@ -74,20 +74,7 @@ class Processes(Executor):
 
 
 def start(order: Order, name: str, most: int | None = None) -> subprocess.Popen[bytes]:
-    """Start a worker as a process of its own.
-
-    Parameters
-    ----------
-    order : Order
-    name : str
-        Of the worker; its output goes into a file of this name.
-    most : int, optional
-        Largest number of batches that it takes.
-
-    Returns
-    -------
-    subprocess.Popen
-    """
+    """Start a worker as a process of its own."""
     variables = {
         **cores.limited(order.cores),
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
@@ -116,16 +103,6 @@ def report_crash(folder: Folder, name: str, code: int, silent: bool = False) -> 
     """Say how a worker crashed in all that it had claimed and not finished.
 
     Its claims are looked at, since its live file is behind by up to half a second.
-
-    Parameters
-    ----------
-    folder : Folder
-    name : str
-        Of the worker.
-    code : int
-        Exit code of its process; below 0 for a signal. Codes of an orderly end are no crash.
-    silent : bool, default=False
-        Whether its end was wanted, and is no crash of a run.
     """
     if code in (0, CANNOT, ENDED_BY_MONITOR, ENDED_NOW):
         return
