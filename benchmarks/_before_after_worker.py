@@ -210,7 +210,8 @@ def greedy_spo() -> Iterator[Case]:
         data = mt.Binarizer(kind="quantiles", n_bins=101).dataset(
             frame, values=made.C, actions=list(made.decisions.components)
         )
-        task = mt.tasks.Decision(decisions=made.decisions, normalised=True)
+        task = getattr(mt.decisions, "Decision", None) or mt.tasks.Decision
+        task = task(decisions=made.decisions, normalised=True)
         yield f"{rows} {depth}", solved(data, task, mt.Trees(depth), "greedy-spo")
 
 
@@ -229,7 +230,8 @@ def prunings() -> Iterator[Case]:
     for trees in (5, 20, 80):
         ensemble = mt.read_ensemble(RandomForestClassifier(trees, random_state=0).fit(X, y))
         data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-        space, task = mt.PrunedEnsembles(ensemble), mt.tasks.PrunedError(0)
+        pruned_error = getattr(mt, "pruning", mt.tasks).PrunedError
+        space, task = mt.PrunedEnsembles(ensemble), pruned_error(0)
         yield f"curve {trees}", lambda d=data, t=task, s=space: call(d, t, s)
 
 
