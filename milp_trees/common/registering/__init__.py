@@ -150,7 +150,7 @@ class Plugins:
         file with the fingerprint of its text. Empty for the package's own plug-ins, and for classes
         of a script.
         """
-        return self._origins.get(cls, {})
+        return self._origins.get(cls) or families.origin(cls.__module__)
 
     def came_with(self, module: str, origin: dict[str, str]) -> bool:
         """State the origin of all plug-ins that a module registered; False if there are none."""

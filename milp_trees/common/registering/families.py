@@ -77,24 +77,41 @@ scanned = functools.cache(entry_points)
 def families() -> dict[str, Family]:
     """All families by the names of their entry points, in alphabetical order."""
     found: dict[str, Family] = {}
-    for entry in sorted(scanned(), key=lambda entry: entry.name):
-        if entry.group != GROUP:
-            continue
+    entries = [entry for entry in scanned() if entry.group == GROUP]
+    # No other package takes the name of a family of this one.
+    for entry in sorted(entries, key=lambda entry: (not _is_own(entry.value), entry.name)):
         try:
             family = entry.load()
+            if not isinstance(family, Family):
+                raise TypeError("it is no Family")
+            if found.get(entry.name, family) != family:
+                raise ValueError(f"{found[entry.name].package} has this name")
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            why = f"The family {entry.name} = {entry.value} cannot be imported and is left out: {type(error).__name__}: {error}"
+            why = f"The family {entry.name} = {entry.value} is left out: {type(error).__name__}: {error}. Mend or remove it."
             warnings.warn(why, PluginWarning, stacklevel=2)
             continue
-        if not isinstance(family, Family):
-            raise TypeError(f"The entry point {entry.name} = {entry.value} names no `Family`.")
-        found.setdefault(entry.name, family)
-    if not found:
+        found[entry.name] = family
+    if not any(_is_own(family.package) for family in found.values()):
         why = "The families of this package are not registered: install it again with `pip install -e .` or `pip install milp-trees`."
         warnings.warn(why, PluginWarning, stacklevel=2)
-    return found
+    return dict(sorted(found.items()))
+
+
+def _is_own(name: str) -> bool:
+    """Whether a module is of this package."""
+    return name.partition(".")[0] == "milp_trees"
+
+
+def origin(module: str) -> dict[str, str]:
+    """Name and version of the distribution whose family holds a module; empty for own families."""
+    for entry in scanned():
+        package = entry.value.rpartition(":")[0].rpartition(".")[0]
+        inside = package and f"{module}.".startswith(f"{package}.") and not _is_own(package)
+        if entry.group == GROUP and inside and entry.dist is not None:
+            return {entry.dist.name: entry.dist.version}
+    return {}
 
 
 def homes(group: str) -> list[str]:
@@ -120,11 +137,17 @@ def parts(kind: str) -> tuple[Any, ...]:
     kind : str
         Such as `spaces` or `commands`.
     """
-    return tuple(
-        load(f"{family.package}.{where}")
-        for family in families().values()
-        for where in family.parts.get(kind, ())
-    )
+    found = []
+    for name, family in families().items():
+        for where in family.parts.get(kind, ()):
+            try:
+                found.append(load(f"{family.package}.{where}"))
+            except Exception as error:
+                if _is_own(family.package):
+                    raise
+                why = f"The part {kind} of the family {name} ({family.package}.{where}) is left out: {type(error).__name__}: {error}. Mend or remove it."
+                warnings.warn(why, PluginWarning, stacklevel=2)
+    return tuple(found)
 
 
 def files(kind: str) -> dict[str, Path]:
