@@ -115,9 +115,9 @@ class Callback:
         except Exception as error:
             self.error, self.limit = error, Limit.CALLBACK
         except KeyboardInterrupt:
+            self.limit = Limit.INTERRUPTED
             if threading.get_ident() == self._thread:
                 raise
-            self.limit = Limit.INTERRUPTED
         finally:
             self._called = run_clock()
             self.due = self._called + BEAT

@@ -88,12 +88,18 @@ class Run:
         return value
 
     def note(self, incumbent: Any, bound: Any) -> None:
-        """Add a point to the trace, in natural units; None is no incumbent or no bound yet."""
-        self.trace.add(
-            self.seconds,
-            None if incumbent is None else float(incumbent),
-            None if bound is None else float(bound),
-        )
+        """Add a point to the trace, in natural units; None is no incumbent or no bound yet.
+
+        Ctrl-C meanwhile ends the work at its next `check`, so that what is known is kept.
+        """
+        try:
+            self.trace.add(
+                self.seconds,
+                None if incumbent is None else float(incumbent),
+                None if bound is None else float(bound),
+            )
+        except KeyboardInterrupt:  # `sigint_scope` has counted it, and the callback has its limit
+            return
 
     # -- the end -------------------------------------------------------------------------------------
 

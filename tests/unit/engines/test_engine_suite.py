@@ -29,7 +29,7 @@ METHODS = list(registry.classes("methods"))
 #: interrupted by a signal in `test_engine_signals`.
 ELSEWHERE = (
     *("cart", "cart-spo", "dp, wide", "greedy", "greedy-spo", "dantzig-wolfe", "min-cut"),
-    *("enumerate", "dp-sorted"),
+    "enumerate",
 )
 
 
@@ -102,16 +102,32 @@ def test_every_option_gives_the_same_optimum_and_keeps_a_start(name):
                     assert (result.optimal, result.value) == (True, first.value), label
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_ctrl_c_at_the_first_report_leaves_a_result(name):
+    """Wherever an engine reports first: before, in or after what watches its limits."""
+    problem, reports = small_problem(name), []
+
+    def interrupt(point):
+        reports.append(point)
+        if len(reports) == 1:
+            raise KeyboardInterrupt
+
+    result = registry.method(name).run(problem, Limits(), progress=interrupt)
+    assert result.predictor is not None
+    assert not problem.violations(result.predictor)
+    assert result.optimal or result.limit is Limit.INTERRUPTED or not reports
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in LONG if not case.startswith(ELSEWHERE)])
 def test_ctrl_c_in_the_function_of_the_user_ends_a_run_with_what_it_has(case):
-    """Once, and when the search goes on with something: before that it ends without an answer."""
+    """With the first incumbent."""
     seen = []
 
     def interrupt(point):
         if point.incumbent is not None:
             seen.append(point)
-        if len(seen) == 2:
+        if len(seen) == 1:
             raise KeyboardInterrupt
 
     problem = LONG[case]()
