@@ -60,6 +60,7 @@ class Run:
         self.trace = Trace(progress)
         #: The limit that ended the work; None if it ended by itself.
         self.limit: Limit | None = None
+        self._attempting = False
 
     @property
     def seconds(self) -> float:
@@ -83,14 +84,19 @@ class Run:
 
     def attempt(self, work: Callable[[], T]) -> T | None:
         """`work()`, or None where a limit ended it; `work` must call `check` often."""
-        value, limit = self.watch.until(work)
+        self._attempting = True
+        try:
+            value, limit = self.watch.until(work)
+        finally:
+            self._attempting = False
         self.limit = limit or self.limit
         return value
 
     def note(self, incumbent: Any, bound: Any) -> None:
         """Add a point to the trace, in natural units; None is no incumbent or no bound yet.
 
-        Ctrl-C meanwhile ends the work at its next `check`, so that what is known is kept.
+        Ctrl-C meanwhile ends the work: outside of `attempt` at its next `check`, so that what is
+        known is kept.
         """
         try:
             self.trace.add(
@@ -98,8 +104,10 @@ class Run:
                 None if incumbent is None else float(incumbent),
                 None if bound is None else float(bound),
             )
-        except KeyboardInterrupt:  # `sigint_scope` has counted it, and the callback has its limit
-            return
+        except KeyboardInterrupt:
+            if self._attempting:
+                raise
+            # `sigint_scope` has counted it, or the callback has its limit; the watch looks at both.
 
     # -- the end -------------------------------------------------------------------------------------
 
