@@ -20,6 +20,8 @@ from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_sums import LeafSums
+from milp_trees.tasks.losses import LossParts, LossTask
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.separable import SeparableTask
 from milp_trees.tasks.states_view import States
@@ -46,7 +48,10 @@ __all__ = [
     "Leaf",
     "LeafCounts",
     "LeafOracle",
+    "LeafSums",
     "Limit",
+    "LossParts",
+    "LossTask",
     "Method",
     "ModelSize",
     "NearBest",

@@ -36,6 +36,7 @@ ROLES = {
     "treatments": "--treatment",
     "outcomes": "--outcome",
     "propensities": "--propensity (or estimate them: --propensity-model)",
+    "targets": "--event and --time (survival), or --targets",
     "values": "--values (outcomes are estimated with --outcome-model)",
 }
 
@@ -88,6 +89,11 @@ class Dataset(Counted):
     all_thresholds : callable, optional
         Makes the dataset with all thresholds of the columns, if the features are a choice of them
         and the columns are at hand. It is called at most once, and left out of pickles.
+    targets : array of shape (n, k), optional
+        Several numeric targets of each row (`y` holds a single one), such as the outputs of a
+        regression, or time and event of survival data.
+    target_names : sequence of str, length k, optional
+        Names of the columns of `targets`.
 
     Raises
     ------
@@ -116,6 +122,8 @@ class Dataset(Counted):
     open_thresholds: bool = False
     table_columns: Sequence[str] | None = None
     all_thresholds: Callable[[], Dataset] | None = None
+    targets: np.ndarray | None = None
+    target_names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:  # noqa: C901
         check_same_rows({f.name: getattr(self, f.name) for f in fields(self)})
@@ -182,7 +190,8 @@ class Dataset(Counted):
                 raise DataError(
                     f"Two columns are called {next(c for c in named if named.count(c) > 1)!r}; rename one of them."
                 )
-        elif self.columns is not None:
+        self._put_targets()
+        if self.numeric is None and self.columns is not None:
             raise DataError(
                 "columns names the columns of numeric, which is not given; give Dataset(…, numeric=X, columns=names)."
             )
@@ -206,6 +215,23 @@ class Dataset(Counted):
             classes, codes = np.unique(labels, return_inverse=True)
             self._put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
         self._put("y", frozen_copy(np.asarray(codes, dtype=np.int64)))
+
+    def _put_targets(self) -> None:
+        if self.targets is None:
+            if self.target_names is not None:
+                raise DataError(
+                    "target_names names the columns of targets, which is not given; give Dataset(…, targets=Y, target_names=names)."
+                )
+            return
+        given, named = columns_and_names(self.targets, self.target_names, "targets", "target_names")
+        k = np.shape(given)[1] if np.ndim(given) == 2 else 1
+        values = checked_floats(given, "targets", (self.n_rows, k), keep_whole=True)
+        self._put("targets", frozen_copy(values))
+        self._put("target_names", tuple(map(str, range(k) if named is None else named)))
+        if len(self.target_names or ()) != k:
+            raise DataError(
+                f"targets has {k} columns, and {len(self.target_names or ())} names are given; name each of them."
+            )
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -346,6 +372,7 @@ class Dataset(Counted):
             "values",
             "numeric",
             "counts",
+            "targets",
         ):
             if getattr(self, name) is not None:
                 changed[name] = getattr(self, name)[rows]
@@ -385,7 +412,9 @@ class Dataset(Counted):
                     if plain
                     else repr(value.tolist()).encode()
                 )
-            elif f.name in ("classes", "actions") or (f.name == "columns" and value is not None):
+            elif f.name in ("classes", "actions") or (
+                f.name in ("columns", "target_names") and value is not None
+            ):
                 h.update(repr(value).encode())
         return h.hexdigest()
 

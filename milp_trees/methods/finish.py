@@ -148,7 +148,8 @@ def finish(
         )
     elif infeasible:
         status = Status.INFEASIBLE
-    exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
+    holds = scale.exact or getattr(scale, "rational_bounds", False)
+    exact_bound = Fraction(bound) if isinstance(bound, Rational) and holds else None
     certificate = Certificate(
         None if bound is None else float(bound),
         exact_bound,

@@ -14,7 +14,7 @@ from milp_trees.problems.questions import Best
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, constraint
 from milp_trees.tasks.ratio_view import Ratio
-from milp_trees.tasks.views import CostMatrix, Scale
+from milp_trees.tasks.views import CostMatrix, LeafSums, Scale
 
 if TYPE_CHECKING:
     pass
@@ -100,13 +100,16 @@ class Problem:
         scale: Scale = self.view(next(iter(self.task.view_makers)))
         return scale
 
-    def presolved_view(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
-        """The cost-matrix view after presolve, made once per combination of switches."""
+    def presolved_view(self, merge_rows: bool = True, drop_tests: bool = True) -> Any:
+        """The view of leaf sums, such as a cost matrix, after presolve.
+
+        It is made once per combination of switches.
+        """
         key = (merge_rows, drop_tests)
         if key not in self._views:
-            self._views[key] = self.view(CostMatrix).reduce(merge_rows, drop_tests)
-        instance: CostMatrix = self._views[key]
-        return instance
+            view = self.first_view((CostMatrix, LeafSums))
+            self._views[key] = view.reduce(merge_rows, drop_tests)
+        return self._views[key]
 
     @property
     def watch(self) -> Any:

@@ -42,5 +42,6 @@ from .ratio import CountRatio as CountRatio
 from .ratio import FBeta as FBeta
 from .ratio import Jaccard as Jaccard
 from .ratio import Precision as Precision
+from .regression import SquaredError as SquaredError
 from .stored import from_spec as from_spec
 from .task_value import TaskValue as TaskValue

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,10 +18,9 @@ import numpy as np
 
 from milp_trees.common import exact
 from milp_trees.common.errors import DataError
-from milp_trees.data.names import entries_by_name
-from milp_trees.models.space import one_hot_treatments
-from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.base import Value
 from milp_trees.tasks.constraint_base import Constraint, as_constraints
+from milp_trees.tasks.penalised import PenalisedTask, leaf_needs
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
@@ -50,29 +48,18 @@ _valued: WeakKeyDictionary[Dataset, tuple[ActionCosts, _Written, tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class ActionCosts(Task):
+class ActionCosts(PenalisedTask):
     """Base class of all tasks on a finite set of actions.
 
     Parameters
     ----------
-    leaf_penalty, split_penalty : number, default=0
-        Added per leaf and per branch node, on the scale of a rate (costs divided by `normaliser`).
-        In a rule list every rule is a branch node, and the default rule costs nothing; leaves are
-        the rules with the default rule.
-    feature_costs : mapping of column name to number, optional
-        Cost of one branch node that tests the column, on the same scale as the penalties. A rule
-        pays for every column of its antecedent.
+    leaf_penalty, split_penalty, feature_costs
+        See `PenalisedTask`.
     constraints : sequence of Constraint
         Side constraints on the actions, or on the tree itself.
     """
 
     view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
-    #: Unit without penalties, and with penalties.
-    units: ClassVar[tuple[str, str]] = ("cost", "rate")
-
-    leaf_penalty: Any = 0
-    split_penalty: Any = 0
-    feature_costs: Mapping[str, Any] | None = None
     constraints: tuple[Constraint, ...] = ()
 
     #: Whether `cost_table` says what `costs` says: not in a subclass that changes the costs alone.
@@ -84,22 +71,8 @@ class ActionCosts(Task):
             cls._tabled = "cost_table" in vars(cls)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "constraints", as_constraints(self.constraints))
-        for name in ("leaf_penalty", "split_penalty"):
-            number = exact.fraction(getattr(self, name), name)
-            if number < 0:
-                raise DataError(f"{name} must not be negative; got {getattr(self, name)}.")
-            object.__setattr__(self, name, number)
-        if self.feature_costs is not None:
-            given = entries_by_name(self.feature_costs, "feature_costs")
-            if not isinstance(given, Mapping):
-                raise DataError(
-                    f"feature_costs must be a mapping such as {{'age': 2}}; got {self.feature_costs!r}."
-                )
-            costs = {str(c): exact.fraction(v, f"the cost of {c!r}") for c, v in given.items()}
-            if any(v < 0 for v in costs.values()):
-                raise DataError("Feature costs must not be negative.")
-            object.__setattr__(self, "feature_costs", costs)
 
     # -- what a subclass defines -------------------------------------------------------------------
 
@@ -119,20 +92,6 @@ class ActionCosts(Task):
         """
         return self.costs(dataset), np.arange(dataset.n_rows)
 
-    def normaliser(self, dataset: Dataset) -> Fraction:
-        """The divisor that makes a rate of a sum of costs: the weight of all original rows."""
-        whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
-        return scale * int((whole * dataset.row_counts).sum())
-
-    def rate_unit(self, dataset: Dataset) -> Fraction:
-        """The normaliser, to which penalties refer; raises DataError if it is zero."""
-        n = self.normaliser(dataset)
-        if not n:
-            raise DataError(
-                f"The task {self.name} with a penalty divides by the total weight, which is zero; give at least one row a positive weight."
-            )
-        return n
-
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
         """Natural value of a total cost without penalties; affine and monotone.
 
@@ -141,15 +100,6 @@ class ActionCosts(Task):
         return total
 
     # -- what follows from it ----------------------------------------------------------------------
-
-    @property
-    def penalised(self) -> bool:
-        """Whether the value is a rate plus penalties."""
-        return bool(self.leaf_penalty or self.split_penalty or self.feature_costs)
-
-    @property
-    def unit(self) -> str:
-        return self.units[int(self.penalised)]
 
     @property
     def sense(self) -> str:
@@ -200,14 +150,7 @@ class ActionCosts(Task):
         """The value of a predictor with this cost, whose questions are on these columns."""
         if not self.penalised:
             return self.to_natural(total, dataset)
-        of = self.feature_costs or {}
-        per_split = sum((of.get(c, Fraction(0)) for s in splits for c in s), Fraction(0))
-        return (
-            total / self.rate_unit(dataset)
-            + self.leaf_penalty * n_leaves
-            + self.split_penalty * len(splits)
-            + per_split
-        )
+        return total / self.rate_unit(dataset) + self.penalties_of(n_leaves, splits)
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         actions = self.actions(dataset)
@@ -283,52 +226,8 @@ class ActionCosts(Task):
             structure=self.structure(dataset, tests),
             complements=complements,
             rounding=0 if is_exact else _rounding(rounded, whole, offset / scale),
-            **_masses(dataset, space),
+            **leaf_needs(dataset, space),
         )
-
-    def _paid(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of some columns that have a price of their own."""
-        of = self.feature_costs
-        return tuple(c for c in columns if c in of) if of else ()
-
-    def _penalties(
-        self, columns: list[tuple[str, ...]], dataset: Dataset
-    ) -> tuple[Fraction, list[Fraction]]:
-        """Penalty per leaf, and per split on each set of columns, in units of summed cost."""
-        if not self.penalised:
-            return Fraction(0), [Fraction(0)] * len(columns)
-        n, of = self.rate_unit(dataset), self.feature_costs or {}
-        unknown = set(of) - {t.column for t in dataset.features} if of else ()
-        if unknown:
-            raise DataError(
-                f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data."
-            )
-        price = {
-            s: (self.split_penalty + sum((of.get(c, Fraction(0)) for c in s), Fraction(0))) * n
-            for s in set(columns)
-        }
-        return self.leaf_penalty * n, [price[s] for s in columns]
-
-    def spec(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"name": self.name}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if value == f.default or value is None:
-                continue
-            out[f.name] = _spec(value)
-        return out
-
-
-def _masses(dataset: Dataset, space: Space) -> dict[str, Any]:
-    """The view's weights and treatments of rows, where the space asks for a minimum in a leaf."""
-    out: dict[str, Any] = {}
-    if least := getattr(space, "min_weight_leaf", 0):
-        whole, scale, _ = exact.integers(dataset.row_weights, rows=dataset.total_rows)
-        whole = whole * dataset.row_counts
-        out |= {"row_weight": whole, "min_weight_leaf": math.ceil(least / scale)}
-    if fewest := getattr(space, "min_samples_treatment", 0):
-        out |= {"treated": one_hot_treatments(dataset), "min_treated": int(fewest)}
-    return out
 
 
 def _off(number: Fraction) -> float:
@@ -359,15 +258,3 @@ def _exact_sum(numbers: np.ndarray, dataset: Dataset) -> Fraction:
         return Fraction(near) + Fraction(math.fsum([*numbers.tolist(), -near]))
     terms = zip(map(Fraction, numbers.tolist()), dataset.counts.tolist(), strict=True)
     return sum((x * n for x, n in terms), Fraction(0))
-
-
-def _spec(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(k): _spec(v) for k, v in value.items()}
-    if isinstance(value, Constraint):
-        return value.spec()
-    if isinstance(value, (tuple, list)):
-        return [_spec(v) for v in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value

@@ -25,11 +25,11 @@ import numpy as np
 
 from milp_trees.common import exact
 from milp_trees.common.errors import DataError, NoView
-from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
 from milp_trees.tasks.constraint_base import Constraint, TreeConstraint, as_constraints
 from milp_trees.tasks.count_views import PairCounts, error_counts
+from milp_trees.tasks.penalised import leaf_needs, plain_spec
 from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
@@ -188,7 +188,7 @@ class ConfusionRatio(Task):
             exact=True,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
             complements=complements,
-            **_masses(dataset, space),
+            **leaf_needs(dataset, space),
         )
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 
@@ -270,7 +270,7 @@ class ConfusionRatio(Task):
             value = getattr(self, f.name)
             if value == f.default or value is None:
                 continue
-            out[f.name] = _spec(value)
+            out[f.name] = plain_spec(value)
         return out
 
 

@@ -66,7 +66,7 @@ def with_different_tests(view: Any) -> Any:
 
 
 def with_merged_rows(view: Any) -> Any:
-    """The view with one row for all that are equal; costs, counts and side coefficients add up."""
+    """The view with one row for all that are equal; sums, counts and side coefficients add up."""
     if not view.n_rows:
         return view
     first, group = equal_rows(packed(view.X))
@@ -77,7 +77,7 @@ def with_merged_rows(view: Any) -> Any:
     return replace(
         view,
         X=np.ascontiguousarray(view.X[first]),
-        costs=total(view.costs),
+        **{view.sums_field: total(view.sums)},
         counts=total(view.counts),
         side=side,
         structure=tuple(part.merged(total) for part in view.structure),

@@ -21,8 +21,8 @@ import numpy as np
 from milp_trees.common.errors import DataError, NoView
 from milp_trees.common.exact import fraction
 from milp_trees.models.space import Trees
-from milp_trees.tasks.action_costs import _spec
 from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.penalised import plain_spec
 from milp_trees.tasks.separable import SeparableTask
 from milp_trees.tasks.states_view import States
 from milp_trees.tasks.views import CostMatrix
@@ -220,7 +220,7 @@ class Bounded(_Derived):
         return {
             "name": self.name,
             "task": self.task.spec(),
-            "limits": _spec(self.limits),
+            "limits": plain_spec(self.limits),
         }
 
 

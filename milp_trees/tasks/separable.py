@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.common.errors import NoView
-from milp_trees.tasks.action_costs import _spec
 from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.penalised import plain_spec
 from milp_trees.tasks.states_view import Integers, States
 
 if TYPE_CHECKING:
@@ -78,5 +78,5 @@ class SeparableTask(Task):
         for f in fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
             if value != f.default and value is not None:
-                out[f.name] = _spec(value)
+                out[f.name] = plain_spec(value)
         return out

@@ -149,3 +149,24 @@ def call(typingctx: Any, address: Any, table: Any) -> Any:
         return builder.call(builder.inttoptr(args[0], kernel.as_pointer()), [args[1]])
 
     return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def call_two(typingctx: Any, address: Any, first: Any, second: Any) -> Any:
+    """Call the function at this address with two int64 numbers; it returns one."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(I64, [I64, I64])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+    return types.int64(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def double_bits(typingctx: Any, whole: Any) -> Any:
+    """The bits of the double that a whole number is, as an int64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(builder.sitofp(args[0], ir.DoubleType()), I64)
+
+    return types.int64(types.int64), codegen

@@ -16,7 +16,8 @@ import numpy as np
 
 from milp_trees.common.errors import Unsupported
 from milp_trees.models.space import Trees
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.loss_sums import LossSums
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 #: Tests are padded to a multiple of this many columns: one vector register of bytes.
 LANES = 32
@@ -46,7 +47,7 @@ class Instance:
     ----------
     data : Context
         The arrays (`layouts.DATA`).
-    kind : {"i16", "i32", "i64"}
+    kind : {"i16", "i32", "i64", "f64"}
         Number type of the sums over pairs of tests.
     unit, constant : int
         Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
@@ -60,6 +61,8 @@ class Instance:
         Number of rows in all groups that are counted, together.
     splits : bool
         Whether a test costs something.
+    leaf : callable or None
+        What leaves cost, if it is not the cheapest action.
     """
 
     data: Any
@@ -71,6 +74,7 @@ class Instance:
     position: np.ndarray
     n_listed: int
     splits: bool
+    leaf: Any = None
 
     @property
     def penalised(self) -> bool:
@@ -78,18 +82,21 @@ class Instance:
         return bool(self.data.leaf + self.data.least_split > 0)
 
     @property
-    def kernel_kind(self) -> tuple[str, bool, bool, bool]:
+    def kernel_kind(self) -> tuple[Any, ...]:
         """What decides which compiled kernels the instance needs."""
         data = self.data
-        return self.kind, self.splits, bool(data.n_masses), bool(data.by_row)
+        own = None if self.leaf is None else (self.leaf, data.n_values)
+        return self.kind, self.splits, bool(data.n_masses), bool(data.by_row), own
 
     def to_Z(self, value: int, n_leaves: int = 0) -> int:
         """Integer objective of a search value, or a lower bound on it."""
         return (int(value) - (n_leaves if self.unit > 1 else 0)) // self.unit + self.constant
 
 
-def surely_fits(view: CostMatrix) -> bool:
+def surely_fits(view: LeafSums) -> bool:
     """Whether a view is far from what `prepare` refuses, which costs no time."""
+    if not isinstance(view, CostMatrix):
+        return False
     sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
     if 8 * sums >= MOST_BYTES or not view.n_rows:
         return 8 * sums < MOST_BYTES
@@ -102,7 +109,7 @@ def surely_fits(view: CostMatrix) -> bool:
 
 
 def prepare(
-    view: CostMatrix,
+    view: LeafSums,
     space: Trees,
     fewest_leaves: bool = False,
     every_row: bool = False,
@@ -112,6 +119,9 @@ def prepare(
     from milp_trees.engines.dp.preparing import measure
 
     masses, least = _masses(view, space)
+    if isinstance(view, LossSums):
+        return _prepare_leaves(view, space, masses, least, prices)
+    assert isinstance(view, CostMatrix)
     rows = _rows(view.costs, masses, every_row or bool(least))
     measure(rows.address)
     n = rows.n_kept
@@ -150,6 +160,53 @@ def prepare(
     )
 
 
+def _prepare_leaves(
+    view: LossSums, space: Trees, masses: np.ndarray, least: list[int], prices: int
+) -> Instance:
+    """The arrays of a view whose leaves cost a function of sums.
+
+    All rows are kept and summed one by one, in doubles; ties are settled by the view itself.
+    """
+    n, F, V, M = view.n_rows, view.n_features, view.n_values, len(least)
+    dearest = int(view.split_costs.max(initial=0))
+    if (int(view.size) + view.leaf_cost + dearest) * 16 + prices >= INFINITY:
+        raise Unsupported(
+            "dp adds costs in 64 bits, and these are too large; divide the penalties by a common factor."
+        )
+    S = -(-max(1, F) // LANES) * LANES
+    if 24 * (V + M) * F * S > MOST_BYTES:
+        raise Unsupported(
+            f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds."
+        )
+    rows = _rows(np.zeros((n, V + 1), dtype=np.int64), masses, True)
+    rows.vectors[:] = np.column_stack([view.parts[:, :-1], masses, view.parts[:, -1]])
+    rows.kept[:] = np.arange(n)
+    rows.n_kept = n
+    position = np.arange(n)
+    empty = np.zeros(0, dtype=np.int64)
+    layout = _Layout(
+        position,
+        _words(n),
+        empty,
+        np.zeros((0, 4), dtype=np.int64),
+        np.zeros((0, V + M + 1), dtype=np.int64),
+        0,
+        0,
+    )
+    return Instance(
+        data=_data(view, rows, layout, view.leaf_cost, view.split_costs, least, F, S, "f64"),
+        kind="f64",
+        unit=1,
+        constant=0,
+        depth=_depth(space, n, F),
+        n_rows=n,
+        position=position,
+        n_listed=0,
+        splits=bool(view.split_costs.any()),
+        leaf=view.leaf,
+    )
+
+
 def _depth(space: Trees, n: int, F: int) -> int:
     useful = min(F, max(0, n - 1))
     if space.max_depth is None or space.max_depth >= useful >= UNLIMITED:
@@ -162,7 +219,7 @@ def _depth(space: Trees, n: int, F: int) -> int:
     return depth
 
 
-def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
+def _masses(view: LeafSums, space: Trees) -> tuple[np.ndarray, list[int]]:
     """Columns that leaves must hold a minimum of, and the minima."""
     columns, least = [], []
     if space.min_samples_leaf > 1:
@@ -305,8 +362,17 @@ def _planes(rows: Any, U: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | No
     return found[column, bit, negative], values, planes
 
 
+def _relation(view: LeafSums, masses: int) -> int:
+    """Which archived sets bound a set (`memory`)."""
+    from milp_trees.engines.dp.memory import ANY, HOLDING, INSIDE, NONE
+
+    if isinstance(view, LossSums):
+        return NONE if masses else INSIDE
+    return HOLDING if masses else ANY
+
+
 def _data(
-    view: CostMatrix,
+    view: LeafSums,
     rows: Any,
     layout: _Layout,
     leaf: int,
@@ -320,10 +386,12 @@ def _data(
     from milp_trees.engines.dp.layouts import DATA
     from milp_trees.engines.dp.pair_counts import hash_keys
     from milp_trees.engines.dp.preparing import PLACES, fill
+    from milp_trees.engines.kit.leaf_code import compiled_leaf
 
     W, G, M = layout.n_words, len(layout.values), len(least)
     U = rows.vectors.shape[1] - 1
     groups, places = max(1, G), 64 * W
+    leaf_function, parameters = compiled_leaf(view)
     shapes = {
         "X": (places, S),
         "tests": (F, W),
@@ -352,8 +420,12 @@ def _data(
         by_row=int(rows.n_kept > 0 and not G),
         n_groups=G,
         n_counted=layout.n_counted,
-        n_actions=max(2, view.n_actions),
-        forbidden={"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind],
+        n_actions=max(2, view.sums.shape[1]),
+        forbidden={"i16": 2**13, "i32": 2**29, "i64": INFINITY, "f64": INFINITY}[kind],
+        relation=_relation(view, M),
+        leaf_function=leaf_function,
+        parameters=parameters,
+        priced=int(view.leaf_cost + int(split.min(initial=0)) > getattr(view, "tie", 0)),
         least=np.array(least, dtype=np.int64),
         keys=hash_keys(W),
     )

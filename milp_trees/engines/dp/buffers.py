@@ -95,6 +95,7 @@ def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
         data.n_values,
         (*how, evaluate, HASH),
         data.n_masses,
+        inst.leaf,
     )
     found[EVALUATE] = found[evaluate]
     return found
@@ -139,7 +140,7 @@ def work_of(
         "weighted_64": weighted if bits == 64 else _NONE,
         "value": (2, 2),
         "values": (8 if sizes else 0, S),
-        "weight": (F + 1, data.n_actions),
+        "weight": (F + 2, data.n_actions),
         "impurity": (F,),
         "kept_bits": (depths, RING, W),
         "kept_bound": (depths, RING),
@@ -151,7 +152,7 @@ def work_of(
     found = kernels_of(inst, bool(sizes)) if kernels is None else kernels
     work = Context(WORK, shapes, kernels=found, **switches.flags())
     if inst.splits:
-        work.split_costs.view(f"i{bits // 8}")[:] = data.split
+        work.split_costs.view(f"{inst.kind[0]}{bits // 8}")[:] = data.split
     if G:
         work.coef[:] = data.group_values[:G, :U]
     where, total = work.address_of, work.address_of("total")
@@ -185,6 +186,8 @@ def work_of(
         at.SET_COUNT: data.n_tests,
         at.KEYS: data.address_of("keys"),
         at.KEYS_STRIDE: W,
+        at.GRID: int(data.parameters[0]),
+        at.MARGIN: int(data.parameters[1]),
     }
     work.args[list(args)] = list(args.values())
     return work

@@ -26,16 +26,15 @@ def depth_three(data, work, table, stack, level):
     After a stop it is the best tree so far. Bounds of the root tests are left in `level`.
     """
     F, leaf, split = data.n_tests, data.leaf, data.least_split
-    subsets_only = data.n_masses > 0
     bits, budget, bound = level.bits, level.budget, level.bound
     kept = archive_level(work, 3)
     floor = np.int64(0)
     clear(bound)
     if work.similarity:
         if work.per_test:
-            floor = similar_per_test(work, kept, bits, data.heavy, subsets_only, F, bound)
+            floor = similar_per_test(work, kept, bits, data.heavy, data.relation, F, bound)
         else:
-            floor = similar(work, kept, bits, data.heavy, subsets_only, np.int64(0))
+            floor = similar(work, kept, bits, data.heavy, data.relation, np.int64(0))
         if floor > budget:
             work.similar += 1
             return floor, False, np.int64(-1)

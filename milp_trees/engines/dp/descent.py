@@ -125,7 +125,7 @@ def _try(data, work, table, stack, level, f):
         return _settle(data, work, stack, level, low, free)
     # Where splits are free the larger side exhausts the budget sooner; where they cost, the smaller
     # one is settled by its depth-two tree.
-    larger = (work.larger_first != 0) == (data.leaf + data.least_split == 0)
+    larger = (work.larger_first != 0) == (data.priced == 0)
     first = 0 if (2 * n <= level.size) == larger else 1
     if left_exact or right_exact:
         first = 1 if left_exact else 0

@@ -74,11 +74,7 @@ def carries(data, work, allowed):
 
     If neither leaves cost something nor have a minimum, deep trees cost nothing.
     """
-    return (
-        work.free_bounds != 0
-        and allowed < 0
-        and (data.n_masses > 0 or data.leaf + data.least_split > 0)
-    )
+    return work.free_bounds != 0 and allowed < 0 and (data.n_masses > 0 or data.priced)
 
 
 @kernel(allocates=False)
@@ -172,8 +168,8 @@ def enter(data, work, table, stack, level):
 @kernel(allocates=False)
 def alike(data, work, depth, bits, floor):
     """The better one of a bound on a set and those from similar sets."""
-    level, subsets_only = archive_level(work, depth), data.n_masses > 0
-    return similar(work, level, bits, data.heavy, subsets_only, floor)
+    level = archive_level(work, depth)
+    return similar(work, level, bits, data.heavy, data.relation, floor)
 
 
 @kernel(allocates=False)
@@ -195,7 +191,7 @@ def _order(data, work, table, stack, level):
     fill(level.bound, level.lower)
     fill(level.free_bound, level.free)
     hash_children(data, work, bits, level.hashes)
-    if data.leaf + data.least_split > 0 and work.look_ahead and level.allowed < 0:
+    if data.priced and work.look_ahead and level.allowed < 0:
         if _expand(data, work, table, stack, level):
             return True
         for f in range(F):

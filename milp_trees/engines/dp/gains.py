@@ -1,4 +1,4 @@
-"""Compiled order of root tests by the impurity they leave. Loads numba."""
+"""Compiled order of root tests by the impurity, or the cost of leaves, that they leave. Loads numba."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
@@ -7,7 +7,8 @@ import numpy as np
 
 from milp_trees.common.compiling.kernels import kernel
 from milp_trees.common.compiling.ones import ones
-from milp_trees.engines.dp.words import clear, lowest
+from milp_trees.engines.dp.nodes import leaf_units
+from milp_trees.engines.dp.words import clear, lowest, subtract
 
 
 @kernel(allocates=False)
@@ -69,11 +70,38 @@ def sort_tests(order, score, n):
 
 
 @kernel(allocates=False)
+def _leaf_order(data, bits, order, weight, impurity):
+    """Order tests by what two leaves cost; `weight` (F + 2, U + 1) holds sums by test."""
+    F = data.n_tests
+    for f in range(weight.shape[0]):
+        clear(weight[f])
+    U = weight.shape[1]
+    for w in range(len(bits)):
+        word = bits[w]
+        while word:
+            r = 64 * w + lowest(word)
+            word &= word - np.uint64(1)
+            row = data.X[r]
+            for u in range(U):
+                x = data.values[r, u]
+                weight[F, u] += x
+                for f in range(F):
+                    weight[f, u] += x * row[f]
+    for f in range(F):
+        subtract(weight[F], weight[f], weight[F + 1])
+        impurity[f] = float(leaf_units(data, weight[f]) + leaf_units(data, weight[F + 1]))
+    sort_tests(order, impurity, F)
+
+
+@kernel(allocates=False)
 def gini_order(data, bits, order, weight, impurity):
     """Order tests by the Gini impurity of the cheapest actions on both sides.
 
     Rows are weighted by what a wrong action can cost.
     """
+    if data.leaf_function:
+        _leaf_order(data, bits, order, weight, impurity)
+        return
     F, K = data.n_tests, data.n_actions
     _weights(data, bits, weight)
     for f in range(F):

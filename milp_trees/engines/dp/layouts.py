@@ -13,7 +13,9 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.engines.dp.contexts import ContextType, context_at, fields
 
 #: Read by all threads. n_counted: groups with a value that is not 0; forbidden: kernel values from
-#: here on mean a leaf that is too small. X (positions, S): tests on rows; tests (F, W): rows on
+#: here on mean a leaf that is too small; priced: whether leaves or splits have a
+#: price; relation: which archived sets bound a set (`memory`);
+#: leaf_function, parameters (2,): what a leaf costs (`kit.leaf_code`), 0 for the cheapest action. X (positions, S): tests on rows; tests (F, W): rows on
 #: which a test is true; everything (W,): all rows; values (positions, U + 1): values, masses, regret
 #: of the first action; best (positions,): the cheapest action; most (positions,): the most a row can
 #: cost, heavy (W,): the same per word; group_bits (G, W), group_range (G, 2): rows of a group and
@@ -24,7 +26,7 @@ DATA = ContextType(
     fields(
         "n_tests:fixed stride:fixed n_words:fixed n_values:fixed n_masses:fixed leaf:fixed"
         " least_split:fixed by_row:fixed n_groups:fixed n_counted:fixed n_actions:fixed"
-        " forbidden:fixed X:uint8:2 tests:uint64:2 everything:uint64:1 values:int64:2 best:int64:1"
+        " forbidden:fixed relation:fixed priced:fixed leaf_function:fixed parameters:int64:1 X:uint8:2 tests:uint64:2 everything:uint64:1 values:int64:2 best:int64:1"
         " most:int64:1 heavy:int64:1 group_bits:uint64:2 group_range:int64:2 group_values:int64:2"
         " group_best:int64:1 group_most:int64:1 split:int64:1 least:int64:1 keys:uint64:2"
     ),

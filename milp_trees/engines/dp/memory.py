@@ -9,7 +9,8 @@ The archive keeps, per depth, the last solved sets with their bounds, for simila
 two sets D, D': opt(D') >= opt(D) - sum over D \\ D' of the most that a row can cost, because the
 best tree of D' costs at most that much more on D (Demirović et al. 2022, *MurTree*). Rows must be
 shifted so that their cheapest action is free. With a minimum leaf size the tree of D' need not be
-allowed on D unless D' is a subset of D.
+allowed on D unless D' is a subset of D. Where leaves cost another function of sums than the
+cheapest action, only a subset D' of D is known to cost no more, and its bound holds for D as it is.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -170,25 +171,43 @@ def archive_level(work, depth):
     return min(depth, work.kept.shape[0] - 1)
 
 
+#: Which archived sets bound a set: any, by the rows that they have and it has not; those that hold
+#: it, likewise; those that lie inside it, which cost no more; none.
+ANY, HOLDING, INSIDE, NONE = range(4)
+
+
 @kernel(allocates=False)
-def similar(work, level, bits, heavy, subsets_only, best):
+def _related(bits, kept, relation):
+    """Whether an archived set says something about a set."""
+    if relation == HOLDING:
+        return inside(bits, kept)
+    if relation == INSIDE:
+        return inside(kept, bits)
+    return relation == ANY
+
+
+@kernel(allocates=False)
+def similar(work, level, bits, heavy, relation, best):
     """The better one of a lower bound on a set and those from archived sets of the same depth."""
     for i in range(work.kept[level, 0]):
         left = work.kept_bound[level, i] - best
-        if left > 0 and (not subsets_only or inside(bits, work.kept_bits[level, i])):
-            left -= weight_up_to(work.kept_bits[level, i], bits, heavy, left)
+        if left > 0 and _related(bits, work.kept_bits[level, i], relation):
+            if relation != INSIDE:
+                left -= weight_up_to(work.kept_bits[level, i], bits, heavy, left)
             best += max(left, 0)
     return best
 
 
 @kernel(allocates=False)
-def similar_per_test(work, level, bits, heavy, subsets_only, F, out):
+def similar_per_test(work, level, bits, heavy, relation, F, out):
     """Raise lower bounds on a set with a given root test; returns the bound for all."""
     best = np.int64(0)
     for i in range(work.kept[level, 0]):
-        if subsets_only and not inside(bits, work.kept_bits[level, i]):
+        if not _related(bits, work.kept_bits[level, i], relation):
             continue
-        far = missing_weight(work.kept_bits[level, i], bits, heavy)
+        far = np.int64(0)
+        if relation != INSIDE:
+            far = missing_weight(work.kept_bits[level, i], bits, heavy)
         best = max(best, work.kept_bound[level, i] - far)
         row = work.kept_tests[level, i]
         for f in range(F):

@@ -35,7 +35,7 @@ from milp_trees.methods.work import Sizes
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Result, Status
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -82,6 +82,7 @@ class DynamicProgramme(Options, Method):
 
     name: ClassVar[str] = "dp"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search over sets of rows, compiled"
+    needs: ClassVar[tuple[type, ...]] = (CostMatrix, LeafSums)
     verification_rank: ClassVar[int] = 10
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 20
@@ -96,7 +97,7 @@ class DynamicProgramme(Options, Method):
         return self.lookahead == 0
 
     def unsupported_view(self, problem: Problem) -> str | None:
-        view = problem.view(CostMatrix)
+        view = problem.first_view(self.needs)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp takes penalties and test costs of at least 0; some are negative."
         space = problem.trees
@@ -110,7 +111,7 @@ class DynamicProgramme(Options, Method):
         pairs = sizes.rows * max(1, sizes.actions - 1) * float(sizes.tests) ** sizes.depth
         return PACE * pairs * (FRONTS if sizes.few_leaves else 1) if self.exact else 0.0
 
-    def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
+    def _too_large(self, problem: Problem, view: LeafSums) -> str | None:
         """The sentence that pair sums, costs or the depth are too large, or None.
 
         For problems far from all three limits this takes no time.
@@ -118,7 +119,7 @@ class DynamicProgramme(Options, Method):
         from milp_trees.engines.dp.arrays import MOST_BYTES, UNLIMITED, surely_fits
 
         space = problem.trees
-        sums = _bytes_of_pairs(view.n_features, view.n_actions)
+        sums = _bytes_of_pairs(view.n_features, view.sums.shape[1])
         if (
             view.ranked is not None and sums > MOST_BYTES
         ):  # all thresholds are different: presolve drops none, and would make them a matrix
@@ -160,7 +161,7 @@ class DynamicProgramme(Options, Method):
             problem,
             self.label,
             run.tree,
-            bound=None if infeasible or not self.exact else view.to_value(run.bound),
+            bound=None if infeasible or not self.exact else view.to_bound(run.bound),
             claims_optimal=self.exact and run.limit is None,
             proved_by=self.label,
             clock=clock,
@@ -174,7 +175,7 @@ class DynamicProgramme(Options, Method):
     def prove(self, problem: Problem, result: Result, limits: Limits) -> Claims:
         if result.status is not Status.OPTIMAL or result.value is None:
             raise Unsupported("dp proves optima; this run was stopped before it had one.")
-        view, space = problem.view(CostMatrix), problem.trees
+        view, space = problem.first_view(self.needs), problem.trees
         if space.limits_leaves:
             from milp_trees.engines.dp.proofs.leaves import prove_few_leaves as prove
         else:
@@ -189,7 +190,7 @@ def _bytes_of_pairs(tests: int, actions: int) -> int:
 
 
 def solve_view(
-    view: CostMatrix, space: Trees, watch: Watch | None = None, ties: str = "auto"
+    view: LeafSums, space: Trees, watch: Watch | None = None, ties: str = "auto"
 ) -> tuple[int, Tree] | tuple[None, None]:
     """Optimum of a view without side rows."""
     if view.side:

@@ -21,7 +21,7 @@ from milp_trees.engines.dp.arrays import (
 )
 from milp_trees.engines.dp.memory import look_up, store
 from milp_trees.engines.dp.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK
-from milp_trees.common.compiling.vectors import call
+from milp_trees.common.compiling.vectors import call, call_two, double_bits
 from milp_trees.engines.dp.words import children, clear, copy, count, lowest, subtract
 
 
@@ -47,6 +47,14 @@ def sums(data, bits, out):
 
 
 @kernel(allocates=False)
+def leaf_units(data, total):
+    """What the leaf function costs at some sums, without the constants of the rows."""
+    return call_two(
+        data.leaf_function, np.int64(total.ctypes.data), np.int64(data.parameters.ctypes.data)
+    )
+
+
+@kernel(allocates=False)
 def leaf_value(data, total):
     """Cost of one leaf, or INFINITY if it is too small."""
     V = data.n_values
@@ -54,8 +62,11 @@ def leaf_value(data, total):
         if total[V + k] < data.least[k]:
             return INFINITY
     best = np.int64(0)
-    for v in range(V):
-        best = min(best, total[v])
+    if data.leaf_function:
+        best = leaf_units(data, total)
+    else:
+        for v in range(V):
+            best = min(best, total[v])
     return best + total[len(total) - 1] + data.leaf
 
 
@@ -176,6 +187,8 @@ def _by_row(data, work, m):
                 work.test_bits[f, i >> 6] |= bit
         for u in range(U):
             value = data.values[work.rows[i], u]
+            if data.leaf_function:
+                value = double_bits(value)
             if work.weighted_16.size:
                 _weigh(work.weighted_16[u, i], row, np.int16(value))
             elif work.weighted_32.size:

@@ -16,6 +16,7 @@ import numpy as np
 
 from milp_trees.common.compiling.inside import intrinsic, ir, types
 from milp_trees.common.compiling.kernels import c_function
+from milp_trees.common.compiling.reals import REAL
 from milp_trees.engines.dp import pair_sums_code, pair_values_code
 
 #: Positions in what `kernel_addresses` returns.
@@ -29,9 +30,9 @@ _CODE: tuple[Any, ...] = (
     pair_values_code.sides,
     pair_sums_code.nh_children,
 )
-_BITS = {"i16": 16, "i32": 32, "i64": 64}
+_BITS = {"i16": 16, "i32": 32, "i64": 64, "f64": REAL}
 #: Up to so many sums per pair are counted in registers.
-_FEW = {"i16": 3, "i32": 2, "i64": 1}
+_FEW = {"i16": 3, "i32": 2, "i64": 1, "f64": 0}
 
 
 @intrinsic(prefer_literal=True)
@@ -62,6 +63,26 @@ def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> 
     return c_function("int64(int64)", pair_kernel)
 
 
+@cache
+def _leaf_kernel(kernel: int, leaf: Any, n_values: int, has_split: int, has_mass: int) -> Any:
+    """A kernel on doubles, with the function that leaves cost."""
+    write, own = _CODE[kernel], leaf if kernel in (EVALUATE, SIDES) else None
+
+    @intrinsic
+    def body(typingctx: Any, table: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            chosen = None if own is None else (own, n_values)
+            write(builder, args[0], REAL, has_split, has_mass, chosen)
+            return ir.Constant(ir.IntType(64), 0)
+
+        return types.int64(types.int64), codegen
+
+    def pair_kernel(table):
+        return body(table)
+
+    return c_function("int64(int64)", pair_kernel)
+
+
 def kernel_addresses(
     dtype: str,
     has_split: bool,
@@ -69,8 +90,12 @@ def kernel_addresses(
     n_values: int,
     kernels: tuple[int, ...] = tuple(range(6)),
     n_masses: int | None = None,
+    leaf: Any = None,
 ) -> np.ndarray:
-    """Addresses of the kernels for one kind of problem, compiled or read from files."""
+    """Addresses of the kernels for one kind of problem, compiled or read from files.
+
+    `leaf` is the function that leaves cost; None for the cheapest action.
+    """
     addresses = np.zeros(len(_CODE), np.int64)
     if n_masses is None and not has_mass:
         n_masses = 0
@@ -83,7 +108,12 @@ def kernel_addresses(
             split, row_weight, few = int(has_split), int(has_mass), int(n_values == 1)
         elif kernel in (PACK, HASH):
             width = 64  # one version
-        addresses[kernel] = _kernel(kernel, width, split, row_weight, few).address
+        made = (
+            _kernel(kernel, width, split, row_weight, few)
+            if width != REAL
+            else _leaf_kernel(kernel, leaf, n_values, split, row_weight)
+        )
+        addresses[kernel] = made.address
     return addresses
 
 

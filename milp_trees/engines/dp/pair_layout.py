@@ -58,7 +58,9 @@ HASHES = 37  #: out uint64[n, 4]: two hashes of the rows where the test is false
 # SIDES with prices (`dp_paid`): T[2 R, S], R = `pair_rows(F)`: in row i the prices of all lower
 # tests where test i is the root, in row R + i the price of the lower test i below every root.
 PRICES = 38
-TABLE = 40  #: entries of the array
+#: Bits of two doubles: units per unit of a leaf function, and its margin in units (`kit.leaf_code`).
+GRID, MARGIN = 39, 40
+TABLE = 42  #: entries of the array
 
 
 def pair_rows(n_features: int) -> int:

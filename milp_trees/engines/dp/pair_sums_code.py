@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from milp_trees.common.compiling.inside import ir
+from milp_trees.common.compiling.reals import code_on
 from milp_trees.common.compiling.vectors import I8, I32, I64, Code
 from milp_trees.engines.dp import pair_layout as at
 
@@ -123,7 +124,7 @@ def _count_slot(code: Code, slot, i, j, ones):
 
 def gather(builder, table, bits, _has_split, _has_mass, _one_value):
     """GATHER: pair sums by rows."""
-    code = Code(builder, table, bits, 32)
+    code = code_on(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
     U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
     rows = rounded(code, F)
@@ -137,7 +138,7 @@ def gather(builder, table, bits, _has_split, _has_mass, _one_value):
             out = code.sum(code.slot(at.PAIRS), (code.sum((u, rows), i), S, code.size))
             with code.loop(begin, code.sum(S, -32), 64) as j:
                 _gather_tile(
-                    Code(builder, table, bits, 64),
+                    code_on(builder, table, bits, 64),
                     n,
                     code.sum(values, (j, code.size)),
                     code.sum(out, (j, code.size)),

@@ -17,7 +17,10 @@ explicitly.
 
 # mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
 
+from typing import Any
+
 from milp_trees.common.compiling.inside import ir
+from milp_trees.common.compiling.reals import REAL, RealCode, floor_of
 from milp_trees.common.compiling.vectors import I64, Code, largest
 from milp_trees.engines.dp import pair_layout as at
 from milp_trees.engines.dp.pair_layout import forbidden
@@ -29,6 +32,9 @@ class _Values(Code):
 
     def __init__(self, builder, table, bits, has_split, has_mass, one_value, sibling=False):
         super().__init__(builder, table, bits, 256 // bits)
+        self._prepare(has_split, has_mass, one_value, sibling)
+
+    def _prepare(self, has_split, has_mass, one_value, sibling):
         self.has_split, self.has_mass, self.one_value, self.sibling = (
             has_split,
             has_mass,
@@ -42,7 +48,7 @@ class _Values(Code):
         self.leaf = self.splat_long(self.slot(at.LEAF))
         self.row_bytes = self.sum((self.S, self.size))
         self.matrix = self.sum((rounded(self, self.F), self.row_bytes))
-        self.blocks = builder.sdiv(self.sum(self.F, self.lanes - 1), self.number(self.lanes))
+        self.blocks = self.builder.sdiv(self.sum(self.F, self.lanes - 1), self.number(self.lanes))
 
     def total(self, u):
         """Value u summed over all rows, in every lane."""
@@ -68,41 +74,57 @@ class _Values(Code):
             for cost, x in zip(costs, sums(u), strict=True):
                 self.set(cost, self.smin(self.get(cost), x))
 
-        def row_weight(u):
-            least = self.splat_long(
-                self.load(self.sum(self.slot(at.LEAST), (8, self.sum(u, (self.V, -1)))), I64)
-            )
-            for cost, x in zip(costs, sums(u), strict=True):
-                small = self.builder.icmp_signed("<", x, least)
-                self.set(
-                    cost,
-                    self.builder.select(small, self.splat(forbidden(self.bits)), self.get(cost)),
-                )
-
         self.over(self.number(0), self.V, self.one_value, value)
         if self.has_mass:
-            self.over(self.V, self.U, False, row_weight)
+            self.over(self.V, self.U, False, lambda u: self.mind(costs, sums, u))
         return [self.get(cost) for cost in costs]
+
+    def mind(self, costs, sums, u):
+        """Forbid cells that have too little of mass u."""
+        least = self.splat_long(
+            self.load(self.sum(self.slot(at.LEAST), (8, self.sum(u, (self.V, -1)))), I64)
+        )
+        for cost, x in zip(costs, sums(u), strict=True):
+            small = self.builder.icmp_signed("<", x, least)
+            self.set(
+                cost,
+                self.builder.select(small, self.splat(forbidden(self.bits)), self.get(cost)),
+            )
+
+    @property
+    def largest(self):
+        """Larger than every value."""
+        return largest(self.bits)
+
+    def whole(self, value):
+        """A value, or several, as int64."""
+        if self.bits == 64:
+            return value
+        several = isinstance(value.type, ir.VectorType)
+        return self.builder.sext(value, ir.VectorType(I64, self.lanes) if several else I64)
+
+    def lowest_lane(self, value):
+        return self.call("vector.reduce.smin", value, result=self.int)
 
     def split_costs(self, j):
         return self.load(self.sum(self.slot(at.SPLIT), (j, self.size)), self.vec)
 
     def finish(self, value_at, out, best, best_test):
         """Write the values of all tests to `out`, and the best one and its first test to slots."""
-        lowest = self.var(self.splat(largest(self.bits)))
+        lowest = self.var(self.splat(self.largest))
         # The largest number wherever there is no test, up to the stride.
         with self.loop(self.F, self.S) as j:
-            self.store(ir.Constant(self.int, largest(self.bits)), self.sum(out, (j, self.size)))
+            self.store(ir.Constant(self.int, self.largest), self.sum(out, (j, self.size)))
         with self.loop(0, self.blocks) as block:
             j = self.sum((block, self.lanes))
             lane = self.builder.add(
                 self.splat_long(j), ir.Constant(self.vec, list(range(self.lanes)))
             )
             real = self.builder.icmp_signed("<", lane, self.splat_long(self.F))
-            value = self.builder.select(real, value_at(j), self.splat(largest(self.bits)))
+            value = self.builder.select(real, value_at(j), self.splat(self.largest))
             self.store(value, self.sum(out, (j, self.size)))
             self.set(lowest, self.smin(self.get(lowest), value))
-        lowest = self.call("vector.reduce.smin", self.get(lowest), result=self.int)
+        lowest = self.lowest_lane(self.get(lowest))
         test = self.var(self.number(-1))
         with self.loop(0, self.blocks) as block:
             j = self.sum(
@@ -119,15 +141,20 @@ class _Values(Code):
                     self.builder.icmp_signed("!=", equal, self.number(0)), first, self.get(test)
                 ),
             )
-        self.set_slot(best, lowest if self.bits == 64 else self.builder.sext(lowest, I64))
+        self.set_slot(best, self.whole(lowest))
         self.set_slot(best_test, self.get(test))
 
 
 class Pairs(_Values):
     """Depth two."""
 
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
+    @property
+    def start(self):
+        """What the least is before any lower test has been seen: that of no split at all."""
+        return forbidden(self.bits) if self.has_mass else 0
+
+    def _prepare(self, *choices):
+        super()._prepare(*choices)
         self.tests_at_once = 4 if self.extremes else 2
         self.better = (
             (self.smin, self.smax, self.smin, self.smax)
@@ -164,18 +191,13 @@ class Pairs(_Values):
             j = self.sum((block, self.lanes))
             leaves, pairs = self.sides_at(j)
             for k, side in enumerate((leaves[1], pairs[1], leaves[0], pairs[0])):
-                wide = (
-                    side
-                    if self.bits == 64
-                    else self.builder.sext(side, ir.VectorType(I64, self.lanes))
-                )
-                self.store(wide, self.sum(out, (8 * k, self.S), (8, j)))
+                self.store(self.whole(side), self.sum(out, (8 * k, self.S), (8, j)))
 
     def collect(self):
         """The least that every test sees as root, over all lower tests."""
         builder = self.builder
         self.collect_columns()
-        start = self.splat(forbidden(self.bits) if self.has_mass else 0)
+        start = self.splat(self.start)
         with self.loop(0, self.blocks) as block:
             for q in range(len(self.better)):
                 self.store(start, self.lane_address(q, self.sum((block, self.lanes))))
@@ -368,18 +390,64 @@ class Pairs(_Values):
         return self.smin(self.splat(0), x)
 
 
+class LeafPairs(RealCode, Pairs):
+    """Depth two where leaves cost a function of sums, on doubles that hold whole numbers.
+
+    `leaf` is the function with its number of sums.
+    """
+
+    def __init__(self, builder, table, _bits, has_split, has_mass, leaf, sibling=False):
+        RealCode.__init__(self, builder, table, 4)
+        self.leaf_of, self.n_sums = leaf
+        self._prepare(has_split, has_mass, False, sibling)
+        self.grid, self.margin = (self.splat(self.real_slot(k)) for k in (at.GRID, at.MARGIN))
+
+    @property
+    def largest(self):
+        return 2.0**61
+
+    @property
+    def start(self):
+        return float(forbidden(64))
+
+    def whole(self, value):
+        several = isinstance(value.type, ir.VectorType)
+        return self.builder.fptosi(value, ir.VectorType(I64, self.lanes) if several else I64)
+
+    def lowest_lane(self, value):
+        return self.call("vector.reduce.fmin", value, result=self.int)
+
+    def cells(self, sums, n):
+        by_sum = [sums(self.number(u)) for u in range(self.n_sums)]
+        costs = [
+            self.var(
+                floor_of(self, self.leaf_of, [cells[k] for cells in by_sum], self.grid, self.margin)
+            )
+            for k in range(n)
+        ]
+        if self.has_mass:
+            self.over(self.V, self.U, False, lambda u: self.mind(costs, sums, u))
+        return [self.get(cost) for cost in costs]
+
+
+def _pairs(arguments, sibling=False):
+    """The writer for integers, or for doubles and a leaf function."""
+    writer: Any = LeafPairs if arguments[2] == REAL else Pairs
+    return writer(*arguments, sibling)
+
+
 def evaluate(*arguments):
     """EVALUATE: best trees of depth two of a node, and of the rest of its parent."""
-    Pairs(*arguments).write_best()
+    _pairs(arguments).write_best()
     with has_parent(arguments):
-        Pairs(*arguments, True).write_best()
+        _pairs(arguments, True).write_best()
 
 
 def sides(*arguments):
     """SIDES: both sides of every root test of a node, and of the rest of its parent."""
-    Pairs(*arguments).write_sides()
+    _pairs(arguments).write_sides()
     with has_parent(arguments):
-        Pairs(*arguments, True).write_sides()
+        _pairs(arguments, True).write_sides()
 
 
 def has_parent(arguments):

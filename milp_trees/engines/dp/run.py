@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.engines.dp.arrays import Instance
@@ -35,7 +35,7 @@ class DpRun:
     def __init__(
         self,
         method: Options,
-        view: CostMatrix,
+        view: LeafSums,
         space: Trees,
         limits: Limits,
         start: Tree | None,
@@ -45,8 +45,8 @@ class DpRun:
         self.start = None if start is None else view.canonical(start)
         self.tree: Tree | None = None
         self.value: int | None = None
-        # The part of the cost that every tree has: the cheapest action of every row, and one leaf.
-        self.bound = int(view.base.sum()) + view.leaf_cost
+        # The part of the cost that every tree has.
+        self.bound = view.unavoidable
         self.limit: Limit | None = None
         self.sizes: dict[str, int] = {}
         self.trace = Trace(progress)
@@ -54,7 +54,8 @@ class DpRun:
         self.began = run_clock()
         self.whole: Instance | None = None
         self.penalised = bool(
-            view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_features)
+            view.leaf_cost > getattr(view, "tie", 0)
+            or (view.split_costs.min(initial=1) > 0 and view.n_features)
         )
 
     def load(self) -> None:
@@ -75,7 +76,7 @@ class DpRun:
 
             warm_up(self.whole)
 
-    def instance(self, view: CostMatrix, space: Trees) -> Instance:
+    def instance(self, view: LeafSums, space: Trees) -> Instance:
         from milp_trees.engines.dp.arrays import prepare
 
         ties = self.method.ties
@@ -162,7 +163,9 @@ class DpRun:
         memory: dict[str, Any] = (
             {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
         )
-        fronts = solve_sizes(self.view, self.space, self.watch, progress=progress, **memory)
+        fronts = solve_sizes(
+            cast(CostMatrix, self.view), self.space, self.watch, progress=progress, **memory
+        )
         last = fronts.sizes[-1]
         self.limit, self.sizes = fronts.limit, dict(fronts.counters)
         self.bound = max(self.bound, last.bound)
@@ -178,11 +181,11 @@ class DpRun:
         root = self._grown(self.view, self.space.max_depth)
         if root is None:
             return
-        tree = Tree(root, self.view.actions)
+        tree = self.view.decided(Tree(root, ()))
         if self.value is None or self.view.objective(tree) < self.value:
             self.keep(self.view.objective(tree), tree)
 
-    def _grown(self, view: CostMatrix, depth: int | None) -> Node | None:
+    def _grown(self, view: LeafSums, depth: int | None) -> Node | None:
         """The tree on some rows; None if there are too few rows for a leaf."""
         ahead = self.method.lookahead if depth is None else min(self.method.lookahead, depth)
         inst = self.instance(view, replace(self.space, max_depth=ahead))
@@ -222,12 +225,12 @@ class DpRun:
         )
 
 
-def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
+def _part(view: LeafSums, kept: np.ndarray) -> LeafSums:
     """A view of some of the rows."""
     return replace(
         view,
         X=np.ascontiguousarray(view.X[kept]),
-        costs=view.costs[kept],
+        **{view.sums_field: view.sums[kept]},
         counts=view.counts[kept],
         rows=view.rows[kept],
         row_weight=None if view.row_weight is None else view.row_weight[kept],
@@ -235,7 +238,7 @@ def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
     )
 
 
-def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
+def tree_of(tests: np.ndarray, view: LeafSums) -> tuple[Tree, int]:
     """The tree with these tests in preorder (-1: a leaf), and its objective.
 
     Each leaf gets its cheapest action; two leaves with one action below a split are joined.
@@ -253,12 +256,13 @@ def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
         return f, reach(rows[~true]), reach(rows[true])
 
     shape = reach(np.arange(view.n_rows))
-    totals = _sums(view.costs, leaves)
-    best = totals.argmin(axis=1).tolist()
+    totals = _sums(view.sums, leaves)
+    values = view.leaf_values(totals).tolist()
+    best, actions = view.leaf_actions(totals)
 
     def grow(part: Any) -> tuple[Node, int]:
         if isinstance(part, int):
-            return Leaf(best[part]), int(totals[part, best[part]]) + view.leaf_cost
+            return Leaf(best[part]), values[part] + view.leaf_cost
         f, *sides = part
         (left, a), (right, b) = map(grow, sides)
         if isinstance(left, Leaf) and left == right:
@@ -266,13 +270,13 @@ def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
         return Branch(view.features[f], left, right), a + b + int(view.split_costs[f])
 
     root, Z = grow(shape)
-    return Tree(root, view.actions), Z
+    return Tree(root, actions), Z
 
 
-def _sums(costs: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Sums of the costs over each of some sets of rows, which all rows belong to."""
+def _sums(sums: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    """Sums over each of some sets of rows, which all rows belong to."""
     if min(map(len, parts)) == 0:  # `reduceat` has no empty sums
-        return np.stack([costs[rows].sum(axis=0) for rows in parts])
+        return np.stack([sums[rows].sum(axis=0) for rows in parts])
     ends = np.cumsum([len(rows) for rows in parts])
-    sums: np.ndarray = np.add.reduceat(costs[np.concatenate(parts)], [0, *ends[:-1]], axis=0)
-    return sums
+    totals: np.ndarray = np.add.reduceat(sums[np.concatenate(parts)], [0, *ends[:-1]], axis=0)
+    return totals

@@ -62,7 +62,7 @@ def priced_sides(*arguments):
     """As SIDES: of a node, and of the rest of its parent."""
     _PricedPairs(*arguments).write_sides()
     with has_parent(arguments):
-        _PricedPairs(*arguments, True).write_sides()
+        _PricedPairs(*arguments, sibling=True).write_sides()
 
 
 @intrinsic(prefer_literal=True)

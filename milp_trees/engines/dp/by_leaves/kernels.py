@@ -126,8 +126,8 @@ def _may_matter(fronts, frame, f, begin, width):
 def _similar(data, work, depth, bits, most, lower):
     """Raise the lower bounds of a set up to `most` leaves by those of similar sets."""
     if work.similarity:
-        level, subsets_only = archive_level(work, depth), data.n_masses > 0
-        similar_per_test(work, level, bits, data.heavy, subsets_only, most + 1, lower)
+        level = archive_level(work, depth)
+        similar_per_test(work, level, bits, data.heavy, data.relation, most + 1, lower)
 
 
 @kernel(allocates=False)

@@ -1,0 +1,140 @@
+r"""`LossSums`: leaves whose cost is a real function of sums, on a grid of whole units.
+
+Engines add and compare integers. A leaf with integer sums s costs
+
+.. math:: g(s) = \lfloor 2^k f(s) - \text{margin} \rfloor + \sum_i \lceil 2^k c_i \rceil + \text{tie}
+
+units, where f is evaluated in doubles, the margin is more than their rounding error in units, and
+:math:`c_i` is the part of the loss that each row has in every tree, such as :math:`w_i y_i^2`. So
+:math:`g` without the tie is never more than :math:`2^k` times the loss, up to the *excess* of the
+rounded constants, which is the same for all trees and known. With G a lower bound on the objectives
+of all trees, none has a loss below
+
+.. math:: 2^{-k}\bigl(G - \text{excess} - \text{tie}\cdot\#\text{leaves}\bigr).
+
+That is a rational number and holds whatever the doubles are: all bounds of an engine follow from
+sums of leaf costs and from "a part of a set costs no more than the set", which the loss itself
+obeys. The tie makes every leaf dearer than rounding makes it cheaper, so no split is made for the
+sake of rounding. The grid has :math:`2^{51}` units in the largest loss; the units in question are
+some per leaf and row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from milp_trees.tasks.leaf_functions import LeafFunction, values_of
+from milp_trees.tasks.leaf_sums import LeafSums
+
+if TYPE_CHECKING:
+    from milp_trees.models.shown import Shown
+
+    #: A predictor on the view's features.
+    P = TypeVar("P", bound=Shown)
+
+#: Units in the largest loss: sums and their products with the grid stay exact in doubles.
+UNITS = 2**51
+#: A claim "optimal" holds up to this share of the largest loss.
+TOLERANCE = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LossSums(LeafSums):
+    """Leaves whose cost is a function of sums of real numbers.
+
+    Parameters
+    ----------
+    X, features, counts, leaf_cost, split_costs, offset, scale, exact, rows, alias, row_weight, \
+    min_weight_leaf, treated, min_treated, structure, complements
+        See `LeafSums`. The tie is part of `leaf_cost`; `exact` is False.
+    parts : int64 array of shape (n, U + 1)
+        Sums of every row that the function takes, the first of which is the weight, and the row's
+        constant part of the loss in units.
+    leaf : callable
+        The function f of a tuple of U sums, in the language of `leaf_functions`.
+    grid : float
+        Units per unit of f, a power of two.
+    margin : int
+        More units than rounding makes of f in doubles.
+    predict : callable
+        What a leaf with a tuple of U sums predicts.
+    excess : Fraction
+        Units by which the constants of all rows together may be rounded up.
+    tie : int
+        Units per leaf that are part of no loss.
+    most_leaves : int
+        Largest number of leaves of a tree.
+    size : Fraction
+        The largest loss in units, to which the tolerance refers.
+    """
+
+    sums_field: ClassVar[str] = "parts"
+    #: Whether a bound is a rational that holds, though objectives are rounded.
+    rational_bounds: ClassVar[bool] = True
+
+    parts: np.ndarray
+    leaf: LeafFunction
+    grid: float
+    margin: int
+    predict: Callable[[tuple[int, ...]], Any]
+    excess: Fraction
+    tie: int
+    most_leaves: int
+    size: Fraction
+
+    @property
+    def n_values(self) -> int:
+        """Number of sums that the function takes."""
+        return int(self.parts.shape[1]) - 1
+
+    def leaf_values(self, totals: np.ndarray) -> np.ndarray:
+        found = values_of(self.leaf, totals[:, :-1]) * self.grid
+        weighs = totals[:, 0] > 0
+        floors: np.ndarray = np.where(weighs, np.floor(found - self.margin), 0.0)
+        values: np.ndarray = floors.astype(np.int64) + totals[:, -1]
+        return values
+
+    def leaf_actions(self, totals: np.ndarray) -> tuple[list[int], tuple[Any, ...]]:
+        predicted = [self.predict(tuple(row[:-1])) for row in totals.tolist()]
+        names = tuple(dict.fromkeys(predicted))
+        index = {name: k for k, name in enumerate(names)}
+        return [index[name] for name in predicted], names
+
+    def objective(self, tree: P) -> int:
+        placed = self.canonical(tree)
+        price = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)  # type: ignore[index]
+        leaves = self.leaf_values(self.totals(tree))
+        return int(leaves.sum()) + self.leaf_cost * len(leaves) + price
+
+    def to_bound(self, Z: int, most_leaves: int | None = None) -> Fraction:
+        leaves = self.most_leaves if most_leaves is None else min(most_leaves, self.most_leaves)
+        return self.to_value(0) + self.scale * (Z - self.excess - self.tie * leaves)
+
+    def to_value(self, Z: float | int) -> Fraction:
+        return self.offset + self.scale * Fraction(Z)
+
+    def from_value(self, value: Fraction | float) -> Fraction:
+        return (Fraction(value) - self.offset) / self.scale
+
+    @cached_property
+    def tolerance(self) -> int:
+        """What a claim "optimal" leaves open, in units: see the module."""
+        per_leaf = self.tie + 2 * self.margin + 4
+        least = math.ceil(self.excess) + per_leaf * self.most_leaves + 8
+        return max(least, min(math.floor(TOLERANCE * self.size), 2**40))
+
+    @property
+    def absolute_gap(self) -> float:
+        return float(self.tolerance)
+
+    @cached_property
+    def unavoidable(self) -> int:
+        alone = self.leaf_values(self.parts)
+        return int(np.maximum(alone, 0).sum()) + self.leaf_cost if self.n_rows else self.leaf_cost

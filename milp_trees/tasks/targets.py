@@ -1,0 +1,101 @@
+"""Numeric targets as exact integers: decimals by their digits, measured doubles by their bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from milp_trees.common.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+#: Most decimal digits after the point that are recognised.
+DIGITS = 12
+#: Largest integers that doubles hold exactly.
+WHOLE = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Columns of numbers as `unit * whole`, exactly.
+
+    Parameters
+    ----------
+    whole : int64 or object array of shape (n, K)
+        Integers; objects where they need more than 53 bits.
+    unit : Fraction
+    """
+
+    whole: np.ndarray
+    unit: Fraction
+
+    @property
+    def is_short(self) -> bool:
+        return self.whole.dtype != object
+
+
+def whole_numbers(given: np.ndarray) -> Numbers:
+    """Finite doubles or integers as integers times a unit.
+
+    Numbers with up to `DIGITS` decimals are what their digits say, so 0.1 is 1/10; others are the
+    binary fractions that the doubles are.
+    """
+    given = np.asarray(given)
+    if given.dtype.kind in "iub":
+        largest = int(np.abs(given.astype(object)).max(initial=0))
+        return Numbers(given.astype(np.int64 if largest < WHOLE else object), Fraction(1))
+    values = given.astype(float)
+    size = float(np.abs(values).max(initial=0.0))
+    for digits in range(DIGITS + 1):
+        power = 10.0**digits
+        if size * power >= WHOLE:
+            break
+        near = np.rint(values * power)
+        if np.array_equal(near / power, values):
+            return Numbers(near.astype(np.int64), Fraction(1, 10**digits))
+    mantissa, exponent = np.frexp(values)
+    lowest = int(exponent[values != 0].min()) - 53 if (values != 0).any() else 0
+    whole = np.empty(values.shape, dtype=object)
+    shifts = (exponent.astype(np.int64) - 53 - lowest).ravel().tolist()
+    digits53 = np.ldexp(mantissa, 53).astype(np.int64).ravel().tolist()
+    whole.ravel()[:] = [m << s if m else 0 for m, s in zip(digits53, shifts, strict=True)]
+    return Numbers(whole, Fraction(2) ** lowest)
+
+
+_targets: WeakKeyDictionary[Dataset, Numbers] = WeakKeyDictionary()
+
+
+def numeric_targets(dataset: Dataset, name: str) -> Numbers:
+    """The targets of a dataset as numbers, shape (n, K): `targets`, or `y` as one column.
+
+    Raises
+    ------
+    DataError
+        There is no target, or it is no number.
+    """
+    known = _targets.get(dataset)
+    if known is None:
+        known = _targets[dataset] = _read(dataset, name)
+    return known
+
+
+def _read(dataset: Dataset, name: str) -> Numbers:
+    given: Any = getattr(dataset, "targets", None)
+    if given is not None:
+        return whole_numbers(np.asarray(given).reshape(len(given), -1))
+    y = dataset.require("y", f"The task {name}")
+    classes = dataset.classes or ()
+    if any(isinstance(c, (str, bool)) or not isinstance(c, (int, float)) for c in classes):
+        strange = next(
+            c for c in classes if isinstance(c, (str, bool)) or not isinstance(c, (int, float))
+        )
+        raise DataError(
+            f"The task {name} predicts numbers, and the target holds {strange!r}; check which column is the target."
+        )
+    found = whole_numbers(np.array(classes))
+    return Numbers(found.whole[y][:, None], found.unit)
