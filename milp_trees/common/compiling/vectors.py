@@ -170,3 +170,23 @@ def double_bits(typingctx: Any, whole: Any) -> Any:
         return builder.bitcast(builder.sitofp(args[0], ir.DoubleType()), I64)
 
     return types.int64(types.int64), codegen
+
+
+@intrinsic
+def bits_double(typingctx: Any, whole: Any) -> Any:
+    """The double with these bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen
+
+
+@intrinsic
+def load_long(typingctx: Any, address: Any) -> Any:
+    """The int64 at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], I64.as_pointer()))
+
+    return types.int64(types.int64), codegen

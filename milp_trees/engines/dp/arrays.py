@@ -35,6 +35,8 @@ UNLIMITED = 63
 _MOST_PLANES = 64
 #: More than the rounding of sums of floats.
 _ROUNDING = 1 + 1e-6
+#: With more products of rows and pairs of tests, no chains of tests are looked for.
+_MOST_NESTED = 4 * 10**9
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
@@ -371,6 +373,28 @@ def _relation(view: LeafSums, masses: int) -> int:
     return HOLDING if masses else ANY
 
 
+def _chains(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Chains of tests whose true rows lie inside each other, as thresholds of a column are.
+
+    For every test the next one that is true on fewer rows, and on more; -1 where there is none.
+    """
+    n, F = X.shape
+    before = np.full(max(1, F), -1, dtype=np.int64)
+    after = before.copy()
+    if not F or F * F * n > _MOST_NESTED:
+        return before, after
+    ones = X.astype(np.float32)
+    both = ones.T @ ones
+    sizes = np.diag(both).copy()
+    inside = (both == sizes[:, None]) & (sizes[:, None] < sizes[None, :])
+    for f in np.argsort(sizes, kind="stable").tolist():
+        holders = np.flatnonzero(inside[f] & (before[:F] < 0))
+        if len(holders):
+            g = int(holders[sizes[holders].argmin()])
+            after[f], before[g] = g, f
+    return before, after
+
+
 def _data(
     view: LeafSums,
     rows: Any,
@@ -392,6 +416,11 @@ def _data(
     U = rows.vectors.shape[1] - 1
     groups, places = max(1, G), 64 * W
     leaf_function, parameters = compiled_leaf(view)
+    before = after = np.full(1, -1, dtype=np.int64)
+    nested = isinstance(view, LossSums) and not M
+    if nested:
+        before, after = _chains(view.X)
+        nested = bool((after >= 0).any())
     shapes = {
         "X": (places, S),
         "tests": (F, W),
@@ -423,6 +452,9 @@ def _data(
         n_actions=max(2, view.sums.shape[1]),
         forbidden={"i16": 2**13, "i32": 2**29, "i64": INFINITY, "f64": INFINITY}[kind],
         relation=_relation(view, M),
+        nested=int(nested and F > 0),
+        before=before,
+        after=after,
         leaf_function=leaf_function,
         parameters=parameters,
         priced=int(view.leaf_cost + int(split.min(initial=0)) > getattr(view, "tie", 0)),

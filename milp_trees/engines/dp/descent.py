@@ -30,6 +30,7 @@ from milp_trees.engines.dp.entering import (
 )
 from milp_trees.engines.dp.layouts import data_at, level_of, stack_at, table_at, work_at
 from milp_trees.engines.dp.memory import archive_level, archive_set
+from milp_trees.engines.dp.nesting import by_sides, note_side
 from milp_trees.engines.dp.nodes import large_enough, sums
 from milp_trees.engines.dp.words import atomic_add, atomic_min, children, copy, subtract
 
@@ -47,22 +48,24 @@ def _goal_of(stack, level):
 
 
 @kernel(allocates=False)
-def _pick(stack, level, F, best_first):
+def _pick(data, stack, level, F, best_first):
     """The next root test of a set, -1 if none is left."""
     if level.number == 0:
-        return _pick_at_root(stack, level, F, best_first)
+        return _pick_at_root(data, stack, level, F, best_first)
     goal = min(level.best, level.budget + 1)
     last = F - 1 if level.allowed < 0 else min(F - 1, level.allowed)
     while level.position < last:
         level.position += 1
         f = level.order[level.position]
+        if data.nested and level.allowed < 0:
+            level.bound[f] = max(level.bound[f], by_sides(data, level.low, f))
         if level.bound[f] < goal:
             return f
     return np.int64(-1)
 
 
 @kernel(allocates=False)
-def _pick_at_root(stack, level, F, best_first):
+def _pick_at_root(data, stack, level, F, best_first):
     """The next free root test: the first in order, or the one with the lowest bound.
 
     The latter is searched only up to the next bound.
@@ -73,6 +76,10 @@ def _pick_at_root(stack, level, F, best_first):
         chosen, second = np.int64(-1), goal
         for k in range(last + 1):
             f = level.order[k]
+            if data.nested and level.allowed < 0:
+                nested = by_sides(data, level.low, f)
+                if nested > stack.root_bound[f]:
+                    stack.root_bound[f] = nested
             low = stack.root_bound[f]
             if low >= goal or stack.busy[f]:
                 continue
@@ -107,6 +114,14 @@ def _try(data, work, table, stack, level, f):
     h = level.hashes[f]
     left_exact, a, a_free = bound_of(data, work, table, h[0], h[1], depth, allowed)
     right_exact, b, b_free = bound_of(data, work, table, h[2], h[3], depth, allowed)
+    nested = data.nested and allowed < 0
+    if nested:
+        if not left_exact:
+            a = max(a, level.low[f, 0])
+        if not right_exact:
+            b = max(b, level.low[f, 1])
+        note_side(data, level.low, f, 0, a)
+        note_side(data, level.low, f, 1, b)
     goal = _goal_of(stack, level)
     low, free = a + b + data.split[f], a_free + b_free + data.split[f]
     if left_exact and right_exact:
@@ -118,6 +133,9 @@ def _try(data, work, table, stack, level, f):
         if not right_exact:
             b = alike(data, work, depth, right, b)
         low = a + b + data.split[f]
+        if nested:
+            note_side(data, level.low, f, 0, a)
+            note_side(data, level.low, f, 1, b)
         if low >= goal:
             work.similar += 1
     if low >= goal:
@@ -190,6 +208,9 @@ def _offer(stack, level, value, f):
 def _back(data, work, stack, level):
     """A side has been answered: try the other one, or settle the root test."""
     f, value, exact = level.current, stack.returned, stack.exact != 0
+    if data.nested and level.allowed < 0:
+        first = level.first_side if level.phase == FIRST_BACK else 1 - level.first_side
+        note_side(data, level.low, f, first, value)
     cost, free = data.split[f], stack.returned_free
     if level.phase == SECOND_BACK:
         total = level.first_value + value + cost
@@ -279,7 +300,7 @@ def run(data_address, work_address, table_address, stack_address, best_first, bo
                 stack.reported = level.best
                 atomic_min(stack.shared_best.ctypes.data, level.best)
                 return IMPROVED
-            f = _pick(stack, level, F, best_first)
+            f = _pick(data, stack, level, F, best_first)
             if f >= 0:
                 _try(data, work, table, stack, level, f)
             elif level.number == 0:

@@ -29,6 +29,7 @@ from milp_trees.engines.dp.memory import (
     store,
     store_free,
 )
+from milp_trees.engines.dp.nesting import forget
 from milp_trees.engines.dp.nodes import best_two, hash_children, leaf_value, pair, sums
 from milp_trees.engines.dp.words import copy, count, fill
 
@@ -190,6 +191,8 @@ def _order(data, work, table, stack, level):
     F = data.n_tests
     fill(level.bound, level.lower)
     fill(level.free_bound, level.free)
+    if data.nested:
+        forget(level.low, np.int64(data.leaf))
     hash_children(data, work, bits, level.hashes)
     if data.priced and work.look_ahead and level.allowed < 0:
         if _expand(data, work, table, stack, level):

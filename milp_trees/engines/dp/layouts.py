@@ -13,7 +13,8 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.engines.dp.contexts import ContextType, context_at, fields
 
 #: Read by all threads. n_counted: groups with a value that is not 0; forbidden: kernel values from
-#: here on mean a leaf that is too small; priced: whether leaves or splits have a
+#: here on mean a leaf that is too small; nested: whether tests of one column bound each other,
+#: before, after (F,): the next test that is true on fewer or more rows, -1 for none; priced: whether leaves or splits have a
 #: price; relation: which archived sets bound a set (`memory`);
 #: leaf_function, parameters (2,): what a leaf costs (`kit.leaf_code`), 0 for the cheapest action. X (positions, S): tests on rows; tests (F, W): rows on
 #: which a test is true; everything (W,): all rows; values (positions, U + 1): values, masses, regret
@@ -26,7 +27,7 @@ DATA = ContextType(
     fields(
         "n_tests:fixed stride:fixed n_words:fixed n_values:fixed n_masses:fixed leaf:fixed"
         " least_split:fixed by_row:fixed n_groups:fixed n_counted:fixed n_actions:fixed"
-        " forbidden:fixed relation:fixed priced:fixed leaf_function:fixed parameters:int64:1 X:uint8:2 tests:uint64:2 everything:uint64:1 values:int64:2 best:int64:1"
+        " forbidden:fixed relation:fixed priced:fixed nested:fixed before:int64:1 after:int64:1 leaf_function:fixed parameters:int64:1 X:uint8:2 tests:uint64:2 everything:uint64:1 values:int64:2 best:int64:1"
         " most:int64:1 heavy:int64:1 group_bits:uint64:2 group_range:int64:2 group_values:int64:2"
         " group_best:int64:1 group_most:int64:1 split:int64:1 least:int64:1 keys:uint64:2"
     ),
@@ -43,7 +44,8 @@ COUNTERS = "calls loads nodes hits hits_two similar tests_skipped siblings ahead
 #: hashes (F, 4): keys of the children; pairs: addresses of the pair sums of the node and a child;
 #: totals: of rows of `total`; test_bits (F, words), mask (words,), weighted_* (U, rows, S): for sums
 #: by row; value (2, 2): value and root test of both sides of the last pair; values (8, S): what
-#: SIDES says; weight (F + 1, K), impurity (F,): scratch; kept_*: the archive, per depth a ring of
+#: SIDES says; weight (F + 2, K), impurity (F,): scratch; low (F, 2), ranked (F,),
+#: per_test_values: bounds on both sides, order and values of the root tests at depth three (`nesting`); kept_*: the archive, per depth a ring of
 #: sets, bounds, bounds per root test, and (filled, next); P, Q and what follows: known to the
 #: kernels by their address (`pair_layout`), those with their number type as bytes.
 WORK = ContextType(
@@ -56,7 +58,7 @@ WORK = ContextType(
         " first:int64:1 total:int64:2 sides:uint64:2 hashes:uint64:2 pairs:int64:1 totals:int64:1"
         " test_bits:uint64:2 mask:uint64:1 weighted_16:int16:3 weighted_32:int32:3"
         " weighted_64:int64:3 value:int64:2 values:int64:2 weight:int64:2 impurity:float64:1"
-        " kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2 P:uint8:1 Q:uint8:1"
+        " low:int64:2 ranked:int64:1 per_test_values:uint8:1 kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2 P:uint8:1 Q:uint8:1"
         " bytes:uint8:1 slots:int64:1 split_costs:uint8:1 coef:int64:2 scratch:uint8:1"
     ),
 )
@@ -74,6 +76,7 @@ TABLE = ContextType("Table", fields("room:fixed used:int64:1 slots:uint64:2"))
 #: lower: a bound on all trees; size: number of rows; position: in the order of tests; current: the
 #: test at work; first_side, first_value, other_bound, other_exact: its sides; rung: what the root
 #: test may cost for now. key (2,), hashes (F, 4): of the set and of its children; order (F,);
+#: low (F, 2): bounds on both sides of the root tests (`nesting`);
 #: bound (F,): lower bounds with a given root test; side (2, W): children; total (U + 1,). Of trees
 #: of any depth: free, free_bound (F,), first_free, other_free, like `lower` and the others.
 LEVEL = ContextType(
@@ -81,7 +84,7 @@ LEVEL = ContextType(
     fields(
         "number:fixed depth budget allowed best test lower size phase position current first_side"
         " first_value other_bound other_exact rung free first_free other_free bits:uint64:1"
-        " key:uint64:1 order:int64:1 bound:int64:1 free_bound:int64:1 hashes:uint64:2"
+        " key:uint64:1 order:int64:1 low:int64:2 bound:int64:1 free_bound:int64:1 hashes:uint64:2"
         " side:uint64:2 total:int64:1"
     ),
 )

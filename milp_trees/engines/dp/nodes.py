@@ -21,7 +21,7 @@ from milp_trees.engines.dp.arrays import (
 )
 from milp_trees.engines.dp.memory import look_up, store
 from milp_trees.engines.dp.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK
-from milp_trees.common.compiling.vectors import call, call_two, double_bits
+from milp_trees.common.compiling.vectors import bits_double, call, call_two, double_bits, load_long
 from milp_trees.engines.dp.words import children, clear, copy, count, lowest, subtract
 
 
@@ -231,6 +231,12 @@ def best_two(data, work, bits):
     """Load a node; value and root test (-1: a leaf) of its best tree of depth at most two."""
     load(data, work, bits)
     return _at_most_two(data, work.total[0], work.args[at.BEST], work.args[at.BEST_TEST])
+
+
+@kernel(allocates=False)
+def value_of_test(work, f):
+    """Value of the best tree of depth two with a root test, which EVALUATE left in `per_test`."""
+    return bits_double(load_long(np.int64(work.per_test_values.ctypes.data) + 8 * f))
 
 
 @kernel(allocates=False)
