@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -41,8 +41,38 @@ if TYPE_CHECKING:
 
 #: Units in the largest loss: sums and their products with the grid stay exact in doubles.
 UNITS = 2**51
+#: With more products of rows and pairs of tests, no chains of tests are looked for. Counts of rows
+#: must be exact in single precision.
+_MOST_NESTED, _MOST_ROWS = 4 * 10**9, 2**24
 #: A claim "optimal" holds up to this share of the largest loss.
 TOLERANCE = Fraction(1, 10**9)
+
+
+def chains_of(X: np.ndarray) -> list[list[int]]:
+    """Chains of tests whose true rows lie inside each other, as thresholds of a column are.
+
+    Each chain lists its tests by rising numbers of rows; a test is in one chain.
+    """
+    n, F = X.shape
+    if not F or F * F * n > _MOST_NESTED or n > _MOST_ROWS:
+        return [[f] for f in range(F)]
+    ones = X.astype(np.float32)
+    both = ones.T @ ones
+    sizes = np.diag(both).copy()
+    inside = (both == sizes[:, None]) & (sizes[:, None] < sizes[None, :])
+    after, taken = np.full(F, -1, dtype=np.int64), np.zeros(F, dtype=bool)
+    for f in np.argsort(sizes, kind="stable").tolist():
+        holders = np.flatnonzero(inside[f] & ~taken)
+        if len(holders):
+            after[f] = holders[sizes[holders].argmin()]
+            taken[after[f]] = True
+    chains = []
+    for f in np.flatnonzero(~taken).tolist():
+        chain = [f]
+        while after[chain[-1]] >= 0:
+            chain.append(int(after[chain[-1]]))
+        chains.append(chain)
+    return chains
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,6 +159,41 @@ class LossSums(LeafSums):
         per_leaf = self.tie + 2 * self.margin + 4
         least = math.ceil(self.excess) + per_leaf * self.most_leaves + 8
         return max(least, min(math.floor(TOLERANCE * self.size), 2**40))
+
+    @property
+    def chains(self) -> np.ndarray:
+        """Where chains of tests begin whose true rows lie inside each other, and F; int64.
+
+        Only `reduce` orders tests by chains; before it each test is a chain.
+        """
+        known: np.ndarray | None = self.memo.get("chains")
+        return np.arange(self.n_features + 1) if known is None else known
+
+    def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> LossSums:
+        """An equivalent smaller view, whose tests are ordered by chains if tests were dropped.
+
+        A chain holds thresholds of one column, in their order; see `LeafSums.reduce`.
+        """
+        view = super().reduce(merge_rows, drop_tests)
+        if not drop_tests or view.ranked is not None:
+            return view
+        chains = chains_of(view.X)
+        order = np.array([f for chain in chains for f in chain], dtype=np.int64)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        alias = {
+            test: kept if isinstance(kept, bool) else (int(place[kept[0]]), kept[1])
+            for test, kept in view.alias.items()
+        }
+        ordered = replace(
+            view,
+            X=np.ascontiguousarray(view.X[:, order]),
+            features=tuple(view.features[f] for f in order.tolist()),
+            split_costs=view.split_costs[order],
+            alias=alias,
+        )
+        ordered.memo["chains"] = np.cumsum([0, *map(len, chains)], dtype=np.int64)
+        return ordered
 
     @property
     def absolute_gap(self) -> float:

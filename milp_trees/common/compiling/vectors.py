@@ -190,3 +190,24 @@ def load_long(typingctx: Any, address: Any) -> Any:
         return builder.load(builder.inttoptr(args[0], I64.as_pointer()))
 
     return types.int64(types.int64), codegen
+
+
+@intrinsic
+def doubles_at(typingctx: Any, address: Any, size: Any) -> Any:
+    """The doubles from an address on as an array, which does not own them."""
+    kind = types.Array(types.float64, 1, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(kind)(context, builder)
+        context.populate_array(
+            array,
+            data=builder.inttoptr(args[0], array.data.type),
+            shape=[args[1]],
+            strides=[ir.Constant(I64, 8)],
+            itemsize=ir.Constant(I64, 8),
+            meminfo=None,
+            parent=None,
+        )
+        return array._getvalue()
+
+    return kind(types.int64, types.int64), codegen

@@ -10,6 +10,7 @@ are nearly as many vectors as rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,8 +36,8 @@ UNLIMITED = 63
 _MOST_PLANES = 64
 #: More than the rounding of sums of floats.
 _ROUNDING = 1 + 1e-6
-#: With more products of rows and pairs of tests, no chains of tests are looked for.
-_MOST_NESTED = 4 * 10**9
+#: Work of adding a row to the bins of two chains, in vectors of four sums.
+_WORTH = 0.5
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
@@ -175,7 +176,7 @@ def _prepare_leaves(
         raise Unsupported(
             "dp adds costs in 64 bits, and these are too large; divide the penalties by a common factor."
         )
-    S = -(-max(1, F) // LANES) * LANES
+    S = -(-(F + 1) // LANES) * LANES
     if 24 * (V + M) * F * S > MOST_BYTES:
         raise Unsupported(
             f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds."
@@ -373,26 +374,25 @@ def _relation(view: LeafSums, masses: int) -> int:
     return HOLDING if masses else ANY
 
 
-def _chains(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Chains of tests whose true rows lie inside each other, as thresholds of a column are.
+def _first_tests(view: LeafSums, F: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where chains of tests begin, and per chain and row the first test that is true.
 
-    For every test the next one that is true on fewer rows, and on more; -1 where there is none.
+    The first tests are left out where sums for pairs of tests are quicker row by row; then their shape is
+    (0, 0).
     """
-    n, F = X.shape
-    before = np.full(max(1, F), -1, dtype=np.int64)
-    after = before.copy()
-    if not F or F * F * n > _MOST_NESTED:
-        return before, after
-    ones = X.astype(np.float32)
-    both = ones.T @ ones
-    sizes = np.diag(both).copy()
-    inside = (both == sizes[:, None]) & (sizes[:, None] < sizes[None, :])
-    for f in np.argsort(sizes, kind="stable").tolist():
-        holders = np.flatnonzero(inside[f] & (before[:F] < 0))
-        if len(holders):
-            g = int(holders[sizes[holders].argmin()])
-            after[f], before[g] = g, f
-    return before, after
+    whole = np.arange(F + 1, dtype=np.int64)
+    chains = whole if not isinstance(view, LossSums) else view.chains
+    C, none = len(chains) - 1, np.zeros((0, 0), dtype=np.int32)
+    if not isinstance(view, LossSums) or C == F or not F:
+        return chains, none
+    density = float(view.X.mean()) if view.n_rows else 0.0
+    if _WORTH * density * F * (F + LANES) / 8 < C * (C + 1) / 2:
+        return chains, none
+    first = np.empty((C, 64 * _words(view.n_rows)), dtype=np.int32)
+    for c, (begin, end) in enumerate(pairwise(chains.tolist())):
+        test = end - view.X[:, begin:end].sum(axis=1, dtype=np.int64)
+        first[c, : view.n_rows] = np.where(test < end, test, F)
+    return chains, first
 
 
 def _data(
@@ -416,11 +416,9 @@ def _data(
     U = rows.vectors.shape[1] - 1
     groups, places = max(1, G), 64 * W
     leaf_function, parameters = compiled_leaf(view)
-    before = after = np.full(1, -1, dtype=np.int64)
-    nested = isinstance(view, LossSums) and not M
-    if nested:
-        before, after = _chains(view.X)
-        nested = bool((after >= 0).any())
+    chains, first_tests = _first_tests(view, F)
+    long = chains[:-1] < chains[1:] - 1
+    nested = bool(isinstance(view, LossSums) and not M and long.any())
     shapes = {
         "X": (places, S),
         "tests": (F, W),
@@ -452,9 +450,11 @@ def _data(
         n_actions=max(2, view.sums.shape[1]),
         forbidden={"i16": 2**13, "i32": 2**29, "i64": INFINITY, "f64": INFINITY}[kind],
         relation=_relation(view, M),
-        nested=int(nested and F > 0),
-        before=before,
-        after=after,
+        nested=int(nested),
+        binned=int(first_tests.size > 0),
+        chains=chains,
+        chain_of=np.repeat(np.arange(len(chains) - 1), np.diff(chains)),
+        first_tests=first_tests,
         leaf_function=leaf_function,
         parameters=parameters,
         priced=int(view.leaf_cost + int(split.min(initial=0)) > getattr(view, "tie", 0)),

@@ -113,7 +113,8 @@ def work_of(
     data = inst.data
     F, S, W = max(1, data.n_tests), data.stride, data.n_words
     V, M, n, G = data.n_values, data.n_masses, max(1, inst.n_rows), data.n_counted
-    U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
+    U, bits, binned = V + M, int(inst.kind[1:]), bool(data.binned)
+    by_row = bool(data.by_row) and not binned
     words, weighted_rows = (n + 63) // 64, n if by_row else 1
     depths = DEEPEST + 2 if depth == UNLIMITED and not sizes else depth + 1
     pairs, weighted = bits // 8 * U * at.pair_rows(F) * S, (U, weighted_rows, S)
@@ -143,6 +144,9 @@ def work_of(
         "values": (8 if sizes else 0, S),
         "weight": (F + 2, data.n_actions),
         "impurity": (F,),
+        "bin_rows": (n if binned else 0,),
+        "bin_tests": (len(data.chains) - 1 if binned else 0, n),
+        "bin_values": (U if binned else 0, n),
         "low": (F if data.nested else 1, 2),
         "ranked": (F if data.nested else 1,),
         "per_test_values": (8 * S if data.nested else 8,),

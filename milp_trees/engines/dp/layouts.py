@@ -13,8 +13,10 @@ from milp_trees.common.compiling.kernels import kernel
 from milp_trees.engines.dp.contexts import ContextType, context_at, fields
 
 #: Read by all threads. n_counted: groups with a value that is not 0; forbidden: kernel values from
-#: here on mean a leaf that is too small; nested: whether tests of one column bound each other,
-#: before, after (F,): the next test that is true on fewer or more rows, -1 for none; priced: whether leaves or splits have a
+#: here on mean a leaf that is too small; nested: whether tests of one chain bound each other;
+#: chains (C + 1,), chain_of (F,): where chains of tests begin whose true rows lie inside each other,
+#: and the chain of every test; binned, first_tests (C, positions): whether pairs are summed by
+#: bins, and the first test of a chain that is true on a row, F for none; priced: whether leaves or splits have a
 #: price; relation: which archived sets bound a set (`memory`);
 #: leaf_function, parameters (2,): what a leaf costs (`kit.leaf_code`), 0 for the cheapest action. X (positions, S): tests on rows; tests (F, W): rows on
 #: which a test is true; everything (W,): all rows; values (positions, U + 1): values, masses, regret
@@ -27,7 +29,7 @@ DATA = ContextType(
     fields(
         "n_tests:fixed stride:fixed n_words:fixed n_values:fixed n_masses:fixed leaf:fixed"
         " least_split:fixed by_row:fixed n_groups:fixed n_counted:fixed n_actions:fixed"
-        " forbidden:fixed relation:fixed priced:fixed nested:fixed before:int64:1 after:int64:1 leaf_function:fixed parameters:int64:1 X:uint8:2 tests:uint64:2 everything:uint64:1 values:int64:2 best:int64:1"
+        " forbidden:fixed relation:fixed priced:fixed nested:fixed binned:fixed chains:int64:1 chain_of:int64:1 first_tests:int32:2 leaf_function:fixed parameters:int64:1 X:uint8:2 tests:uint64:2 everything:uint64:1 values:int64:2 best:int64:1"
         " most:int64:1 heavy:int64:1 group_bits:uint64:2 group_range:int64:2 group_values:int64:2"
         " group_best:int64:1 group_most:int64:1 split:int64:1 least:int64:1 keys:uint64:2"
     ),
@@ -44,7 +46,8 @@ COUNTERS = "calls loads nodes hits hits_two similar tests_skipped siblings ahead
 #: hashes (F, 4): keys of the children; pairs: addresses of the pair sums of the node and a child;
 #: totals: of rows of `total`; test_bits (F, words), mask (words,), weighted_* (U, rows, S): for sums
 #: by row; value (2, 2): value and root test of both sides of the last pair; values (8, S): what
-#: SIDES says; weight (F + 2, K), impurity (F,): scratch; low (F, 2), ranked (F,),
+#: SIDES says; bin_rows (n,), bin_tests (C, n), bin_values (U, n): for sums by bins; weight
+#: (F + 2, K), impurity (F,): scratch; low (F, 2), ranked (F,),
 #: per_test_values: bounds on both sides, order and values of the root tests at depth three (`nesting`); kept_*: the archive, per depth a ring of
 #: sets, bounds, bounds per root test, and (filled, next); P, Q and what follows: known to the
 #: kernels by their address (`pair_layout`), those with their number type as bytes.
@@ -58,7 +61,7 @@ WORK = ContextType(
         " first:int64:1 total:int64:2 sides:uint64:2 hashes:uint64:2 pairs:int64:1 totals:int64:1"
         " test_bits:uint64:2 mask:uint64:1 weighted_16:int16:3 weighted_32:int32:3"
         " weighted_64:int64:3 value:int64:2 values:int64:2 weight:int64:2 impurity:float64:1"
-        " low:int64:2 ranked:int64:1 per_test_values:uint8:1 kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2 P:uint8:1 Q:uint8:1"
+        " bin_rows:int64:1 bin_tests:int32:2 bin_values:float64:2 low:int64:2 ranked:int64:1 per_test_values:uint8:1 kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2 P:uint8:1 Q:uint8:1"
         " bytes:uint8:1 slots:int64:1 split_costs:uint8:1 coef:int64:2 scratch:uint8:1"
     ),
 )

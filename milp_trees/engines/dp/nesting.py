@@ -10,6 +10,8 @@ Demirovic 2025, *Optimal classification trees for continuous feature data*; Mazu
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
+import numpy as np
+
 from milp_trees.common.compiling.kernels import kernel
 
 
@@ -23,10 +25,11 @@ def forget(low, bound):
 @kernel(allocates=False)
 def note_side(data, low, f, side, value):
     """Raise the bound on a side (1: where the test is true) of a test, and of all that hold it."""
+    chain, step = data.chain_of[f], np.int64(1) if side == 1 else np.int64(-1)
     g = f
-    while g >= 0 and low[g, side] < value:
+    while 0 <= g < len(low) and data.chain_of[g] == chain and low[g, side] < value:
         low[g, side] = value
-        g = data.after[g] if side == 1 else data.before[g]
+        g += step
 
 
 @kernel(allocates=False)

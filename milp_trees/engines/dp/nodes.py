@@ -20,6 +20,7 @@ from milp_trees.engines.dp.arrays import (
     INFINITY,
 )
 from milp_trees.engines.dp.memory import look_up, store
+from milp_trees.engines.dp.bins import sum_by_bins
 from milp_trees.engines.dp.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK
 from milp_trees.common.compiling.vectors import bits_double, call, call_two, double_bits, load_long
 from milp_trees.engines.dp.words import children, clear, copy, count, lowest, subtract
@@ -154,7 +155,9 @@ def _count(data, work, bits, matrix):
     """Pair sums of a subset of the loaded node."""
     work.args[at.PAIRS] = matrix
     work.rows_counted += count(bits)
-    if data.by_row:
+    if data.binned:
+        sum_by_bins(data, work, bits, matrix)
+    elif data.by_row:
         clear(work.mask)
         for w in range(len(bits)):
             word = bits[w]
@@ -217,7 +220,7 @@ def load(data, work, bits):
             m += 1
             word &= word - np.uint64(1)
     work.loads += 1
-    if data.by_row:
+    if data.by_row and not data.binned:
         _by_row(data, work, m)
     sums(data, bits, work.total[0])
     _count(data, work, bits, work.pairs[0])
