@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from milp_trees.common.errors import DataError
 from milp_trees.models.space import full_leaves
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.leaf_functions import LeafFunction
@@ -123,26 +122,23 @@ class LossTask(PenalisedTask):
         """The task on a grid of whole units, with the candidate features of a space."""
         tests, X, complements = space.tests(dataset)
         parts, counts = self.parts(dataset), dataset.row_counts
-        power = math.floor(math.log2(UNITS / parts.size)) if parts.size > 0 else 0
+        paid = [self._paid(t.columns) for t in tests] if self.penalised else []
+        columns = list(dict.fromkeys(paid))
+        leaf, splits = self._penalties(columns, dataset)
+        # A penalty above the loss of all rows makes the grid coarser, so that it has room.
+        size = max([Fraction(parts.size), *(p / parts.unit for p in (leaf, *splits))])
+        power = _power_below(UNITS / size) if size else 0
         grid = Fraction(2) ** power
         constants = np.ceil(np.ldexp(parts.constants, power)).astype(np.int64)
         excess = int(constants.sum()) - grid * (parts.total - Fraction(parts.lost))
         margin = 1 + parts.ulps // 4
         norm = self.rate_unit(dataset) if self.penalised else Fraction(1)
-        unit = parts.unit / norm
-        paid = [self._paid(t.columns) for t in tests] if self.penalised else []
-        columns = list(dict.fromkeys(paid))
-        leaf, splits = self._penalties(columns, dataset)
-        steps = grid / parts.unit
+        unit, steps = parts.unit / norm, grid / parts.unit
         prices = np.zeros(len(tests), dtype=np.int64)
         if self.penalised:
             price = {c: math.floor(s * steps) for c, s in zip(columns, splits, strict=True)}
             prices[:] = [price[own] for own in paid]
         tie, paid_leaf = 2 * margin + 2, math.floor(leaf * steps)
-        if max(paid_leaf, int(prices.max(initial=0))) > 2**56:
-            raise DataError(
-                "A penalty is so large that no tree but a leaf can be worth it; make it smaller."
-            )
         return LossSums(
             X=X,
             features=tests,
@@ -154,7 +150,7 @@ class LossTask(PenalisedTask):
             excess=excess,
             tie=tie,
             most_leaves=_most_leaves(space, dataset.n_rows, paid_leaf),
-            size=Fraction(parts.size) * grid,
+            size=size * grid,
             counts=np.array(counts),
             leaf_cost=paid_leaf + tie,
             split_costs=prices,
@@ -165,6 +161,12 @@ class LossTask(PenalisedTask):
             complements=complements,
             **leaf_needs(dataset, space),
         )
+
+
+def _power_below(number: Fraction) -> int:
+    """The largest k with 2^k at most a positive number."""
+    k = number.numerator.bit_length() - number.denominator.bit_length()
+    return k if Fraction(2) ** k <= number else k - 1
 
 
 def _most_leaves(space: Space, n: int, penalty: int) -> int:

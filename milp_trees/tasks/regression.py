@@ -45,11 +45,12 @@ def _squared_error(sums: tuple[Any, ...]) -> Any:
 
 
 class _Rows(NamedTuple):
-    """Targets and weights of a dataset as integers.
+    """Targets and weights of a dataset as exact integers, and what engines add up of them.
 
     `y` (n, K) are deviations from `centre` in units of `unit`, `w` (n,) weights in units of
-    `weight`, both exact; `search_w`, `search_y` are what engines add up, of `step` units of y and
-    `heavy` units of weight each, and `lost` is what their rounding can change of a loss.
+    `weight`. Engines add `search_w` and `search_t` (n, K), which are `w` and `w y` in units of
+    `step_w` and `step_t`, rounded where they need more than 53 bits. A leaf function then costs
+    `step_t² / step_w` units of `w y²` per unit, and at most `lost` more than with exact sums.
     """
 
     y: np.ndarray
@@ -57,10 +58,10 @@ class _Rows(NamedTuple):
     unit: Fraction
     w: np.ndarray
     weight: Fraction
-    search_y: np.ndarray
     search_w: np.ndarray
-    step: Fraction
-    heavy: Fraction
+    search_t: np.ndarray
+    step_w: int
+    step_t: int
     lost: float
 
 
@@ -75,45 +76,52 @@ def _rows(dataset: Dataset, name: str) -> _Rows:
 
 
 def _measure(dataset: Dataset, name: str) -> _Rows:
-    """Read targets and weights, and round what engines add up to 53 bits."""
+    """Read targets and weights, and round what engines add up to 53 bits.
+
+    A leaf that is evaluated at its true mean p with rounded sums costs p² |dw| + 2 |p| |dt| more at
+    most, and its own minimum is not above that; |p| is at most the largest deviation.
+    """
     numbers, counts = numeric_targets(dataset, name), dataset.row_counts
-    if dataset.weights is None:
-        w, weight = counts, Fraction(1)
-    else:
-        given = whole_numbers(dataset.weights)
-        w, weight = given.whole * counts, given.unit
+    given = None if dataset.weights is None else whole_numbers(dataset.weights)
+    w = counts if given is None else given.whole * counts
     total = sum(w.tolist())
     if total == 0:
         raise DataError(f"The task {name} needs rows with a positive weight; all weights are 0.")
-    heavy, search_w = Fraction(1), w
-    if w.dtype == object or total >= WHOLE // 4:
-        heavy = Fraction(2) ** max(0, total.bit_length() - 50)
-        search_w = np.array([round(x / heavy) for x in w.tolist()], dtype=np.int64)
     columns = numbers.whole.T
-    centre = tuple(
-        round(Fraction(sum((c.astype(object) * w).tolist()), total))
-        if c.dtype == object or float(np.abs(c).max(initial=0)) * float(total) >= _ROOM
-        else round(Fraction(int(c @ w), total))
-        for c in columns
-    )
+    centre = tuple(round(Fraction(sum(_product(c, w).tolist()), total)) for c in columns)
     y = np.column_stack([c - m for c, m in zip(columns, centre, strict=True)])
-    size = (
-        float(max(sum(map(abs, (c.astype(object) * search_w).tolist())) for c in y.T))
-        if (y.dtype == object)
-        else float((np.abs(y).astype(float).T @ search_w.astype(float)).max())
+    t = np.column_stack([_product(c, w) for c in y.T])
+    step_w, search_w, lost_w = _rounded(w[:, None])
+    step_t, search_t, lost_t = _rounded(t)
+    farthest = float(max(np.abs(y).astype(float).max(axis=0).tolist(), default=0.0))
+    # In units of `step_t ** 2 / step_w`, the farthest mean is so many of `step_t / step_w`.
+    far = 1.001 * farthest * step_w / step_t
+    lost = y.shape[1] * far * far * lost_w + 2 * far * lost_t
+    unit = Fraction(1) if given is None else given.unit
+    return _Rows(y, centre, numbers.unit, w, unit, search_w[:, 0], search_t, step_w, step_t, lost)
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of integers, as objects where they need more than 64 bits."""
+    largest = [float(np.abs(x).astype(float).max(initial=0.0)) for x in (a, b)]
+    if largest[0] * largest[1] * max(1, len(a)) < _ROOM and a.dtype != object != b.dtype:
+        return np.asarray(a * b)
+    return np.asarray(a.astype(object) * b.astype(object))
+
+
+def _rounded(whole: np.ndarray) -> tuple[int, np.ndarray, float]:
+    """Columns of integers in steps with sums below 2^53: the step, them, and what is lost in all."""
+    most = max(int(sum(map(abs, column))) for column in whole.T.tolist())
+    if most < WHOLE:
+        return 1, whole.astype(np.int64), 0.0
+    step = 1 << (most.bit_length() - 52)
+    near = [[(2 * x + step) // (2 * step) for x in row] for row in whole.tolist()]
+    lost = sum(
+        abs(x - step * m)
+        for row, other in zip(whole.tolist(), near, strict=True)
+        for x, m in zip(row, other, strict=True)
     )
-    step, search_y, lost = Fraction(1), y, 0.0
-    if y.dtype == object or size >= WHOLE // 2:
-        step = Fraction(2) ** math.ceil(math.log2(max(size, 1.0)) - 51)
-        near = [round(x / step) for x in y.ravel().tolist()]
-        search_y = np.array(near, dtype=np.int64).reshape(y.shape)
-        squares = float((search_y.astype(float) ** 2).sum(axis=1) @ search_w)
-        # ||e|| <= sqrt(K W) / 2, and sqrt(loss) changes by no more than ||e||.
-        lost = 1.01 * math.sqrt(squares * float(search_w.sum()) * y.shape[1]) + 1
-    if heavy > 1:
-        spread = float((np.abs(search_y).max(axis=0).astype(float) ** 2).sum())
-        lost += 4 * spread * len(w)
-    return _Rows(y, centre, numbers.unit, w, weight, search_y, search_w, step, heavy, lost)
+    return step, np.array(near, dtype=np.int64).reshape(whole.shape), float(Fraction(lost, step))
 
 
 @register
@@ -138,24 +146,30 @@ class SquaredError(LossTask):
         return _least(rows, whole, 1) or Fraction(1)
 
     def parts(self, dataset: Dataset) -> LossParts:
-        rows = _rows(dataset, self.name)
-        w, y = rows.search_w, rows.search_y
-        sums = np.column_stack([w, y * w[:, None]]).astype(np.int64)
-        squares = (y.astype(float) ** 2).sum(axis=1) * w.astype(float)
-        K = y.shape[1]
-        constants = squares * (1 + (K + 4) * 2.0**-52)
-        total = Fraction(_dot(w, y))
-        unit = (rows.unit * rows.step) ** 2 * rows.weight * rows.heavy
-        size = float(constants.sum()) * (1 + 1e-9)
-        return LossParts(sums, constants, total, unit, size, K + 2, rows.lost)
+        rows, K = _rows(dataset, self.name), _rows(dataset, self.name).y.shape[1]
+        squares = sum(_product(y, _product(y, rows.w)) for y in rows.y.T)
+        scale = Fraction(rows.step_w, rows.step_t**2)
+        total = scale * sum(np.asarray(squares).tolist())
+        # Rounded up: the squares, their doubles and the product.
+        constants = np.asarray(squares).astype(float) * float(scale) * (1 + 2.0**-50)
+        return LossParts(
+            np.column_stack([rows.search_w, rows.search_t]),
+            constants,
+            total,
+            rows.unit**2 * rows.weight / scale,
+            float(constants.sum()) * (1 + 1e-9) + rows.lost,
+            K + 2,
+            rows.lost,
+        )
 
     def predictor(self, dataset: Dataset) -> Callable[[tuple[int, ...]], Any]:
         rows = _rows(dataset, self.name)
+        step = Fraction(rows.step_t, rows.step_w)
 
         def mean(sums: tuple[int, ...]) -> Any:
             weight, *totals = sums
             means = [
-                float(rows.unit * (c + (rows.step * Fraction(t, weight) if weight else 0)))
+                float(rows.unit * (c + (step * Fraction(t, weight) if weight else 0)))
                 for c, t in zip(rows.centre, totals, strict=True)
             ]
             return means[0] if len(means) == 1 else tuple(means)
@@ -192,11 +206,10 @@ def _leaf_sums(rows: _Rows, leaf: np.ndarray, n: int) -> list[tuple[Any, ...]]:
     w = _added(rows.w, leaf, n)
     outputs = []
     for y in rows.y.T:
-        largest = float(np.abs(y).astype(float).max(initial=0.0))
-        if largest**2 * float(np.abs(rows.w).astype(float).sum()) >= _ROOM:
-            y = y.astype(object)
-        first = y * rows.w
-        outputs.append(zip(_added(first, leaf, n), _added(first * y, leaf, n), strict=True))
+        first = _product(y, rows.w)
+        outputs.append(
+            zip(_added(first, leaf, n), _added(_product(first, y), leaf, n), strict=True)
+        )
     return list(zip(w, *outputs, strict=True))
 
 
@@ -214,13 +227,3 @@ def _least(rows: _Rows, leaf: np.ndarray, n: int) -> Fraction:
         for t, q in by_output:
             total += q - (Fraction(t * t, weight) if weight else 0)
     return total * rows.unit**2 * rows.weight
-
-
-def _dot(w: np.ndarray, y: np.ndarray) -> int:
-    """Weighted sum of squares, exact."""
-    largest = float(np.abs(y).astype(float).max(initial=0.0))
-    if largest**2 * float(w.astype(float).sum()) * y.shape[1] < _ROOM:
-        return int(((y * y).sum(axis=1) * w).sum())
-    return sum(
-        int(a) * int(b) ** 2 for row, a in zip(y.tolist(), w.tolist(), strict=True) for b in row
-    )
