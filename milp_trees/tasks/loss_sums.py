@@ -153,11 +153,15 @@ class LossSums(LeafSums):
     def from_value(self, value: Fraction | float) -> Fraction:
         return (Fraction(value) - self.offset) / self.scale
 
+    @property
+    def rounding(self) -> int:
+        """By how many units two sums of rounded leaves may differ that are equal without."""
+        return (2 * self.margin + 4) * self.most_leaves
+
     @cached_property
     def tolerance(self) -> int:
         """What a claim "optimal" leaves open, in units: see the module."""
-        per_leaf = self.tie + 2 * self.margin + 4
-        least = math.ceil(self.excess) + per_leaf * self.most_leaves + 8
+        least = math.ceil(self.excess) + self.tie * self.most_leaves + 2 * self.rounding + 8
         return max(least, min(math.floor(TOLERANCE * self.size), 2**40))
 
     @property
