@@ -213,7 +213,7 @@ class Dataset(Counted):
         else:
             labels = checked_labels(self.y, "y", self.n_rows)
             classes, codes = np.unique(labels, return_inverse=True)
-            self._put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
+            self._put("classes", tuple(np.asarray(classes).tolist()))
         self._put("y", frozen_copy(np.asarray(codes, dtype=np.int64)))
 
     def _put_targets(self) -> None:

@@ -90,10 +90,8 @@ def _read(dataset: Dataset, name: str) -> Numbers:
         return whole_numbers(np.asarray(given).reshape(len(given), -1))
     y = dataset.require("y", f"The task {name}")
     classes = dataset.classes or ()
-    if any(isinstance(c, (str, bool)) or not isinstance(c, (int, float)) for c in classes):
-        strange = next(
-            c for c in classes if isinstance(c, (str, bool)) or not isinstance(c, (int, float))
-        )
+    if not set(map(type, classes)) <= {int, float}:
+        strange = next(c for c in classes if type(c) not in (int, float))
         raise DataError(
             f"The task {name} predicts numbers, and the target holds {strange!r}; check which column is the target."
         )

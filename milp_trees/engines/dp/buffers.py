@@ -158,7 +158,9 @@ def work_of(
         "totals": (3,),
     }
     found = kernels_of(inst, bool(sizes)) if kernels is None else kernels
-    work = Context(WORK, shapes, kernels=found, **switches.flags())
+    flags = switches.flags()
+    flags["nested"] &= int(data.nested)
+    work = Context(WORK, shapes, kernels=found, **flags)
     if inst.splits:
         work.split_costs.view(f"{inst.kind[0]}{bits // 8}")[:] = data.split
     if G:

@@ -40,7 +40,7 @@ def _rank(data, work):
 @kernel(allocates=False)
 def _note(data, work, f):
     """Keep what the last pair says of the sides of its test."""
-    if data.nested:
+    if work.nested:
         note_side(data, work.low, f, 0, work.value[0, 0])
         note_side(data, work.low, f, 1, work.value[1, 0])
 
@@ -61,7 +61,7 @@ def depth_three(data, work, table, stack, level):
         if floor > budget:
             work.similar += 1
             return floor, False, np.int64(-1)
-    if data.nested:
+    if work.nested:
         work.args[at.PER_TEST] = work.per_test_values.ctypes.data
     best, test = best_two(data, work, bits)
     four = 4 * leaf + 3 * split
@@ -70,14 +70,14 @@ def depth_three(data, work, table, stack, level):
         return best, True, test
     hash_children(data, work, bits, work.hashes)
     lowest = INFINITY
-    if data.nested:
+    if work.nested:
         _rank(data, work)
     for k in range(F):
-        f = work.ranked[k] if data.nested else k
+        f = work.ranked[k] if work.nested else k
         if stack.stop[0]:
             return best, False, test
         goal = min(best, budget + 1)
-        if data.nested:
+        if work.nested:
             bound[f] = max(bound[f], by_sides(data, work.low, f))
         if bound[f] >= goal:
             work.tests_skipped += 1

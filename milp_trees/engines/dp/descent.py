@@ -48,16 +48,16 @@ def _goal_of(stack, level):
 
 
 @kernel(allocates=False)
-def _pick(data, stack, level, F, best_first):
+def _pick(data, work, stack, level, F, best_first):
     """The next root test of a set, -1 if none is left."""
     if level.number == 0:
-        return _pick_at_root(data, stack, level, F, best_first)
+        return _pick_at_root(data, work, stack, level, F, best_first)
     goal = min(level.best, level.budget + 1)
     last = F - 1 if level.allowed < 0 else min(F - 1, level.allowed)
     while level.position < last:
         level.position += 1
         f = level.order[level.position]
-        if data.nested and level.allowed < 0:
+        if work.nested and level.allowed < 0:
             level.bound[f] = max(level.bound[f], by_sides(data, level.low, f))
         if level.bound[f] < goal:
             return f
@@ -65,7 +65,7 @@ def _pick(data, stack, level, F, best_first):
 
 
 @kernel(allocates=False)
-def _pick_at_root(data, stack, level, F, best_first):
+def _pick_at_root(data, work, stack, level, F, best_first):
     """The next free root test: the first in order, or the one with the lowest bound.
 
     The latter is searched only up to the next bound.
@@ -76,7 +76,7 @@ def _pick_at_root(data, stack, level, F, best_first):
         chosen, second = np.int64(-1), goal
         for k in range(last + 1):
             f = level.order[k]
-            if data.nested and level.allowed < 0:
+            if work.nested and level.allowed < 0:
                 nested = by_sides(data, level.low, f)
                 if nested > stack.root_bound[f]:
                     stack.root_bound[f] = nested
@@ -114,7 +114,7 @@ def _try(data, work, table, stack, level, f):
     h = level.hashes[f]
     left_exact, a, a_free = bound_of(data, work, table, h[0], h[1], depth, allowed)
     right_exact, b, b_free = bound_of(data, work, table, h[2], h[3], depth, allowed)
-    nested = data.nested and allowed < 0
+    nested = work.nested and allowed < 0
     if nested:
         if not left_exact:
             a = max(a, level.low[f, 0])
@@ -208,7 +208,7 @@ def _offer(stack, level, value, f):
 def _back(data, work, stack, level):
     """A side has been answered: try the other one, or settle the root test."""
     f, value, exact = level.current, stack.returned, stack.exact != 0
-    if data.nested and level.allowed < 0:
+    if work.nested and level.allowed < 0:
         first = level.first_side if level.phase == FIRST_BACK else 1 - level.first_side
         note_side(data, level.low, f, first, value)
     cost, free = data.split[f], stack.returned_free
@@ -300,7 +300,7 @@ def run(data_address, work_address, table_address, stack_address, best_first, bo
                 stack.reported = level.best
                 atomic_min(stack.shared_best.ctypes.data, level.best)
                 return IMPROVED
-            f = _pick(data, stack, level, F, best_first)
+            f = _pick(data, work, stack, level, F, best_first)
             if f >= 0:
                 _try(data, work, table, stack, level, f)
             elif level.number == 0:

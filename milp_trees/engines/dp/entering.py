@@ -191,7 +191,7 @@ def _order(data, work, table, stack, level):
     F = data.n_tests
     fill(level.bound, level.lower)
     fill(level.free_bound, level.free)
-    if data.nested:
+    if work.nested:
         forget(level.low, np.int64(data.leaf))
     hash_children(data, work, bits, level.hashes)
     if data.priced and work.look_ahead and level.allowed < 0:

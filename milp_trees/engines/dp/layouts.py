@@ -56,7 +56,7 @@ WORK = ContextType(
     fields(
         "cache:fixed cache_two:fixed similarity:fixed per_test:fixed sibling:fixed"
         " larger_first:fixed gini:fixed look_ahead:fixed smaller_counted:fixed"
-        " free_bounds:fixed " + COUNTERS + " "
+        " free_bounds:fixed nested:fixed " + COUNTERS + " "
         "args:int64:1 kernels:int64:1 rows:int64:1 local:int64:1 X:uint8:2 listed:int64:1"
         " first:int64:1 total:int64:2 sides:uint64:2 hashes:uint64:2 pairs:int64:1 totals:int64:1"
         " test_bits:uint64:2 mask:uint64:1 weighted_16:int16:3 weighted_32:int32:3"

@@ -70,7 +70,7 @@ class DynamicProgramme(Options, Method):
     merge_rows, drop_tests : bool, default=True
         Presolve: equal rows are merged, which gives the equivalent-points bound; constant, equal
         and complementary tests are dropped.
-    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, smaller_counted : bool, default=True
+    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, smaller_counted, nested : bool, default=True
         Techniques of the search (`milp_trees.engines.dp.switches.Switches`); the optimum does not depend
         on them. With `larger_first` the larger side is searched first if splits have no cost, and
         the smaller one if they have; off, it is the other way round.

@@ -24,6 +24,7 @@ class Switches:
     look_ahead: bool = True
     smaller_counted: bool = True
     free_bounds: bool = True
+    nested: bool = True
 
     def flags(self) -> dict[str, int]:
         """1 where a technique is on."""
