@@ -5,7 +5,8 @@ It is as simple as possible, and slow.
 For a set of rows and a depth, `trees` holds the cheapest tree for every pair (number of leaves,
 totals of the side constraints) that some tree achieves. Nothing is bounded, merged or cut; limits
 and side constraints are checked at the end. It works on the problem as the task gives it, without
-presolve, and shares no code with the dynamic programme.
+presolve, and shares no code with the dynamic programme. Where leaves cost a function of sums, a set
+of rows has one leaf, whose prediction is found at the end.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
@@ -25,7 +28,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import full_leaves
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Result
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -43,6 +46,7 @@ class Enumerator(Method):
 
     name = "enumerate"
     title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
+    needs: ClassVar[tuple[type, ...]] = (CostMatrix, LeafSums)
     verification_rank: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
     reference_rank: ClassVar[int | None] = 30
@@ -51,21 +55,21 @@ class Enumerator(Method):
     takes_min_treatment = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
-        view = problem.view(CostMatrix)
+        view = problem.first_view(self.needs)
         return too_much_work(self.name, view, problem.trees.depth, MOST_WORK)
 
     def search(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
         clock = Clock()
-        view, space = problem.view(CostMatrix), problem.trees
+        view, space = problem.first_view(self.needs), problem.trees
         watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
             achieved, limit = watch.until(
                 lambda: enumerate_trees(view, space.depth, space.min_samples_leaf, watch.check)
             )
             if achieved is None:
-                bound = view.to_value(view.unavoidable)
+                bound = view.to_bound(view.unavoidable)
                 return finish(
                     problem,
                     self.name,
@@ -101,8 +105,8 @@ class Enumerator(Method):
         return finish(
             problem,
             self.name,
-            Tree(best[2], view.actions),
-            bound=view.to_value(best[0]),
+            _named(view, best[2]),
+            bound=view.to_bound(best[0], most),
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
@@ -110,8 +114,38 @@ class Enumerator(Method):
         )
 
 
+def _named(view: LeafSums, node: Node) -> Tree:
+    """The tree with the actions of its leaves."""
+    if isinstance(view, CostMatrix):
+        return Tree(node, view.actions)
+    return view.decided(Tree(node, ()))
+
+
+def _leaves_of(view: LeafSums) -> Callable[[list[int]], list[tuple[tuple[int, ...], int]]]:
+    """The side totals and the cost of every leaf that some rows can have."""
+    sums = view.sums.tolist()
+    side = [row.coefs.tolist() for row in view.side]
+
+    def by_action(members: list[int]) -> list[tuple[tuple[int, ...], int]]:
+        return [
+            (
+                tuple(sum(coefs[i][k] for i in members) for coefs in side),
+                sum(sums[i][k] for i in members) + view.leaf_cost,
+            )
+            for k in range(view.sums.shape[1])
+        ]
+
+    def by_sums(members: list[int]) -> list[tuple[tuple[int, ...], int]]:
+        total = np.array(
+            [[sum(column) for column in zip(*(sums[i] for i in members), strict=True)]]
+        )
+        return [((), int(view.leaf_values(total)[0]) + view.leaf_cost)]
+
+    return by_action if isinstance(view, CostMatrix) else by_sums
+
+
 def enumerate_trees(
-    view: CostMatrix,
+    view: LeafSums,
     max_depth: int,
     min_samples_leaf: int = 1,
     check: Callable[[], None] = lambda: None,
@@ -120,12 +154,11 @@ def enumerate_trees(
 
     A set of rows is an integer with a bit per row.
     """
-    costs = view.costs.tolist()
     needs = [
         (amounts.tolist(), least)
         for amounts, least in ((view.counts, min_samples_leaf), *view.leaf_minima)
     ]
-    side = [row.coefs.tolist() for row in view.side]
+    leaves_of = _leaves_of(view)
     true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_features)]
 
     @cache
@@ -138,9 +171,8 @@ def enumerate_trees(
 
         members = [i for i in range(view.n_rows) if rows >> i & 1]
         if all(sum(amounts[i] for i in members) >= least for amounts, least in needs):
-            for k in range(view.n_actions):
-                totals = tuple(sum(coefs[i][k] for i in members) for coefs in side)
-                offer(1, totals, sum(costs[i][k] for i in members) + view.leaf_cost, Leaf(k))
+            for k, (totals, cost) in enumerate(leaves_of(members)):
+                offer(1, totals, cost, Leaf(k))
         for f in range(view.n_features if depth else 0):
             left, right = rows & ~true[f], rows & true[f]
             check()

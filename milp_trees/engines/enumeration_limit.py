@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from milp_trees.tasks.views import CostMatrix
+    from milp_trees.tasks.views import LeafSums
 
 
-def too_much_work(name: str, view: CostMatrix, depth: int, most: int) -> str | None:
+def too_much_work(name: str, view: LeafSums, depth: int, most: int) -> str | None:
     """The sentence if rows · (2 · tests)^depth is more than an enumeration may take, or None."""
     # Far above the limit, the exact power is of no interest; it may have millions of digits.
     work = view.n_rows * (2 * view.n_features) ** min(depth, 24)

@@ -5,11 +5,15 @@ trees are limited as a whole, also on the number of leaves and on the totals of 
 `_Search.trees` holds, for a set of rows and a number of levels, the cheapest tree for every such
 number and totals. There are no bounds, no merging and no cuts. The code shares nothing with the
 engines; if there are few trees, the tests compare it with the scores of all of them.
+
+Where leaves cost a function of sums, that function is evaluated in fractions, as far as it is one of
+fractions, and the view's rounding to whole units is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,14 +21,16 @@ import numpy as np
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.leaf_functions import values_of
+from milp_trees.tasks.loss_sums import LossSums
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 #: Number of leaves and totals of the side rows, if they are limited → (cost, node).
 Achieved = dict[tuple[int, ...], tuple[Any, Node]]
 
 
 def best_tree(problem: Problem) -> Tree | None:
-    """The cheapest feasible tree of a problem whose task offers a cost matrix, or None.
+    """The cheapest feasible tree of a problem whose task offers leaf sums, or None.
 
     None means that no tree is feasible.
     """
@@ -35,14 +41,34 @@ def best_tree(problem: Problem) -> Tree | None:
         key=lambda found: found[0],
         default=None,
     )
-    return None if best is None else Tree(best[1], search.view.actions)
+    if best is None:
+        return None
+    view = search.view
+    if isinstance(view, CostMatrix):
+        return Tree(best[1], view.actions)
+    return view.decided(Tree(best[1], ()))
+
+
+def exact_loss(view: LossSums, rows: np.ndarray) -> Fraction:
+    """What a leaf with some rows costs, in units, without penalties and the constants of rows."""
+    total = view.parts[rows, :-1].astype(object).sum(axis=0)
+    if total[0] <= 0:
+        return Fraction(0)
+    try:
+        found = view.leaf(tuple(map(Fraction, total.tolist())))
+    except TypeError:  # a logarithm of a fraction is none
+        found = None
+    if not isinstance(found, Fraction):
+        found = Fraction(float(values_of(view.leaf, total.astype(float)[None])[0]))
+    return found * Fraction(view.grid)
 
 
 class _Search:
     """Costs, features and limits of one problem, and the results for sets of rows."""
 
     def __init__(self, problem: Problem) -> None:
-        self.view, self.limits = problem.view(CostMatrix), problem.trees
+        self.view: LeafSums = problem.first_view((CostMatrix, LeafSums))
+        self.limits = problem.trees
         self.true = self.view.X.astype(bool)
         self.counts_leaves = self.limits.max_leaf_nodes is not None
         self.known: dict[tuple[bytes, int], Achieved] = {}
@@ -69,7 +95,7 @@ class _Search:
     def _offers(self, rows: np.ndarray, levels: int) -> Iterator[tuple[tuple[int, ...], int, Node]]:
         view = self.view
         if self._large_enough(rows):
-            costs = view.costs[rows].sum(axis=0).tolist()
+            costs = self._costs(rows)
             totals = [row.coefs[rows].sum(axis=0).tolist() for row in view.side]
             for k, cost in enumerate(costs):
                 yield (
@@ -89,6 +115,13 @@ class _Search:
                         cost + more + price,
                         Branch(view.features[f], node, beside),
                     )
+
+    def _costs(self, rows: np.ndarray) -> list[Any]:
+        """What the leaves cost that some rows can have, without `leaf_cost`."""
+        if isinstance(self.view, LossSums):
+            # The tie of a leaf is no part of its loss.
+            return [exact_loss(self.view, rows) - self.view.tie]
+        return self.view.sums[rows].sum(axis=0).tolist()  # type: ignore[no-any-return]
 
     def _large_enough(self, rows: np.ndarray) -> bool:
         view = self.view

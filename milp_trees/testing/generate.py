@@ -16,6 +16,7 @@ from milp_trees.problems.problem import Problem
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.leaf_sums import LeafSums
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing.family_suites import models_of
 from milp_trees.testing.problems import numeric_dataset
@@ -204,9 +205,12 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
 def choices(problem: Problem) -> tuple[tuple[BinaryFeature, ...], tuple[Any, ...]]:
     """The features and actions of which trees of a problem consist.
 
-    For decisions that are not listed, actions are those that are best for some row.
+    For decisions and predictions that are not listed, actions are those that are best for some row.
     """
     actions = problem.task.actions(problem.dataset)
+    if not actions and problem.task.offers(LeafSums):
+        sums = problem.first_view((LeafSums,))
+        actions = sums.leaf_actions(sums.sums)[1]
     if not actions and problem.task.offers(LeafOracle):
         view = problem.view(LeafOracle)
         actions = tuple(

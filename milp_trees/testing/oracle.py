@@ -11,7 +11,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.problems.problem import Problem
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 from milp_trees.testing.exhaustive import best_tree
 from milp_trees.testing.family_suites import models_of
 from milp_trees.testing.generate import all_trees, choices
@@ -34,7 +34,8 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
         The task gives the tree another value than its view does, or finds it infeasible.
     """
     # The search knows no constraints on the tree or list itself.
-    sums = problem.task.offers(CostMatrix) and not problem.view(CostMatrix).structure
+    kinds = (CostMatrix, LeafSums)
+    sums = any(map(problem.task.offers, kinds)) and not problem.first_view(kinds).structure
     models = models_of(problem.space)
     if sums and (models.count if models else n_trees)(problem) > MOST_SCORED:
         return _confirmed(problem, (models.best if models else best_tree)(problem))
@@ -49,16 +50,17 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
 def n_trees(problem: Problem) -> float:
     """Number of trees, with each shape, test and action."""
     tests, actions = choices(problem)
-    total = float(len(actions))
+    K = 1 if problem.task.offers(LeafSums) else len(actions)  # the prediction follows from the rows
+    total = float(K)
     for _ in range(problem.trees.depth):
-        total = len(actions) + len(tests) * total**2
+        total = K + len(tests) * total**2
     return total
 
 
 def _confirmed(problem: Problem, tree: Any) -> tuple[Any, Value] | None:
     if tree is None:
         return None
-    value, view = problem.value(tree), problem.view(CostMatrix)
+    value, view = problem.value(tree), problem.first_view((CostMatrix, LeafSums))
     number = value.exact if value.exact is not None else value.number
     if abs(view.from_value(number) - view.objective(tree)) > view.tolerance or problem.violations(
         tree
@@ -73,6 +75,8 @@ def _confirmed(problem: Problem, tree: Any) -> tuple[Any, Value] | None:
 def _predictors(problem: Problem) -> Iterator[Any]:
     if models := models_of(problem.space):
         return models.every(problem)
+    if problem.task.offers(LeafSums):
+        return _predicting_trees(problem)
     return _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem)
 
 
@@ -80,6 +84,14 @@ def _trees(problem: Problem) -> Iterator[Tree]:
     tests, actions = choices(problem)
     for node in all_trees(tests, len(actions), problem.trees.depth):
         yield Tree(node, actions)
+
+
+def _predicting_trees(problem: Problem) -> Iterator[Tree]:
+    """All trees by shape and tests; each leaf has the best prediction for its rows."""
+    tests, _ = choices(problem)
+    view = problem.first_view((LeafSums,))
+    for node in all_trees(tests, 1, problem.trees.depth):
+        yield view.decided(Tree(node, ()))
 
 
 def _deciding_trees(problem: Problem) -> Iterator[Tree]:
