@@ -2,8 +2,9 @@
 
 Growing follows Breiman, Friedman, Olshen, Stone (1984) with the Gini impurity of the rows' best
 actions, each row weighted by what a wrong action costs it on average; for misclassified weight this
-is the usual weighted Gini. Splits on the last level are chosen by cost itself. Of all prunings of
-the grown tree within the limit on leaves, the cheapest is returned, penalties included.
+is the usual weighted Gini. Splits on the last level are chosen by cost itself. Where leaves cost a
+function of sums, such as squared error, every split is chosen by what its two leaves cost. Of all
+prunings of the grown tree within the limit on leaves, the cheapest is returned, penalties included.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from milp_trees.common.limits import Limits
 from milp_trees.common.registering import register
 from milp_trees.engines.kit.run import infeasible
 from milp_trees.methods.finish import Clock, finish
-from milp_trees.methods.greedy_tree import greedy_tree, reduced_view
+from milp_trees.methods.greedy_tree import KINDS, greedy_tree, reduced_view
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
@@ -31,6 +32,7 @@ class Cart(Method):
 
     name = "cart"
     title: ClassVar[str] = "Greedy tree by impurity, pruned by exact cost (heuristic)"
+    needs: ClassVar[tuple[type, ...]] = KINDS
     exact = False
     takes_min_weight = True
     takes_min_treatment = True

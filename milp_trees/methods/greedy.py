@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.limits import NEVER, Deadline, Limits
 from milp_trees.common.registering import plugins
-from milp_trees.methods.greedy_tree import greedy_prunings, greedy_tree, reduced_view
+from milp_trees.methods.greedy_tree import KINDS, greedy_prunings, greedy_tree, reduced_view
 from milp_trees.models.space import Trees
 from milp_trees.problems.support import may_take
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SIZES = 32
 
 
-def greedy_model(view: CostMatrix, space: Any, deadline: Deadline = NEVER) -> Any:
+def greedy_model(view: LeafSums, space: Any, deadline: Deadline = NEVER) -> Any:
     """The greedy tree or rule list of a view, or None if not even the smallest is allowed."""
     if isinstance(space, Trees):
         return greedy_tree(view, space, deadline)
@@ -51,12 +51,12 @@ def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Any]:
     from milp_trees.tasks.ratio_view import Ratio
 
     task, space = problem.task, problem.space
-    if task.offers(CostMatrix):
+    if task.offers(CostMatrix) or (isinstance(space, Trees) and any(map(task.offers, KINDS))):
         view = reduced_view(problem)
         model = greedy_model(view, space, deadline)
         if model is not None:
             yield model
-            if view.side:
+            if view.side and isinstance(view, CostMatrix):
                 yield from space.simplest(view.actions)
     yield from _of_heuristics(problem, deadline)
     if task.offers(Ratio) and not task.offers(CostMatrix):

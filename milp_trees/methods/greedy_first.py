@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.common.compiling import interruptible
 from milp_trees.common.errors import MilpTreesError
 from milp_trees.common.limits import Deadline, Limit, Limits, Stopped
-from milp_trees.methods.greedy_tree import ANY_DEPTH, greedy_tree
+from milp_trees.methods.greedy_tree import ANY_DEPTH, KINDS, greedy_tree
 from milp_trees.methods.watch import Watch, sigint_scope
 from milp_trees.models.space import Trees
 from milp_trees.problems.questions import Best
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.methods.finish import Clock
@@ -29,7 +28,7 @@ PACE, TIGHT, LEAST, SHARE = 2e-9, 20.0, 0.005, 0.9
 
 
 def is_tight(problem: Problem, limits: Limits) -> bool:
-    """Whether the time limit is short for the data, for a best tree at costs of actions."""
+    """Whether the time limit is short for the data, for a best tree by sums over leaves."""
     data, space = problem.dataset, problem.space
     fits = isinstance(space, Trees) and isinstance(problem.question, Best)
     if limits.time is None or not fits:
@@ -37,7 +36,7 @@ def is_tight(problem: Problem, limits: Limits) -> bool:
     levels = ANY_DEPTH if space.levels is None else min(space.levels, ANY_DEPTH)
     width = data.n_features if data.ranked is None else data.ranked.codes.shape[1]
     seconds = PACE * data.n_rows * width * max(1, levels)
-    return seconds > max(LEAST, limits.time / TIGHT) and problem.task.offers(CostMatrix)
+    return seconds > max(LEAST, limits.time / TIGHT) and any(map(problem.task.offers, KINDS))
 
 
 def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
@@ -53,7 +52,7 @@ def greedy_first(problem: Problem, limits: Limits, clock: Clock) -> None:
             interruptible(),
             suppress(MilpTreesError),
         ):  # the run says what is wrong
-            tree = greedy_tree(problem.view(CostMatrix), problem.trees, deadline)
+            tree = greedy_tree(problem.first_view(KINDS), problem.trees, deadline)
             if tree is not None and not problem.violations(tree):
                 watch.has_answer(tree)
     except KeyboardInterrupt:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.common.limits import Deadline
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.models.space import Trees
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.problems.problem import Problem
@@ -35,7 +36,12 @@ def _simplest(problem: Problem) -> Any:
     `LEAST`, and until one is feasible.
     """
     until, best = Deadline.after(LOOKING), None
-    found = problem.space.simplest(problem.task.actions(problem.dataset))
+    actions = problem.task.actions(problem.dataset)
+    if not actions and isinstance(problem.space, Trees) and problem.task.offers(LeafSums):
+        sums = problem.first_view((LeafSums,))
+        trees = map(sums.decided, problem.space.simplest(("",)))
+        return next((tree for tree in trees if not problem.violations(tree)), None)
+    found = problem.space.simplest(actions)
     costs = _costs_alone(problem) if len(found) > 1 else None
     if costs is not None and len(found) == len(costs):  # there is one per action
         found = [found[k] for k in costs.argsort(kind="stable").tolist()]
