@@ -22,7 +22,7 @@ from milp_trees.problems.problem import Problem
 from milp_trees.problems.questions import BySize
 from milp_trees.results.result import Result, Solution
 from milp_trees.results.size_path import Point, SizePath
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, LeafSums
 
 
 @register
@@ -34,6 +34,7 @@ class DynamicProgrammeBySize(Method):
     """
 
     name = "dp-sizes"
+    needs: ClassVar[tuple[type, ...]] = (CostMatrix, LeafSums)
     title: ClassVar[str] = "Dynamic programme for the best trees of every number of leaves"
     shared_components: ClassVar[frozenset[str]] = frozenset({"dp"})
     verification_rank: ClassVar[int] = 60
@@ -44,7 +45,7 @@ class DynamicProgrammeBySize(Method):
     takes_min_treatment = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
-        view, space = problem.view(CostMatrix), limited(problem)
+        view, space = problem.first_view(self.needs), limited(problem)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp-sizes takes penalties and test costs of at least 0; some are negative."
         if space.max_depth is None and space.max_leaf_nodes is None:
@@ -70,7 +71,7 @@ class DynamicProgrammeBySize(Method):
         with clock("prepare"):
             view, space = problem.presolved_view(), limited(problem)
         run = Run(self.label, problem, limits, progress, clock, fallback=space is problem.trees)
-        least = float(view.to_value(int(view.base.sum()) + view.leaf_cost))
+        least = float(view.to_bound(view.unavoidable))
 
         def improved(found: tuple[int | None, ...]) -> None:
             if found[-1] is not None:
@@ -81,7 +82,7 @@ class DynamicProgrammeBySize(Method):
                 run.watch = Watch(limits, clock.begin, replace(problem, space=space))
             fronts = solve_sizes(view, space, run.watch, improved, memo_bytes(limits))
         last, run.limit = fronts.sizes[-1], fronts.limit
-        tree, bound = last.tree, view.to_value(last.bound)
+        tree, bound = last.tree, view.to_bound(last.bound, last.leaves)
         if start is not None and (last.Z is None or view.objective(start) < last.Z):
             tree = start  # the start is better than what was found in time
         if tree is None and run.limit is None:
@@ -92,7 +93,7 @@ class DynamicProgrammeBySize(Method):
         if not isinstance(problem.question, BySize):
             return result
         points = tuple(
-            Point.of(problem, size.leaves, size.tree, view.to_value(size.bound))
+            Point.of(problem, size.leaves, size.tree, view.to_bound(size.bound, size.leaves))
             for size in fronts.sizes
             if size.tree is not None
         )

@@ -105,20 +105,13 @@ class Enumerator(Method):
         return finish(
             problem,
             self.name,
-            _named(view, best[2]),
+            Tree(best[2], view.actions) if isinstance(view, CostMatrix) else view.tree_of(best[2]),
             bound=view.to_bound(best[0], most),
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
             model_size=sizes,
         )
-
-
-def _named(view: LeafSums, node: Node) -> Tree:
-    """The tree with the actions of its leaves."""
-    if isinstance(view, CostMatrix):
-        return Tree(node, view.actions)
-    return view.decided(Tree(node, ()))
 
 
 def _leaves_of(view: LeafSums) -> Callable[[list[int]], list[tuple[tuple[int, ...], int]]]:

@@ -196,7 +196,7 @@ class _LossGrower(_TestGrower):
         features = self.view.features
         no_action = [0] * grown.n_nodes
         root = grown.to_nodes(lambda f, _: features[f], no_action, stop)
-        return self.view.decided(Tree(root, ()))
+        return self.view.tree_of(root)
 
     def enter(self, part: np.ndarray) -> Entered:
         total = self.sums.total(part)

@@ -24,6 +24,7 @@ from milp_trees.tasks.presolve import with_different_tests, with_merged_rows
 
 if TYPE_CHECKING:
     from milp_trees.data.antecedent import Antecedent
+    from milp_trees.models.nodes import Node
     from milp_trees.models.shown import Shown
     from milp_trees.models.tree import Tree
 
@@ -165,7 +166,7 @@ class LeafSums(MaybeRanked, ABC):
 
     def decided(self, tree: Tree) -> Tree:
         """The tree with the best action in each leaf."""
-        from milp_trees.models.nodes import Leaf, Node
+        from milp_trees.models.nodes import Leaf
         from milp_trees.models.tree import Tree
 
         best, actions = self.leaf_actions(self.totals(tree))
@@ -178,6 +179,12 @@ class LeafSums(MaybeRanked, ABC):
             return replace(node, left=left, right=walk(node.right))
 
         return Tree(walk(tree.root), actions)
+
+    def tree_of(self, root: Node) -> Tree:
+        """The tree with these nodes; each leaf has the best action for its rows."""
+        from milp_trees.models.tree import Tree
+
+        return self.decided(Tree(root, ()))
 
     # -- values ------------------------------------------------------------------------------------
 

@@ -43,10 +43,8 @@ def best_tree(problem: Problem) -> Tree | None:
     )
     if best is None:
         return None
-    view = search.view
-    if isinstance(view, CostMatrix):
-        return Tree(best[1], view.actions)
-    return view.decided(Tree(best[1], ()))
+    view = search.view  # side rows may ask for other actions than the cheapest
+    return Tree(best[1], view.actions) if isinstance(view, CostMatrix) else view.tree_of(best[1])
 
 
 def exact_loss(view: LossSums, rows: np.ndarray) -> Fraction:

@@ -91,7 +91,7 @@ def _predicting_trees(problem: Problem) -> Iterator[Tree]:
     tests, _ = choices(problem)
     view = problem.first_view((LeafSums,))
     for node in all_trees(tests, 1, problem.trees.depth):
-        yield view.decided(Tree(node, ()))
+        yield view.tree_of(node)
 
 
 def _deciding_trees(problem: Problem) -> Iterator[Tree]:

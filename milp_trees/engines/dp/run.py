@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.space import Trees
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
-from milp_trees.tasks.views import CostMatrix, LeafSums
+from milp_trees.tasks.views import LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.engines.dp.arrays import Instance
@@ -163,9 +163,7 @@ class DpRun:
         memory: dict[str, Any] = (
             {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
         )
-        fronts = solve_sizes(
-            cast(CostMatrix, self.view), self.space, self.watch, progress=progress, **memory
-        )
+        fronts = solve_sizes(self.view, self.space, self.watch, progress=progress, **memory)
         last = fronts.sizes[-1]
         self.limit, self.sizes = fronts.limit, dict(fronts.counters)
         self.bound = max(self.bound, last.bound)

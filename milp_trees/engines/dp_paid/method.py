@@ -139,7 +139,7 @@ class PaidRun(Run):
         if self.search.objective(int(self.best[k])) is None:
             return None
         claimed, found = self.Z(self.best[k]), (self.depths[k], k, self.tests[k], self.left[k])
-        tree = Tree(self.search.tree(*map(int, found)), self.view.actions)
+        tree = self.view.errors.tree_of(self.search.tree(*map(int, found)))
         if self.view.objective(tree) > claimed:
             raise wrong_value(self.label, claimed, self.view.objective(tree))
         return tree

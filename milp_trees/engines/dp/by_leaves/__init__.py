@@ -1,6 +1,6 @@
 """The search by leaves: the best trees of every number of leaves at once. A guide.
 
-`dp-sizes` runs it on cost matrices, `dp-paid` with prices that depend on what a path has paid, and
+`dp-sizes` runs it on leaf sums, `dp-paid` with prices that depend on what a path has paid, and
 `dp` where leaves are limited. A node has vectors by number of leaves instead of a value, and a budget
 for each entry. In the order of reading:
 

@@ -1,4 +1,4 @@
-"""Best trees of every number of leaves from one search, exact for any cost matrix.
+"""Best trees of every number of leaves from one search, exact for any leaf sums.
 
 They are the front of loss against size. Every node gets a budget for each number of leaves from
 its parent and returns lower bounds (van der Linden, de Weerdt, Demirović 2023, *STreeD*, solve the
@@ -21,7 +21,7 @@ from milp_trees.engines.dp.switches import Switches
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 if TYPE_CHECKING:
     from milp_trees.engines.dp.contexts import Context, ContextRows
@@ -102,7 +102,7 @@ class LeavesSearch:
     def __init__(
         self,
         prepared: PreparedSizes,
-        view: CostMatrix,
+        view: LeafSums,
         memory_bytes: int,
         similar: bool,
         paid: Paid | None = None,
@@ -264,7 +264,7 @@ class LeavesSearch:
     # -- trees -------------------------------------------------------------------------------------
 
     def trees(self, wanted: list[int]) -> dict[int, Node]:
-        """The trees behind the values of the root for some numbers of leaves.
+        """The trees behind the values of the root for some numbers of leaves, without actions.
 
         The search cannot go on after this.
         """
@@ -298,7 +298,7 @@ class LeavesSearch:
         """The tree of a set with a root test and so many leaves on its left."""
         bits, prices, depth, leaves = part
         if test < 0:
-            return Leaf(self._action(bits))
+            return Leaf(0)
         true, after = self.data.tests[test], prices if self.paid is None else prices.copy()
         entries = self.kernels.known(
             self.data.address,
@@ -316,9 +316,3 @@ class LeavesSearch:
             self._tree(LeavesPart(bits & ~true, after, depth - 1, left), entries[0]),
             self._tree(LeavesPart(bits & true, after, depth - 1, right), entries[1]),
         )
-
-    def _action(self, bits: np.ndarray) -> int:
-        held = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
-        total = self.data.values[held, : self.data.n_values].sum(axis=0)
-        k = int(total.argmin())
-        return k + 1 if total[k] < 0 else 0

@@ -12,7 +12,7 @@ from milp_trees.common.errors import Unsupported
 from milp_trees.common.limits import Limits
 from milp_trees.engines.dp.arrays import UNLIMITED, Instance, prepare
 from milp_trees.models.space import Trees
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 #: Bytes of the memo when the caller gives no memory limit.
 MEMO_BYTES = 2**30
@@ -43,7 +43,7 @@ class PreparedSizes(NamedTuple):
 
 
 def prepare_sizes(
-    view: CostMatrix, space: Trees, every_row: bool = False, prices: int = 0
+    view: LeafSums, space: Trees, every_row: bool = False, prices: int = 0
 ) -> PreparedSizes:
     """The arrays of a reduced view; `prices` is the most that they add to a sum."""
     leaves = max(1, view.n_rows)

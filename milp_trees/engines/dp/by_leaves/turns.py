@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,7 @@ from milp_trees.engines.dp.by_leaves.limits import prepare_sizes
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Node
 from milp_trees.models.space import Trees
-from milp_trees.models.tree import Tree
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import LeafSums
 
 #: Fewer leaves are searched when this part of the time is used up.
 SHARE = 8
@@ -39,11 +39,11 @@ MEMORY_SHARE = 4
 #: Every search is exact for so many leaves after its first round through the root tests.
 EXACT = 4
 
-_warm: set[tuple[str, bool, bool, bool]] = set()
+_warm: set[tuple[Any, ...]] = set()
 
 
 def solve_sizes(
-    view: CostMatrix,
+    view: LeafSums,
     space: Trees,
     watch: Watch | None = None,
     progress: Improved | None = None,
@@ -166,7 +166,7 @@ class Turns:
         tree = None
         for k in range(1, self.leaves + 1):
             if k in new:
-                tree = Tree(own[k] if k in own else self.nodes[k], whole.view.actions)
+                tree = whole.view.tree_of(own[k] if k in own else self.nodes[k])
             bound = whole.instance.to_Z(min(int(lower[k]), INFINITY))
             sizes.append(Size(k, Z[k], bound, tree))
         return TreesBySize(tuple(sizes), limit, counters)
