@@ -15,6 +15,10 @@ def test_every_size_is_the_optimum_in_fractions():
     for seed in range(120):
         case = drawn(seed)
         case = case if case.max_depth is not None else case.at(3)
+        if Exact(case).optimum() is None:
+            with pytest.raises(mt.errors.Infeasible):
+                mt.size_path(case.problem(), max_leaves=6, method="dp-sizes")
+            continue
         path = mt.size_path(case.problem(), max_leaves=6, method="dp-sizes")
         for k in range(1, 7):
             most = min(k, case.max_leaf_nodes or k)
